@@ -133,7 +133,8 @@ class Delivery:
         for slot in item.retire:
             if slot != item.slot or anew:
                 await self._retire(item.session_id, slot, item.farewell)
-        await self.outbox.mark_sent(item.id, where, now=self.clock.now(), shown=shown)
+        changed = None if shown is item else shown
+        await self.outbox.mark_sent(item.id, where, now=self.clock.now(), shown=changed)
         self._forget(item)
         return shown
 
