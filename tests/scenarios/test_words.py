@@ -115,9 +115,9 @@ def test_a_first_message_that_wants_no_plan_gets_the_welcome(tmp_path: Path) -> 
         person.reads("Plan my day")
         person.write("plan tomorrow from 8", thread=False)
         person.write("tomorrow, please", thread=False)
-        eventually(lambda: any("Plan this day" in t for t in threads(person)), "a day to plan")
+        eventually(lambda: any("frame of your day" in t for t in threads(person)), "a day to plan")
         eventually(lambda: any("Tuesday 3 March" in t for t in threads(person)), "the day that was named")
-        assert len([t for t in threads(person) if "Plan this day" in t]) == 1
+        assert len([t for t in threads(person) if "frame of your day" in t]) == 1
 
 
 def threads(person: Person) -> list[str]:

@@ -42,14 +42,19 @@ async def says(person: Person, *answers: dict[str, Any]) -> None:
 
 
 async def test_a_day_by_slash_command_and_in_words(house: House, spoken: House) -> None:
-    """S218, S227: ``/timebox 2026-03-03`` and "plan tomorrow" begin the same session."""
+    """S218, S227, S270: "plan tomorrow" begins the session of ``/timebox 2026-03-03``, with its day confirmed."""
     base = {"command_id": "c1", "user_id": ANNA, "at": house.clock.now(), "channel": CHANNEL, "tz": AMSTERDAM}
     said = Opening.model_validate({**base, "thread_ts": "1.0", "text": "plan tomorrow"})
     LINES.append(opening(date="2026-03-03"))
     assert await spoken.coordinator.on_opening(said) is True
     await house.coordinator.handle(Start.model_validate({**base, "thread_ts": "1.0", "date": "2026-03-03"}))
-    (typed,), (heard,) = [await h.store.sessions.of_user(ANNA) for h in (house, spoken)]
-    assert heard == typed
+    (heard,) = await spoken.store.sessions.of_user(ANNA)
+    person = Person(house)
+    await person.read()
+    await person.press("Plan this day")
+    typed = await person.session()
+    assert (heard.id, heard.date, heard.tz, heard.stage) == (typed.id, typed.date, typed.tz, typed.stage)
+    assert (heard.day.frame, heard.day.inputs, heard.options) == (typed.day.frame, typed.day.inputs, typed.options)
 
 
 async def test_a_change_in_words_never_overrules_a_drag_that_was_not_shown(house: House, spoken: House) -> None:
