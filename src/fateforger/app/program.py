@@ -91,7 +91,7 @@ def build_model(settings: Settings) -> Model | None:
     """Return the model; ``None`` if none is configured. It does not connect yet. Raises ``BadInput``."""
     if settings.model is None:
         return None
-    from fateforger.adapters.model import open_model  # noqa: PLC0415  heavy
+    from fateforger.adapters.model.client import open_model  # noqa: PLC0415  heavy
     from fateforger.app.models import build_endpoint  # noqa: PLC0415  heavy
 
     return open_model(build_endpoint(settings, settings.model))

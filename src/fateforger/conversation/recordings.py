@@ -187,6 +187,11 @@ class ListeningModel:
         self.exchanges: list[Exchange] = []
         self.prompts: list[Prompt] = []
 
+    @property
+    def time_factor(self) -> float:
+        """See :attr:`fateforger.ports.model.Model.time_factor`."""
+        return self._model.time_factor
+
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         """Complete a prompt and record the exchange. See :meth:`fateforger.ports.model.Model.complete`."""
         try:
@@ -213,6 +218,8 @@ class AnsweringModel:
 
     ``missed`` holds requests without a recorded answer, ``left`` the answers that have not been used.
     """
+
+    time_factor = 1.0
 
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
         self.left = list(exchanges)

@@ -34,10 +34,10 @@ from fateforger.values import replace
 
 
 async def run_turn(turn: TurnInput, model: Model | None = None) -> TurnOutcome:
-    """Run one turn; ``model`` reads words. Raises ``TimeoutError`` after ``TURN_LIMIT`` seconds."""
+    """Run one turn; ``model`` reads words. Raises ``TimeoutError`` if it takes longer than any turn should."""
     from fateforger.conversation.graph import run_graph  # noqa: PLC0415  heavy
 
-    async with asyncio.timeout(TURN_LIMIT):
+    async with asyncio.timeout(TURN_LIMIT * (1 if model is None else model.time_factor)):
         return await run_graph(turn, model)
 
 

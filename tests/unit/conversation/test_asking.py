@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
 from fateforger.conversation.language.model_calls import ModelQuestion, ask
+from fateforger.conversation.recordings import ListeningModel
+from fateforger.conversation.running_turns import RunningTurn, TurnModel
 from fateforger.errors import BadInput, ModelAuthFailed, ModelTimedOut, ModelUnusable
-from fateforger.ports.model import Completion, Prompt, Role
+from fateforger.ports.model import Completion, Model, Prompt, Role
 
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 PROMPT = Prompt(name="pick/1", role=Role.DECIDE, system="Pick.", user="One or two?")
 
 
@@ -27,10 +31,13 @@ class Lines:
 
     lines: Sequence[str | Exception | None]
     prompts: list[Prompt] = field(default_factory=list)
+    time_factor: float = 1.0
+    seconds: list[float] = field(default_factory=list)
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         line = self.lines[len(self.prompts)]
         self.prompts.append(prompt)
+        self.seconds.append(seconds)
         if isinstance(line, Exception):
             raise line
         if line is None:
@@ -90,3 +97,13 @@ async def test_s72_a_refused_key_stops_at_once() -> None:
 async def test_s98_no_answer_in_time_is_an_error() -> None:
     with pytest.raises(ModelTimedOut):
         await ask(Lines([None]), question(seconds=0.05))
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda m: m, ListeningModel, lambda m: TurnModel(m, RunningTurn(NOW), lambda _: None)]
+)
+async def test_a_slow_model_has_more_time(wrap: Callable[[Model], Model]) -> None:
+    """S274: whatever stands between it and its caller."""
+    model = Lines(['{"number": 1}'], time_factor=3.0)
+    await ask(wrap(model), question(seconds=20))
+    assert 50 < model.seconds[0] <= 60

@@ -43,6 +43,8 @@ OWN = ["09:00 Report", "10:10 Mail", "12:30 Lunch", "17:30 Shut down"]
 class Thinking:
     """A model whose answers come when the test says so. ``under_way`` and ``most`` count requests at the same time."""
 
+    time_factor = 1.0
+
     def __init__(self, *lines: Line) -> None:
         self.says = ScriptedModel(*lines)
         self.asked = asyncio.Event()

@@ -145,6 +145,8 @@ def test_autogen_is_imported_with_the_first_turn() -> None:
 class Silent:
     """A model that never answers, and tells when it was asked and when it was let go."""
 
+    time_factor = 1.0
+
     def __init__(self) -> None:
         self.asked, self.let_go = asyncio.Event(), asyncio.Event()
 

@@ -7,14 +7,13 @@ import re
 from datetime import time
 
 import pytest
-from pydantic import BaseModel
+from tests.factories.prompts import TYPES
 from tests.factories.words import also, block, frame, inputs, new, patch, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.sessions import planned, said, session, task, turn
 from tests.unit.conversation.test_prompts import prompt_of
 
 from fateforger.conversation.graph import AFTER_UNDO, NOT_GONE_ON
-from fateforger.conversation.language import answers
 from fateforger.conversation.language.model_calls import VERSIONS, system_text
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import TurnOutcome, WriteCalendar
@@ -147,14 +146,8 @@ async def test_a_failing_second_reading_says_so_and_keeps_the_first() -> None:
 
 # --- prompts ---
 
-TYPES: dict[str, type[BaseModel]] = {
-    "decide": answers.Decision,
-    "patch": answers.PatchWords,
-    "start": answers.StartWords,
-}
 
-
-@pytest.mark.parametrize("name", sorted(TYPES))
+@pytest.mark.parametrize("name", ["decide", "facts", "memory", "patch", "replan", "rules", "start"])
 def test_each_example_of_a_prompt_is_a_right_answer(name: str) -> None:
     """S264"""
     found = re.findall(r"->\s*(\{.*\})$", system_text(name, TYPES[name]), re.MULTILINE)

@@ -174,8 +174,8 @@ QUOTED = 4_000
 class ModelQuestion(Generic[T]):
     """Question to a model, with the type of its answer.
 
-    ``seconds`` limits all tries together, ``tries`` their number; a wrong answer is sent back with its mistake.
-    ``accept`` may reject a well-formed answer by raising ``UserError``, whose message is sent back too.
+    ``seconds`` limits all tries together, at usual speed, and ``tries`` their number. A wrong answer is sent back with
+    its mistake. ``accept`` may reject a well-formed answer by raising ``UserError``, whose message is sent back too.
     """
 
     prompt: Prompt
@@ -201,7 +201,7 @@ async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
     """
     prompt, mistake, exchanges = question.prompt, "", list[Completion]()
     try:
-        async with asyncio.timeout(question.seconds) as deadline:
+        async with asyncio.timeout(question.seconds * model.time_factor) as deadline:
             for _ in range(question.tries):
                 left = (deadline.when() or 0) - asyncio.get_running_loop().time()
                 completion = await model.complete(prompt, seconds=left)
@@ -248,6 +248,11 @@ class CountingModel:
         self._tz = tz
         self._adding = BackgroundTasks()
         self._complained = False
+
+    @property
+    def time_factor(self) -> float:
+        """See :attr:`fateforger.ports.model.Model.time_factor`."""
+        return self._model.time_factor
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         """See :meth:`fateforger.ports.model.Model.complete`."""

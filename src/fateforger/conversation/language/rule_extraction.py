@@ -161,11 +161,11 @@ log = logging.getLogger(__name__)
 
 
 def build_interpreter(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Interpret:
-    """Return a function that interprets a reply with the model, within the time limit in ``seconds``."""
+    """Return a function that interprets a reply with the model, within ``seconds`` at usual speed."""
 
     async def understand(reply: TimeboxingUserReply, session: Session) -> AddExtracted | None:
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds * model.time_factor):
                 interpretation = await interpret(reply, session, model)
         except TimeoutError:
             raise TryLater("The language model took too long.") from None
