@@ -241,7 +241,8 @@ def _build_decision(model: Model | None) -> Work:
         if found.trouble:
             return _refuse(step, given, Notice(lines=found.trouble, refused=True))
         with speak(given.session.options.language):
-            return await _take_next(step, model)
+            taken = await _take_next(step, model)
+        return taken if taken.refused else replace(taken, lines=(*found.lines, *taken.lines))
 
     return decision
 

@@ -13,7 +13,7 @@ from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import House, Person, local, meeting
 
-from fateforger.conversation.language.plan_proposals import NO_USE, TOO_SLOW
+from fateforger.conversation.language.plan_proposals import NO_ANSWER, NO_USE, TOO_SLOW
 from fateforger.conversation.running_turns import STOPPED
 from fateforger.errors import ModelError, ModelTimedOut, ModelUnreachable
 from fateforger.planning.plan import resolve
@@ -290,7 +290,7 @@ async def test_s46_another_list_is_drafted_anew(house: House) -> None:
     ("trouble", "sentence"),
     [
         (ModelTimedOut("Slow."), TOO_SLOW),
-        (ModelUnreachable("Down."), NO_USE),
+        (ModelUnreachable("Down."), NO_ANSWER),
         ("I would rather not.", NO_USE),
     ],
 )

@@ -256,6 +256,9 @@ PURPOSES = {
 NOTHING = mark_message(
     "I found nothing in that to change here. Say it another way, or use the buttons and forms on this card."
 )
+UNSURE = mark_message(
+    "The language model did not tell me in time what you want, so I took your message as information for this step."
+)
 NOTHING_FOUND = "nothing-found"
 REMEDY = mark_message("The buttons and forms on this card do the same.")
 
@@ -284,13 +287,14 @@ class MessageWishes:
     """What a message wants, in order; ``trouble`` says why it could not be read.
 
     ``rules`` is true if the message may say how the person's days should be in general. ``language`` is that of the
-    message, if it is another one than that of the thread, which follows it.
+    message, if it is another one than that of the thread, which follows it. ``lines`` are for the person.
     """
 
     wishes: tuple[Wish, ...] = ()
     rules: bool = True
     language: str | None = None
     trouble: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
 _TOLD = frozenset({Intent.ANSWER, Intent.CHANGE, Intent.ASK, Intent.MEMORY, Intent.REPLAN})
@@ -302,12 +306,13 @@ async def find_wishes(
 ) -> MessageWishes:
     """Return what a message wants. Raises nothing for a failing model.
 
-    A classification that fails or times out counts as giving information, never as a move (S124).
+    A classification that fails or times out counts as giving information, never as a move (S124), and the person is
+    told so.
     """
     try:
         decision = await _MessageReader(reply, session, model, (), waiting).classify()
     except (ModelTimedOut, ModelUnusable):
-        return MessageWishes((Wish(intent=Intent.ANSWER, number=None, words=None),))
+        return MessageWishes((Wish(intent=Intent.ANSWER, number=None, words=None),), lines=(_(UNSURE),))
     except ModelError as error:
         return MessageWishes(trouble=(error.message, _(REMEDY)))
     wishes = merge_wishes(decision.wishes)

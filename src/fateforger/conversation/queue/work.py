@@ -15,7 +15,7 @@ from fateforger.conversation.language.plan_proposals import decompose_goal
 from fateforger.conversation.queue.cards import SHOW, build_reply, build_task_card
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.session_lifecycle import format_session_id
-from fateforger.errors import BadInput, ModelError
+from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable
 from fateforger.memory.versions import Version
 from fateforger.planning.block_times import task_of
 from fateforger.ports.clock import Clock
@@ -397,6 +397,9 @@ _WHOLE = (
 log = logging.getLogger(__name__)
 
 BY_HAND = mark_message("Which parts does it have? Write them down, with what you assume; I put them into your queue.")
+TOO_SLOW = mark_message("The language model took too long, so I propose no parts.")
+NO_USE = mark_message("The language model gave no answer that I can use, so I propose no parts.")
+NO_ANSWER = mark_message("The language model does not answer at the moment, so I propose no parts.")
 PROPOSED = mark_message("These are the parts that I propose. They wait until you approve them in the review.")
 APPROVED = mark_message("You approved the parts.")
 NO_MODEL = mark_message(
@@ -417,10 +420,20 @@ async def propose_parts(tools: Tools, task: QueuedTask, key: str) -> TaskResult:
         after, new = lay_out_parts(task, parts)
     except (ModelError, BadInput) as error:
         log.warning("no parts are proposed for %s: %s", task.id, error.message)
-        return TaskResult(TaskState.WAITING, _(BY_HAND))
+        return TaskResult(TaskState.WAITING, f"{_explain_failure(error)} {_(BY_HAND)}")
     await tools.tasks.add(task.user_id, new, cause=f"{key}/parts", now=tools.clock.now())
     steps = after.steps[len(task.steps) :]
     return TaskResult(TaskState.WAITING, _(PROPOSED), steps=steps, context=after.spec.context)
+
+
+def _explain_failure(error: ModelError | BadInput) -> str:
+    match error:
+        case ModelTimedOut():
+            return _(TOO_SLOW)
+        case ModelUnusable() | BadInput():
+            return _(NO_USE)
+        case _:
+            return _(NO_ANSWER)
 
 
 async def list_parts(tools: Tools, spec: TaskSpec) -> TaskResult:
