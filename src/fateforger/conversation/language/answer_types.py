@@ -1,6 +1,7 @@
 """Types of answers as a model reads them: a short notation for prompts, and JSON schema for servers.
 
-The notation is that of TypeScript. Limits on lengths and numbers are left out: code checks them.
+The notation is that of TypeScript. Limits on lengths and numbers are left out: code checks them. A field that may be
+left out is not said to be nullable, too.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _describe(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[
         return " | ".join(json.dumps(value) for value in schema["enum"])
     if schema.get("type") == "array":
         item = _describe(schema["items"], defined, named)
-        return f"({item})[]" if not schema["items"].keys().isdisjoint({"anyOf", "oneOf", "enum"}) else f"{item}[]"
+        return f"({item})[]" if _is_choice(schema["items"], defined, named) else f"{item}[]"
     if schema.get("type") == "object":
         return _describe_fields(schema, defined, named)
     if schema.get("pattern") == CLOCK_PATTERN:
@@ -61,10 +62,19 @@ def _describe(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[
     return _FORMATS.get(schema.get("format", ""), _WORDS[schema["type"]])
 
 
+def _is_choice(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[str]) -> bool:
+    if "$ref" in schema:
+        name = _read_reference(schema)
+        return name not in named and _is_choice(defined[name], defined, named)
+    return not schema.keys().isdisjoint({"anyOf", "oneOf", "enum"})
+
+
 def _describe_fields(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[str]) -> str:
     required = schema.get("required", ())
     fields = (
-        f"{name}{'' if name in required else '?'}: {_describe(each, defined, named)}"
+        f"{name}: {_describe(each, defined, named)}"
+        if name in required
+        else f"{name}?: {_describe(each, defined, named).removesuffix(' | null')}"
         for name, each in schema["properties"].items()
     )
     return f"{{{', '.join(fields)}}}"

@@ -28,17 +28,17 @@ from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 6,
-    "date": 9,
-    "decide": 10,
-    "decompose": 3,
-    "draft": 5,
-    "facts": 10,
-    "memory": 10,
-    "patch": 13,
-    "replan": 5,
-    "rules": 8,
-    "start": 11,
+    "ask": 7,
+    "date": 10,
+    "decide": 11,
+    "decompose": 4,
+    "draft": 6,
+    "facts": 11,
+    "memory": 11,
+    "patch": 14,
+    "replan": 6,
+    "rules": 9,
+    "start": 12,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
@@ -64,7 +64,14 @@ def prompt_for(
     data = "\n".join([encode({key: dict(row)}) for key, row in rows] + [_table(table) for table in tables])
     said = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}… (cut)"
     user = _template("user.j2").render(mark=_mark(data + said), tables=data, message=said)
-    return Prompt(f"{name}/{VERSIONS[name]}", role, system_text(name, answer), user.strip(), build_schema(answer))
+    return Prompt(
+        f"{name}/{VERSIONS[name]}",
+        role,
+        system_text(name, answer),
+        user.strip(),
+        build_schema(answer),
+        describe_answer(answer),
+    )
 
 
 @cache
@@ -72,9 +79,14 @@ def system_text(name: str, answer: type[BaseModel]) -> str:
     """Return the constant system text of a prompt, which asks for that type of answer."""
     languages = ", ".join(list_languages())
     text = _template(f"{name}.j2").render(
-        schema=describe_type(answer), policy_version=POLICY_VERSION, languages=languages
+        answer=describe_answer(answer), policy_version=POLICY_VERSION, languages=languages
     )
     return str(text).strip()
+
+
+def describe_answer(answer: type[BaseModel]) -> str:
+    """Return the end of a system text, which a model that reads the JSON schema does not need."""
+    return f"Its type:\n{describe_type(answer)}"
 
 
 def _table(table: Table) -> str:
