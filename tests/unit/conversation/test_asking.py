@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from fateforger.conversation.language.answers import DayWords, FrameWords, InputWords
 from fateforger.conversation.language.model_calls import ModelQuestion, ask
 from fateforger.conversation.recordings import ListeningModel
 from fateforger.conversation.running_turns import RunningTurn, TurnModel
@@ -107,3 +108,10 @@ async def test_a_slow_model_has_more_time(wrap: Callable[[Model], Model]) -> Non
     model = Lines(['{"number": 1}'], time_factor=3.0)
     await ask(wrap(model), question(seconds=20))
     assert 50 < model.seconds[0] <= 60
+
+
+async def test_a_field_that_is_null_is_one_that_was_left_out() -> None:
+    """S264: also where only its absence is allowed, which spares a second try."""
+    model = Lines(['{"frame": {"day_start": "08:00", "no_lunch": null}, "inputs": {"add": null, "remove": null}}'])
+    asked = await ask(model, ModelQuestion(PROMPT, DayWords, seconds=5))
+    assert asked.value == DayWords(frame=FrameWords(day_start=time(8)), inputs=InputWords())

@@ -145,7 +145,7 @@ class Decision(BaseModel):
     model_config = _CLOSED
     wishes: Annotated[tuple[Wish, ...], Field(min_length=1, max_length=MOST_WISHES)]
     rules: bool
-    language: LanguageCode | None
+    language: LanguageCode | None = None
 
 
 class PlannedDateResult(BaseModel):
@@ -203,8 +203,8 @@ class TaskWords(BaseModel):
 
     model_config = _CLOSED
     title: Title
-    minutes: int | None
-    depth: Literal["deep", "shallow"] | None
+    minutes: int | None = None
+    depth: Literal["deep", "shallow"] | None = None
     one_thing: bool = False
     notes: Annotated[str, Field(max_length=3000)] = ""
     done_when: Criteria = ()
@@ -433,8 +433,8 @@ class BlockWords(BaseModel):
     """A block of a draft: for a task by its number, or of the model's own with a title. Local start, minutes."""
 
     model_config = _CLOSED
-    task: int | None
-    title: Annotated[str, Field(max_length=300)] | None
+    task: int | None = None
+    title: Annotated[str, Field(max_length=300)] | None = None
     type: Literal["DW", "SW", "PR", "R", "BU"]
     start: Clock
     minutes: int

@@ -231,7 +231,7 @@ async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
 def _parse_answer(text: str, question: ModelQuestion[T]) -> T:
     """Parse and validate an answer. Raises ``ValueError`` with the one mistake to fix."""
     try:
-        value = question.answer.model_validate(extract_json(text))
+        value = question.answer.model_validate(_drop_nulls(extract_json(text)))
     except ValidationError as error:
         mistake = first_mistake(error)
         raise ValueError(f"{mistake.sentence} (at {mistake.where or 'the top'})") from None
@@ -240,6 +240,15 @@ def _parse_answer(text: str, question: ModelQuestion[T]) -> T:
             question.accept(value)
         except UserError as error:
             raise ValueError(error.message) from None
+    return value
+
+
+def _drop_nulls(value: Any) -> Any:
+    """Return a value without its fields that are null; each may be left out, and models often write null instead."""
+    if isinstance(value, list):
+        return [_drop_nulls(part) for part in value]
+    if isinstance(value, Mapping):
+        return {name: _drop_nulls(part) for name, part in value.items() if part is not None}
     return value
 
 
