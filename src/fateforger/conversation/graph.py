@@ -37,7 +37,7 @@ from fateforger.session.commands.plan import ExplainBlock
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import MOST_STEPS
 from fateforger.session.gate import find_refusal, get_requested_move
-from fateforger.session.messages import CHANGE, LastWords, Notice
+from fateforger.session.messages import LastWords, Notice, join_notices
 from fateforger.session.pending import PendingQuestion, pending_questions
 from fateforger.session.recall import nameable_constraints
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage, target
@@ -53,7 +53,8 @@ class Step(BaseModel):
 
     A message in words may hold several wishes, each with several commands: ``rest`` holds those after the first of the
     current wish, ``wishes`` and ``later`` what follows it, unread and read. ``notices`` say what came of the wishes so
-    far; ``blocked`` is true if one of them was refused or waits for an answer. ``lines`` are shown at the end.
+    far; ``blocked`` is true if one of them was refused or waits for an answer. ``lines`` are shown at the end. ``left``
+    and ``left_later`` are the wishes for another turn.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -67,6 +68,8 @@ class Step(BaseModel):
     later: tuple[tuple[SessionCommand, ...], ...] = Field((), exclude=True, repr=False)
     heard: tuple[tuple[SessionCommand, ...], ...] = Field((), exclude=True, repr=False)
     notices: tuple[Notice, ...] = Field((), exclude=True, repr=False)
+    left: tuple[Wish, ...] = Field((), exclude=True, repr=False)
+    left_later: tuple[tuple[SessionCommand, ...], ...] = Field((), exclude=True, repr=False)
     begun: bool = False
     blocked: bool = False
     rules: bool = False
@@ -217,6 +220,7 @@ def _turn_init(step: Step) -> Step:
         rest=turn.rest,
         wishes=turn.wishes,
         later=turn.later,
+        blocked=turn.blocked,
         lines=turn.lines,
         last_words=turn.last_words,
     )
@@ -232,7 +236,7 @@ def _build_decision(model: Model | None) -> Work:
         if model is None or not isinstance(command, TimeboxingUserReply):
             heard = () if command is None or not (step.has_more or step.rest) else ((command, *step.rest),)
             return _asking(replace(step, heard=heard), given, command)
-        if step.wishes:
+        if step.has_more:
             return await _take_next(step, model)
         found = await find_wishes(command, given.session, model, _list_in_view(step))
         if found.language is not None:
@@ -247,7 +251,6 @@ def _build_decision(model: Model | None) -> Work:
 
 
 NOT_GONE_ON = mark_message("Because of that I did not go on.")
-AFTER_UNDO = mark_message("I took that back first; please say the rest of your message once more.")
 _GOES_ON = frozenset({Move.PROCEED, Move.RETRY})
 
 
@@ -259,6 +262,8 @@ async def _take_next(step: Step, model: Model | None) -> Step:
         step = replace(step, notices=(*step.notices, notice))
         given = replace(given, session=given.session.with_thread(notice=None))
     given = replace(given, arrived=None)
+    if any(isinstance(effect, _TAKES_BACK) for effect in step.effects) or (model is None and not step.later):
+        return _leave_rest(step, given)
     step = replace(step, refused=False, number=step.number + 1, move=Move.STAY, rest=())
     lines: tuple[str, ...] = ()
     if step.later:
@@ -277,15 +282,21 @@ async def _take_next(step: Step, model: Model | None) -> Step:
             return _refuse(step, given, notice)
     if step.blocked and any(get_requested_move(command) in _GOES_ON for command in commands):
         return _refuse(step, given, Notice(lines=(_(NOT_GONE_ON),)))
-    if any(isinstance(effect, _TAKES_BACK) for effect in step.effects):
-        return _refuse(step, given, Notice(lines=(_(AFTER_UNDO),)))
     first, *rest = commands
     asking = _asking(step, replace(given, command=first), first)
     return replace(asking, rest=tuple(rest), lines=(*step.lines, *lines), heard=(*step.heard, tuple(commands)))
 
 
 _TAKES_BACK = (UndoUpdate, UndoGroup, GoBack)
-"""Effects that change the plan after the graph, so that no further change can be read before them."""
+"""Effects that change the plan after the graph, so that the next wish can only be read in another turn."""
+
+
+def _leave_rest(step: Step, given: StageInput) -> Step:
+    """End the turn, with the wishes that are left for another one."""
+    left, later = step.wishes, step.later
+    return replace(
+        step, move=Move.STAY, refused=True, rest=(), wishes=(), later=(), left=left, left_later=later, stage_input=given
+    )
 
 
 async def _read_wish(step: Step, given: StageInput, wish: Wish, model: Model) -> MessageReading:
@@ -377,25 +388,12 @@ def _presenter(step: Step) -> Step:
         session = session.with_thread(last_words=step.last_words)
     if session.sync.held is not None and session.sync.held.asked != given.cause and not _keeps_held(given.command):
         session = session.with_sync(held=None)
-    session = session.with_thread(notice=_join_notices((*step.notices, session.thread.notice)))
+    session = session.with_thread(notice=join_notices((*step.notices, session.thread.notice)))
     if step.lines:
         session = session.remark(*step.lines)
     outcome = present_outcome(session, step.effects)
-    return Step(stage=step.stage, outcome=replace(outcome, wishes=step.heard, lines=step.lines, rules=step.rules))
-
-
-def _join_notices(notices: Sequence[Notice | None]) -> Notice | None:
-    """Return what came of the wishes of a message as one notice; it is a refusal only if all of them were refused."""
-    found = [notice for notice in notices if notice is not None]
-    if len(found) < 2:
-        return found[0] if found else None
-    codes = [notice.code for notice in found]
-    return Notice(
-        lines=tuple(dict.fromkeys(line for notice in found for line in notice.lines)),
-        refused=all(notice.refused for notice in found),
-        code=CHANGE if CHANGE in codes else codes[-1],
-        draft=tuple(line for notice in found for line in notice.draft),
-    )
+    outcome = replace(outcome, wishes=step.heard, lines=step.lines, rules=step.rules)
+    return Step(stage=step.stage, outcome=replace(outcome, left=step.left, left_later=step.left_later))
 
 
 def _keeps_held(command: SessionCommand | None) -> bool:

@@ -79,6 +79,7 @@ class TurnInput(BaseModel):
     ``settled`` are tasks that were given to another day and are on its calendar.
     ``planned_days`` are other days that have a thread already.
     ``estimates`` say how long the person's tasks take (``None``: as the session knows it).
+    ``blocked`` is true if an earlier wish of the message was refused, so that nothing goes on to the next step.
     """
 
     model_config = _FROZEN
@@ -97,6 +98,7 @@ class TurnInput(BaseModel):
     settled: tuple[str, ...] = ()
     planned_days: tuple[Date, ...] = ()
     estimates: tuple[Estimate, ...] | None = None
+    blocked: bool = False
 
     @property
     def now(self) -> datetime:
@@ -264,7 +266,8 @@ class TurnOutcome(BaseModel):
     """Outcome of a turn: the session before the effects, the result of its stage, and the effects in order.
 
     ``wishes`` holds the commands that a message in words produced, wish by wish, and ``lines`` the model's words to the
-    person. ``rules`` is true if the message may say how the person's days should be in general.
+    person. ``rules`` is true if the message may say how the person's days should be in general. ``left`` and
+    ``left_later`` are its wishes, unread and read, that can be carried out only after the effects.
     """
 
     model_config = _FROZEN
@@ -274,6 +277,8 @@ class TurnOutcome(BaseModel):
     wishes: tuple[tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...], ...] = ()
     lines: tuple[str, ...] = ()
     rules: bool = False
+    left: tuple[Wish, ...] = ()
+    left_later: tuple[tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...], ...] = ()
 
     @model_validator(mode="before")
     @classmethod

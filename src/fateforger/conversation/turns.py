@@ -63,7 +63,7 @@ from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
 from fateforger.session.gate import close_turn, refuse_by_rules
-from fateforger.session.messages import Outgoing
+from fateforger.session.messages import Outgoing, join_notices
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.stages import TimeboxingStage
@@ -111,7 +111,8 @@ def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) ->
 def with_wishes(turn: TurnInput, outcome: TurnOutcome) -> TurnInput:
     """Return the turn with the commands that its message came to, so that no model is asked again."""
     (first, *rest), *later = outcome.wishes
-    return replace(turn, command=first, rest=tuple(rest), later=tuple(later), wishes=())
+    following = (*later, *outcome.left_later)
+    return replace(turn, command=first, rest=tuple(rest), later=following, wishes=outcome.left)
 
 
 _WRITES = (WriteCalendar, UndoUpdate, UndoGroup)
@@ -155,6 +156,16 @@ STILL_READING = mark_message(
 OF_MEMORY = (RememberConstraint, ReviseConstraint, SetPolicy, JudgeConstraint, SettleConstraints, UndoMemory)
 TRIES = 4
 """Attempts to carry out a command while background work keeps saving the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a command runs with: its model, the handle to stop it, the callback for its progress, and its log entry."""
+
+    model: TurnModel | None
+    course: RunningTurn
+    tell: ProgressCallback
+    entry: LogEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,21 +243,49 @@ class Turns:
         self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback
     ) -> None:
         with self.logbook.turn(command, before) as entry:
-            await self._run(before, command, course, tell, entry)
+            model = None if self.model is None else TurnModel(self.model, course, tell)
+            await self._run(before, command, _Work(model, course, tell, entry))
 
-    async def _run(
-        self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback, entry: LogEntry
-    ) -> None:
-        look = await course.unless_stopped(self._look(before, command, tell))
-        model = None if self.model is None else TurnModel(self.model, course, tell)
+    async def _run(self, before: Session, command: SessionCommand, work: _Work) -> None:
+        outcome, after = await self._take_turn(before, command, command, work)
+        following = command
+        while outcome.left or outcome.left_later:
+            # What was taken back is off the plan and the calendar by now, so the rest of the message can be read.
+            following = replace(following, command_id=f"{following.command_id}/rest")
+            more, then = await self._take_turn(after, following, command, work, rest=outcome)
+            after = then.with_thread(notice=join_notices((after.thread.notice, then.thread.notice)))
+            outcome = replace(more, wishes=(*outcome.wishes, *more.wishes), rules=outcome.rules)
+        after = await self._settle(before, outcome, after, command)
+        after = with_exchange(after, command, rules=outcome.rules)
+        await self._save(before, outcome, after, command, () if work.model is None else work.model.prompts)
+
+    async def _take_turn(
+        self,
+        before: Session,
+        command: SessionCommand,
+        said: SessionCommand,
+        work: _Work,
+        *,
+        rest: TurnOutcome | None = None,
+    ) -> tuple[TurnOutcome, Session]:
+        """Run a turn and carry out its effects. ``said`` is what the person said or pressed.
+
+        ``rest`` is the outcome of the turn before, which left wishes of the same message.
+        """
+        course, entry = work.course, work.entry
+        look = await course.unless_stopped(self._look(before, command, work.tell))
         turn = await self._assemble(before, command, look)
-        outcome = await entry.run(turn, model)
+        if rest is not None:
+            notice = before.thread.notice
+            blocked = notice is not None and notice.refused
+            turn = replace(turn, wishes=rest.left, later=rest.left_later, blocked=blocked)
+        outcome = await entry.run(turn, work.model)
         if outcome.rules:
             # This comes before the turn acts: if the program dies during it, the reply is read nevertheless.
-            await self.memory.queue_extraction(command)
+            await self.memory.queue_extraction(said)
         heard = outcome
         if look is None and outcome.heard and _went_past_frame(before, outcome.session):
-            look = await course.unless_stopped(self._read_day(outcome.session, tell))
+            look = await course.unless_stopped(self._read_day(outcome.session, work.tell))
             turn = with_wishes(replace(await self._assemble(before, command, look), lines=outcome.lines), outcome)
             outcome = await entry.run(turn)
         asking = None if look is None else find_contradicted_turn(turn, look, outcome)
@@ -255,20 +294,18 @@ class Turns:
         if outcome.session.options.language != before.options.language:
             await self.languages.note_written(before.user_id, outcome.session.options.language)
             use_language(outcome.session.options.language)
-        turn, outcome = await self._with_extracted(command, turn, outcome, heard, look, course, entry)
-        after = await course.unless_stopped(self.drafts.apply_draft(outcome, tell))
+        turn, outcome = await self._with_extracted(said, turn, outcome, heard, look, work)
+        after = await course.unless_stopped(self.drafts.apply_draft(outcome, work.tell))
         course.act()
         if turn.reading is not None and turn.reading.plan is not None:
             await self.effects.note(turn.reading.plan, before, f"{command.command_id}/seen")
         for effect in outcome.effects:
-            doing = self.effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
+            doing = self.effects.carry_out(effect, after, before=before, cause=command.command_id, tell=work.tell)
             after = await entry.effect(effect, after, doing)
         after = await self.other_days.follow(before, after, command.command_id, command.at)
         if course.stop_asked:
             after = mark_finished(after, outcome.effects)
-        after = await self._settle(before, outcome, after, command)
-        after = with_exchange(after, command, rules=heard.rules)
-        await self._save(before, outcome, after, command, () if model is None else model.prompts)
+        return replace(outcome, rules=heard.rules), after
 
     async def _with_extracted(
         self,
@@ -277,8 +314,7 @@ class Turns:
         outcome: TurnOutcome,
         heard: TurnOutcome,
         look: Look | None,
-        course: RunningTurn,
-        entry: LogEntry,
+        work: _Work,
     ) -> tuple[TurnInput, TurnOutcome]:
         """Run the turn again with the rules in its own message, before it drafts or commits (K9).
 
@@ -289,7 +325,7 @@ class Turns:
             return turn, outcome
         if not any(map(_needs_rules, outcome.effects)) or any(isinstance(each, OF_MEMORY) for each in heard.heard):
             return turn, outcome
-        found = await course.unless_stopped(self.memory.await_extraction(said))
+        found = await work.course.unless_stopped(self.memory.await_extraction(said))
         if found.late:
             return turn, replace(outcome, session=outcome.session.say(_(STILL_READING)))
         if found.understood is None or found.understood.command_id in turn.session.thread.handled:
@@ -298,7 +334,7 @@ class Turns:
         known = known.after_command(found.understood.command_id, known.touched_at)
         assembled = await self._assemble(known, said, look)
         again = replace(with_wishes(assembled, heard), lines=heard.lines)
-        outcome = await entry.run(again)
+        outcome = await work.entry.run(again)
         news = found.understood.command_id
         writes = tuple(
             replace(write, fresh=write.fresh or write.cause == news) for write in outcome.session.rules.memory_writes

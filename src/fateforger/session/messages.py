@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -27,6 +28,20 @@ class Notice(BaseModel):
     refused: bool = False
     code: str = ""
     draft: tuple[str, ...] = ()
+
+
+def join_notices(notices: Iterable[Notice | None]) -> Notice | None:
+    """Return what came of several wishes as one notice; it is a refusal only if all of them were refused."""
+    found = [notice for notice in notices if notice is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+    codes = [notice.code for notice in found]
+    return Notice(
+        lines=tuple(dict.fromkeys(line for notice in found for line in notice.lines)),
+        refused=all(notice.refused for notice in found),
+        code=CHANGE if CHANGE in codes else codes[-1],
+        draft=tuple(line for notice in found for line in notice.draft),
+    )
 
 
 class LastWords(BaseModel):

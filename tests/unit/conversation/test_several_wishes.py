@@ -8,12 +8,12 @@ from datetime import time
 
 import pytest
 from pydantic import BaseModel
-from tests.factories.words import also, block, frame, inputs, new, patch, timed, wants
+from tests.factories.words import also, block, frame, inputs, new, patch, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.sessions import planned, said, session, task, turn
 from tests.unit.conversation.test_prompts import prompt_of
 
-from fateforger.conversation.graph import AFTER_UNDO, NOT_GONE_ON
+from fateforger.conversation.graph import NOT_GONE_ON
 from fateforger.conversation.language import answers
 from fateforger.conversation.language.model_calls import VERSIONS, system_text
 from fateforger.conversation.turn_runs import run_turn
@@ -113,13 +113,13 @@ async def test_the_plan_on_another_day_in_words() -> None:
     assert heard.session.open_work.sent
 
 
-async def test_nothing_is_changed_in_a_plan_that_is_still_being_taken_back() -> None:
+async def test_what_follows_an_undo_is_left_until_it_has_taken_effect() -> None:
     now = planned(Stage.REFINE, *TASKS)
     assert now.planning.plan is not None
     step = RefineUpdate(plan_before=now.planning.plan, sentence="It moved.", transactions=("t1",))
     changed = now.with_sync(refine_undo=(step,))
-    heard, _ = await hear(changed, wants("undo", also("change", "mail at 4")), patch(timed(1, "16:00", 30)))
-    assert AFTER_UNDO in read(heard)
+    heard, _ = await hear(changed, wants("undo", also("change", "mail at 4")))
+    assert [(wish.intent, wish.words) for wish in heard.left] == [("change", "mail at 4")]
     assert heard.session.planning.plan == now.planning.plan
 
 

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories.words import frame, opening, patch, timed, wants
+from tests.factories.words import also, frame, opening, patch, timed, wants
+from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
 from tests.unit.conversation.test_person_edits import drag
 
-from fateforger.errors import ModelRejected
+from fateforger.errors import CalendarUnreachable, ModelRejected
 from fateforger.ports.model import Prompt
 from fateforger.session.commands.thread import Opening, Start
 from fateforger.session.conflicts import open_questions
+from fateforger.session.stages import TimeboxingStage
 
 LINES: list[dict[str, Any]] = []
 
@@ -136,6 +138,35 @@ async def test_what_was_said_and_changed_last_is_known_to_the_next_reading(spoke
     assert "last_change:" in asked
     assert "“Mail” is now 16:00–16:30" in asked
     assert "I moved Mail to 16:00." in anna.words
+
+
+async def test_the_rest_of_a_message_is_carried_out_after_its_undo(spoken: House) -> None:
+    """S263: "undo that, put mail at three instead, and when is it now?"; what was written is taken back first."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("answer"), patch(timed(1, "16:00", 30)))
+    several = wants("undo", also("change", "mail at three"), also("ask", "when is it now?"), words="undo that")
+    await says(anna, several, patch(timed(1, "15:00", 30)), {"answer": "At three.", "block": None})
+    assert spoken.on_calendar()["Mail"] == "15:00-15:30"
+    assert "“Mail” is now 15:00–15:30" in anna.words
+    assert "At three." in anna.words
+    changes = (await anna.session()).sync.refine_undo
+    assert ["15:00" in step.sentence for step in changes][-1]
+    assert not any("16:00–16:30" in step.sentence for step in changes)
+    await anna.press("Undo last update")
+    assert spoken.on_calendar().get("Mail") not in {"15:00-15:30", "16:00-16:30"}
+
+
+async def test_what_follows_an_undo_that_failed_does_not_go_on(spoken: House) -> None:
+    """S263: nothing is committed with a change that was to be taken back."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("answer"), patch(timed(1, "16:00", 30)))
+    for nth in range(99):
+        spoken.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="delete", nth=nth)
+    await says(anna, wants("undo", also("commit")))
+    assert (await anna.session()).stage is TimeboxingStage.REFINE
+    assert "Because of that I did not go on." in anna.words
 
 
 async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spoken: House) -> None:
