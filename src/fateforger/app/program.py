@@ -360,6 +360,8 @@ def _build_tools(resources: _Resources, memory: MemoryService, model: Model | No
         clock=resources.clock,
         tz=resources.settings.time_zone,
         durations=DurationService(store.durations),
+        languages=resources.languages,
+        talks=store.talks,
         rules=memory,
         model=model,
     )

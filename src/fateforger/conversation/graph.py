@@ -312,7 +312,7 @@ async def _read_wish(step: Step, given: StageInput, wish: Wish, model: Model) ->
         text=wish.words or text,
     )
     listed = nameable_constraints(given.session, memory.versions, memory.near)
-    return await read_wish(wish, reply, given.session, model, listed, _list_in_view(step))
+    return await read_wish(wish, reply, given.session, model, listed, _list_in_view(step), turn.context)
 
 
 def _list_in_view(step: Step) -> tuple[PendingQuestion, ...]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fateforger.conversation.language.answers import OpeningReading
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.turn_values import TurnInput, TurnOutcome
 from fateforger.errors import BadInput, ModelBusy, ModelError, ModelTimedOut, ModelUnreachable
 from fateforger.planning.plan import TBPlan
@@ -18,7 +19,6 @@ from fateforger.planning.validation import first_mistake
 from fateforger.ports.model import Completion, Model, Prompt, Role
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session, Sketch
-from fateforger.tasks.task import QueuedTask
 
 VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -78,7 +78,7 @@ class Run(BaseModel):
 
 
 class OpeningRun(BaseModel):
-    """Reading of a first message, for the ``session`` that it would begin and a person with this ``queue``.
+    """Reading of a first message, for the ``session`` that it would begin.
 
     Without ``opened`` there was nothing to do, or the message could not be read.
     """
@@ -87,10 +87,20 @@ class OpeningRun(BaseModel):
     kind: Literal["opening"] = "opening"
     reply: TimeboxingUserReply
     session: Session
-    queue: tuple[QueuedTask, ...] = ()
+    context: OutsideContext = OutsideContext()
     exchanges: tuple[Exchange, ...] = ()
     opened: OpeningReading | None = None
     seconds: float = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_queue(cls, document: Any) -> Any:
+        """Read an earlier recording, which knew the queue alone."""
+        if not isinstance(document, dict) or "queue" not in document:
+            return document
+        told = {**document}
+        tasks = told.pop("queue")
+        return {**told, "context": {"tasks": tasks}}
 
 
 class DraftRun(BaseModel):

@@ -130,6 +130,10 @@ KEPT = frozenset(
             "Replan.missed",
             "Replan.done",
             "Replan.not_today",
+            "Button.action",
+            "Button.target",
+            "RecentTalk.wrote",
+            "OpenPlan.step",
         ),
     }
 )
@@ -160,8 +164,8 @@ def redact_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: H
         case Run():
             changes["input"] = redact_input(run.input, hide)
         case OpeningRun():
-            queue = tuple(_model(task, hide) for task in run.queue)
-            changes |= {"reply": _model(run.reply, hide), "session": _session(run.session, hide), "queue": queue}
+            context = _model(run.context, hide)
+            changes |= {"reply": _model(run.reply, hide), "session": _session(run.session, hide), "context": context}
         case DraftRun():
             changes |= {
                 "session": _session(run.session, hide),

@@ -10,10 +10,9 @@ from fateforger.session.cards import Card, Feedback
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import mark_shown
-from fateforger.session.messages import LONGEST_EXCHANGE, MOST_EXCHANGES, Exchange, Outgoing
+from fateforger.session.messages import MOST_EXCHANGES, Exchange, Outgoing
 from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage
-from fateforger.text import shorten
 from fateforger.ui.calendar_cards import (
     closed_history_card,
     closed_preview_card,
@@ -132,9 +131,10 @@ def with_exchange(session: Session, command: SessionCommand, *, rules: bool) -> 
         person = f"[{command.moves[command.move].label}]"
     else:
         person = f"[{command.kind}]"
-    bot = " ".join(session.notice_lines) or session.stage.heading
-    exchange = Exchange(person=shorten(person, LONGEST_EXCHANGE), bot=shorten(bot, LONGEST_EXCHANGE))
-    return session.with_thread(exchanges=(*session.thread.exchanges, exchange)[-MOST_EXCHANGES:])
+    last = session.thread.last_words
+    bot = " ".join(session.notice_lines) or (session.stage.heading if last is None else last.bot)
+    exchanges = (*session.thread.exchanges, Exchange.of(person, bot))
+    return session.with_thread(exchanges=exchanges[-MOST_EXCHANGES:])
 
 
 def add_rating(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]) -> tuple[Outgoing, ...]:

@@ -19,6 +19,7 @@ from fateforger.conversation.plan_nodes import (
 )
 from fateforger.conversation.turn_values import (
     AnswerAgent,
+    CarryOutRequest,
     DraftDay,
     Effect,
     GoBack,
@@ -51,7 +52,7 @@ from fateforger.session.commands.day import (
     UndoCatchUp,
 )
 from fateforger.session.commands.plan import ExplainBlock
-from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs
+from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs, RequestWork
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today
 from fateforger.session.draft import basis_of, draft_day, grade_session, is_current, option_words, room_words
@@ -334,13 +335,22 @@ def handle_common_command(stage: StageInput, command: SessionCommand) -> StageOu
             return _explain(session, key)
         case LeaveAsIs(about=about):
             return _leave_as_is(session, about)
-        case AnswerProposal(proposal=proposal, answer=answer):
-            said = session.with_notice(_(PASSED_ON))
-            return StageOutput(session=said, effects=(AnswerAgent(proposal=proposal, answer=answer),))
+        case AnswerProposal() | RequestWork():
+            return _hand_on(stage, command)
         case SetCalendarWrite(when=when):
             return _set_calendar_write(stage, when)
         case _:
             return memory.handle_memory_command(stage, command)
+
+
+def _hand_on(stage: StageInput, command: AnswerProposal | RequestWork) -> StageOutput:
+    """Hand on what is not about the plan itself."""
+    session = stage.session
+    if isinstance(command, RequestWork):
+        request = CarryOutRequest(request=command.request, cause=command.command_id, at=stage.now)
+        return StageOutput(session=session, effects=(request,))
+    answer = AnswerAgent(proposal=command.proposal, answer=command.answer)
+    return StageOutput(session=session.with_notice(_(PASSED_ON)), effects=(answer,))
 
 
 def _explain(session: Session, key: str) -> StageOutput:

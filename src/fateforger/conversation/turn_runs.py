@@ -81,7 +81,7 @@ async def _run_recorded(run: AnyRun, model: Model) -> object:
         case Run():
             return await run_turn(run.input, model if run.model else None)
         case OpeningRun():
-            return await read_opening(run.reply, run.session, model, run.queue)
+            return await read_opening(run.reply, run.session, model, run.context)
         case DraftRun():
             return await sketch_day(run.session, model, now=run.now, instead_of=run.instead_of)
         case _:

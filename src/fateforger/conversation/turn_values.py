@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.calendar.model import Snapshot
 from fateforger.conversation.language.answers import Wish
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.session.commands import SessionCommand
@@ -26,9 +27,11 @@ from fateforger.session.messages import LastWords
 from fateforger.session.model import OfferedInput, Question, Session
 from fateforger.session.other_days import with_settled
 from fateforger.session.pending import WaitingProposal
+from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.recall import recall
 from fateforger.session.stages import Move, StageGateOutput
 from fateforger.tasks.durations import Estimate
+from fateforger.tasks.intent import HydratedMessage
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -79,6 +82,7 @@ class TurnInput(BaseModel):
     ``settled`` are tasks that were given to another day and are on its calendar.
     ``planned_days`` are other days that have a thread already.
     ``estimates`` say how long the person's tasks take (``None``: as the session knows it).
+    ``context`` is what a message knows that is not about the plan.
     ``blocked`` is true if an earlier wish of the message was refused, so that nothing goes on to the next step.
     """
 
@@ -99,6 +103,7 @@ class TurnInput(BaseModel):
     planned_days: tuple[Date, ...] = ()
     estimates: tuple[Estimate, ...] | None = None
     blocked: bool = False
+    context: OutsideContext | None = None
 
     @property
     def now(self) -> datetime:
@@ -206,6 +211,16 @@ class AnswerAgent(BaseModel):
     answer: Literal["apply", "deny"]
 
 
+class CarryOutRequest(BaseModel):
+    """Carry out a request that is not about the plan, and answer it next to the plan. ``cause`` is its command."""
+
+    model_config = _FROZEN
+    kind: Literal["carry_out_request"] = "carry_out_request"
+    request: HydratedMessage | QueueCommand
+    cause: str
+    at: datetime
+
+
 class SearchMemory(BaseModel):
     """Search the constraints, and show the matches on the open memory card in addition to those it already lists."""
 
@@ -225,7 +240,8 @@ Effect = Annotated[
     | DraftDay
     | WriteMemory
     | SearchMemory
-    | AnswerAgent,
+    | AnswerAgent
+    | CarryOutRequest,
     Field(discriminator="kind"),
 ]
 

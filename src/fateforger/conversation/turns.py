@@ -13,6 +13,8 @@ from fateforger.conversation.background_updates import BackgroundUpdates
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, mark_stale_preview
+from fateforger.conversation.language.answers import Intent, OpeningReading
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.other_days import OtherDays
 from fateforger.conversation.queue.service import QueueService
@@ -48,7 +50,7 @@ from fateforger.conversation.turn_values import (
 from fateforger.errors import VersionConflict
 from fateforger.memory.credentials import LEFT_OUT
 from fateforger.ports.model import Model
-from fateforger.session.cards import Activity, Card, Progress, ProgressCallback
+from fateforger.session.cards import Activity, Card, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.day import ReceiveTasks
 from fateforger.session.commands.rules import (
@@ -62,7 +64,7 @@ from fateforger.session.commands.rules import (
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
-from fateforger.session.gate import close_turn, refuse_by_rules
+from fateforger.session.gate import close_turn, describe_stage, refuse_by_rules
 from fateforger.session.messages import Outgoing, join_notices
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.pending import WaitingProposal
@@ -246,8 +248,20 @@ class Turns:
             model = None if self.model is None else TurnModel(self.model, course, tell)
             await self._run(before, command, _Work(model, course, tell, entry))
 
-    async def _run(self, before: Session, command: SessionCommand, work: _Work) -> None:
-        outcome, after = await self._take_turn(before, command, command, work)
+    async def begin(
+        self, session: Session, reply: TimeboxingUserReply, opened: OpeningReading, model: Model, entry: LogEntry
+    ) -> None:
+        """Begin a session with what its first message wants besides the day; see :meth:`carry_out`."""
+        before = session.with_planning(quick=self.later.improves)
+        with self._running.course(reply) as course:
+            work = _Work(TurnModel(model, course, ignore_progress), course, ignore_progress, entry)
+            rest = TurnOutcome(session=before, gate=describe_stage(before), left=opened.further, rules=opened.rules)
+            await self._run(before, reply, work, rest=rest)
+
+    async def _run(
+        self, before: Session, command: SessionCommand, work: _Work, *, rest: TurnOutcome | None = None
+    ) -> None:
+        outcome, after = (rest, before) if rest is not None else await self._take_turn(before, command, command, work)
         following = command
         while outcome.left or outcome.left_later:
             # What was taken back is off the plan and the calendar by now, so the rest of the message can be read.
@@ -274,6 +288,8 @@ class Turns:
         """
         course, entry = work.course, work.entry
         look = await course.unless_stopped(self._look(before, command, work.tell))
+        if look is None and rest is not None and any(wish.intent is Intent.ASK for wish in rest.left):
+            look = await course.unless_stopped(self._read_day(before, work.tell))
         turn = await self._assemble(before, command, look)
         if rest is not None:
             notice = before.thread.notice
@@ -352,6 +368,7 @@ class Turns:
             memory=memory,
             lines=explain_withheld(command),
             proposals=await self._find_proposals(before, command),
+            context=await self._find_context(command),
             offered=more,
             offer_trouble=trouble,
             settled=await self.other_days.find_settled(before),
@@ -364,6 +381,12 @@ class Turns:
         if self.model is None or not isinstance(command, TimeboxingUserReply):
             return ()
         return await self.proposals.waiting(before, command.at)
+
+    async def _find_context(self, command: SessionCommand) -> OutsideContext | None:
+        """Return what a message may be about that is not in this plan."""
+        if self.model is None or not isinstance(command, TimeboxingUserReply):
+            return None
+        return await self.tasks.find_context(command.user_id, command.at)
 
     async def _settle(self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand) -> Session:
         """Return the session with its consequences applied: questions noted, history updated, stale views dropped."""
@@ -380,10 +403,11 @@ class Turns:
         self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand, prompts: tuple[str, ...]
     ) -> None:
         """Save the session with its messages, and start background work. Violated rules are logged and reported."""
-        messages_of = (
-            build_only_side_messages if all(c.is_view for c in outcome.heard or (command,)) else build_messages
-        )
-        after, messages = messages_of(before, after, command.command_id)
+        shown = before if before.version else None
+        if shown is not None and all(c.is_view for c in outcome.heard or (command,)):
+            after, messages = build_only_side_messages(shown, after, command.command_id)
+        else:
+            after, messages = build_messages(shown, after, command.command_id)
         after, broke = end_turn(before, outcome, after, messages)
         if broke:
             log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fateforger.session.cards import Card
+from fateforger.session.cards import Button, Card
+from fateforger.text import shorten
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 LONGEST_SAID = 1200
@@ -54,11 +56,13 @@ class LastWords(BaseModel):
     model_config = _FROZEN
     bot: str = Field(min_length=1, max_length=LONGEST_SAID)
     asks: bool = True
+    of_queue: bool = False
+    """True if they are on a card of the queue, next to the plan."""
 
     @classmethod
-    def of(cls, bot: str, *, asks: bool = True) -> LastWords:
+    def of(cls, bot: str, *, asks: bool = True, of_queue: bool = False) -> LastWords:
         """Return the words, cut to their limit."""
-        return cls(bot=bot[:LONGEST_SAID], asks=asks)
+        return cls(bot=bot[:LONGEST_SAID], asks=asks, of_queue=of_queue)
 
 
 MOST_EXCHANGES = 3
@@ -75,6 +79,44 @@ class Exchange(BaseModel):
     model_config = _FROZEN
     person: str
     bot: str
+
+    @classmethod
+    def of(cls, person: str, bot: str) -> Exchange:
+        """Return the exchange, with both sides cut to their limit."""
+        return cls(person=shorten(person, LONGEST_EXCHANGE), bot=shorten(bot, LONGEST_EXCHANGE))
+
+
+class RecentTalk(BaseModel):
+    """What was said last with a person outside of plans, up to the instant ``at``.
+
+    ``buttons`` are those of the last card, so that words can press them; ``wrote`` are the ids of the commands that
+    wrote rules, the latest last.
+    """
+
+    model_config = _FROZEN
+    at: datetime
+    exchanges: tuple[Exchange, ...] = ()
+    buttons: tuple[Button, ...] = ()
+    wrote: tuple[str, ...] = ()
+
+    @classmethod
+    def after(
+        cls,
+        before: RecentTalk | None,
+        exchange: Exchange,
+        *,
+        at: datetime,
+        buttons: tuple[Button, ...] = (),
+        wrote: tuple[str, ...] = (),
+    ) -> RecentTalk:
+        """Return the talk with one more exchange."""
+        before = before or cls(at=at)
+        return cls(
+            at=at,
+            exchanges=(*before.exchanges, exchange)[-MOST_EXCHANGES:],
+            buttons=buttons,
+            wrote=(*before.wrote, *wrote)[-MOST_EXCHANGES:],
+        )
 
 
 class SyncReport(BaseModel):

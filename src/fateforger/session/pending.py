@@ -100,6 +100,8 @@ class PendingKind(StrEnum):
     """The bot's last question, in words."""
     SAID = "said"
     """The bot's last answer or refusal, which may ask something, too."""
+    QUEUE = "queue"
+    """The bot's last words on a card of the queue."""
     CALENDAR = "calendar"
     """A choice between the person's change and the plan's."""
     RULES = "rules"
@@ -119,6 +121,7 @@ class PendingKind(StrEnum):
 _OFFERS = frozenset(
     {
         PendingKind.SAID,
+        PendingKind.QUEUE,
         PendingKind.RULES_NOTED,
         PendingKind.MISSED,
         PendingKind.LENGTH,
@@ -350,9 +353,10 @@ def fix_button(fix: Fix) -> Button:
 
 def _all_questions(session: Session) -> Iterator[PendingQuestion]:
     stage = session.stage
-    if session.thread.last_words is not None:
-        kind = PendingKind.WORDS if session.thread.last_words.asks else PendingKind.SAID
-        yield PendingQuestion(kind=kind, sentence=session.thread.last_words.bot)
+    last = session.thread.last_words
+    if last is not None:
+        kind = PendingKind.WORDS if last.asks else PendingKind.QUEUE if last.of_queue else PendingKind.SAID
+        yield PendingQuestion(kind=kind, sentence=last.bot)
     if stage is not Stage.DATE:
         yield from unsure_questions(session)
         yield from clash_questions(session)

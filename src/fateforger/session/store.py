@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.session.messages import Outgoing
+from fateforger.session.messages import Outgoing, RecentTalk
 from fateforger.session.model import Session
 
 
@@ -68,6 +68,18 @@ class Sessions(Protocol):
         This does not count as a new version: a running turn can still be saved, and keeps this thread. The thread of a
         session changes only here.
         """
+        ...
+
+
+class Talks(Protocol):
+    """What was said last with each person outside of plans. Each call is one commit. Raises ``StoreError``."""
+
+    async def of(self, user_id: str) -> RecentTalk | None:
+        """Return the talk with a person, if there was any."""
+        ...
+
+    async def keep(self, user_id: str, talk: RecentTalk) -> None:
+        """Keep the talk with a person, in place of an earlier one."""
         ...
 
 

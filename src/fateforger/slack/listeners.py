@@ -270,7 +270,9 @@ class Listeners:
     def _control(self, use: ControlUse) -> Reply:
         action = use.control.action
         if not action.startswith(FORM_PREFIX):
-            replaced = use.message_ts if action.startswith(QUEUE_PREFIX) else None
+            # The card of a plan stays; the queue is shown next to it.
+            of_queue = action.startswith(QUEUE_PREFIX) and not use.address.session
+            replaced = use.message_ts if of_queue else None
             return self._requests.click(use.to_click(self._clock.now()), use.place, replaced)
         request = FormRequest(
             form=action.removeprefix(FORM_PREFIX),

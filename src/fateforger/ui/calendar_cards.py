@@ -22,12 +22,15 @@ from fateforger.session.day import day_words
 from fateforger.session.edits import writes_at_once
 from fateforger.session.model import Session
 from fateforger.session.pending import conflict_buttons
+from fateforger.session.queue_commands import ShowTasks
 from fateforger.session.views import MOST_LISTED, HistoryView, PreviewView
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.card_parts import paragraphs
 
 SHOW_HISTORY = ShowHistory.action.constant()
+SHOW_QUEUE = ShowTasks.action.constant()
+"""Opens the queue next to a plan, where Slack runs no slash commands."""
 NO_HISTORY = mark_message("Nothing has been written to your calendar for this day yet.")
 UNDO_HINT = mark_message(
     "Undo takes back a write and what came after it. What you changed on your calendar yourself stays yours."

@@ -37,6 +37,7 @@ from fateforger.ui.box_parts import offer_box, tick_boxes
 from fateforger.ui.calendar_cards import (
     SHOW_HISTORY,
     SHOW_PREVIEW,
+    SHOW_QUEUE,
     is_preview_offered,
     questions,
     questions_words,
@@ -171,6 +172,7 @@ def plan_card(session: Session) -> Card:
                     Button(label=_("Add block"), action="form.add_block"),
                     *((SHOW_PREVIEW.localize(),) if is_preview_offered(session) else ()),
                     SHOW_HISTORY.localize(),
+                    SHOW_QUEUE.localize(),
                     *offer_move(session),
                     *build_add_button(session),
                     *_build_explanation_select(session, chain),
@@ -363,6 +365,7 @@ def committed_card(session: Session) -> Card:
                 items=(
                     *move_row(session, order, *_build_refusal(session)).items,
                     SHOW_HISTORY.localize(),
+                    SHOW_QUEUE.localize(),
                     *(offer_move(session) if done else ()),
                 )
             ),

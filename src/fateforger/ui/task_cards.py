@@ -34,6 +34,7 @@ from fateforger.session.stages import Move
 from fateforger.text import count_tasks, join_words, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import offer_box
+from fateforger.ui.calendar_cards import SHOW_QUEUE
 from fateforger.ui.card_parts import (
     ask_about_lengths,
     ask_for_criteria,
@@ -207,7 +208,8 @@ def tasks_card(session: Session) -> Card:
 
 
 def _moves(session: Session, add: Button) -> Controls:
-    row = move_row(session, ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None)), add)
+    order = ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))
+    row = move_row(session, order, add, SHOW_QUEUE.localize())
     return (
         row
         if is_offered(session, Move.PROCEED)

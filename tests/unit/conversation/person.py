@@ -135,6 +135,8 @@ class House:
             clock=self.clock,
             tz=AMSTERDAM,
             durations=DurationService(self.store.durations),
+            languages=self.languages,
+            talks=self.store.talks,
             rules=memory,
             model=self.model,
         )

@@ -17,6 +17,7 @@ from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.sessions import MORNING, event, planned, said, session, task, turn
 
 from fateforger.conversation.language.message_reader import read_opening
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import DraftDay, ReadCalendar, TurnOutcome, WriteCalendar
 from fateforger.planning.plan import overlaps, resolve
@@ -209,7 +210,7 @@ async def test_whatever_is_said_to_a_first_message(name: str, text: str) -> None
     del name
     model = ScriptedModel(by=lambda _: text)
     reply = TimeboxingUserReply(command_id="c1", user_id="U0SECRETUSER", at=MORNING, session_id="s-secret-1", text="…")
-    opened = await read_opening(reply, known(Stage.DATE), model)
+    opened = await read_opening(reply, known(Stage.DATE), model, OutsideContext())
     if opened is not None and opened.commands:
         first, *rest = opened.commands
         outcome = await run_turn(turn(known(Stage.DATE), first, rest=tuple(rest)))

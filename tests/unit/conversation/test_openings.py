@@ -11,9 +11,9 @@ import pytest
 from tests.factories.told_rules import found, rule
 from tests.factories.words import also, day, frame_of, inputs_of, new, opening, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, open_house_at
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, meeting, open_house_at
 
-from fateforger.errors import ModelUnreachable
+from fateforger.errors import ModelRejected, ModelUnreachable
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.commands.thread import Opening
@@ -195,11 +195,12 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
         also=[also("ask", "when is my standup?"), also("draft")],
         rules=True,
     )
-    anna = await talk(first, {"answer": "At half past nine."})
+    anna = await talk(first, {"answer": "At half past nine."}, ModelRejected("It drafts nothing."))
     ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
     anna.house.extractor = ScriptedModel(by=lambda _: ten)
     anna.house.model = anna.model
     anna.house.restart()
+    meeting(anna.house, "Stand-up", "09:30", "09:45", day=TUESDAY)
     text = "plan tomorrow, gym at 7, report 2 h deep, no meetings before 10. when is my standup? and draft it"
     assert await anna.opens(text) is True
     session = await anna.person.session()
@@ -207,5 +208,6 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
     assert session.planning.plan is not None
     assert {f"{b.start:%H:%M} {b.event.name}" for b in by_time(session.planning.plan)} >= {"07:00 Gym"}
     assert "At half past nine." in anna.person.words
+    assert "Stand-up" in anna.model.prompts[1].user
     await anna.house.work()
     assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]

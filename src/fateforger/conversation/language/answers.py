@@ -36,6 +36,7 @@ from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BestTime
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION
+from fateforger.session.queue_commands import QueueCommand
 from fateforger.tasks.intent import HydratedMessage, Purpose, Urgency
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
@@ -118,6 +119,8 @@ class Intent(StrEnum):
     """Reports progress: late, something done already, or not today; the rest is then refitted."""
     ASK = "ask"
     """Asks a question, and wants no change."""
+    WORK = "work"
+    """Wants something of the queue, the week or another day."""
 
 
 MOST_WISHES = 8
@@ -286,6 +289,7 @@ class StartWords(DayWords, _StartKind):
     they want, ``number`` which task of the queue it is about, and ``answer`` is for them.
 
     With ``plan``, ``also`` is what they want besides, once the day is there. ``rules`` is as in :class:`Decision`.
+    Without it, ``rest`` is the part of the message that wants something besides.
     """
 
     also: Annotated[tuple[Wish, ...], Field(max_length=MOST_WISHES)] = ()
@@ -293,7 +297,12 @@ class StartWords(DayWords, _StartKind):
     changes: bool = False
     number: int | None = None
     work: WorkWords | None = None
+    complete: bool = False
+    """All that the task needs to be done is so."""
+    percent: int | None = None
+    speak: LanguageCode | None = None
     answer: Spoken | None = None
+    rest: Annotated[str, Field(max_length=2000)] | None = None
     language: LanguageCode | None = None
 
 
@@ -420,6 +429,8 @@ class ReplanWords(BaseModel):
     join: bool = False
     ticked: tuple[int, ...] = ()
     """Numbers of the small tasks in boxes that they say are done."""
+    unticked: tuple[int, ...] = ()
+    """Those that are not done after all."""
     together: tuple[Key, ...] = ()
     """Names of blocks to put together into one box, called ``box`` if the message names it."""
     box: Title | None = None
@@ -538,19 +549,25 @@ class MemoryWords(BaseModel):
     reason: Annotated[str, Field(max_length=600)] | None
     rule: RuleWords | None
     question: Spoken | None
+    instead: bool = False
+    """It corrects what was last done there, which is taken back first."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpeningReading:
     """Result of a first message: commands for the session that it begins, and lines for the person.
 
-    If the message does not ask for a plan, ``plan`` is false, and ``hydrated`` the request it makes instead, if any.
+    If the message does not ask for a plan, ``plan`` is false, and ``hydrated`` the request it makes instead, if any,
+    ``command`` the command it gives, or ``thread`` the session whose plan it is about; ``rest`` is still to be read.
     ``language`` is that of the message, if it is another one than that of the session.
     """
 
     commands: Sequence[SessionCommand] = ()
     lines: tuple[str, ...] = ()
     hydrated: HydratedMessage | None = None
+    command: SessionCommand | QueueCommand | None = None
+    thread: str | None = None
+    rest: str | None = None
     plan: bool = True
     unread: bool = False
     """True if no model could read the message."""
@@ -559,3 +576,9 @@ class OpeningReading:
     """What the message wants once the session has begun, in order."""
     rules: bool = False
     """True if the message says how the person's days should be in general."""
+
+    @property
+    def answers(self) -> bool:
+        """True if there is something to answer."""
+        said = (self.hydrated, self.command, self.thread)
+        return self.plan or self.unread or bool(self.lines) or any(each is not None for each in said)

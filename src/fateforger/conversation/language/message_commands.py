@@ -308,13 +308,14 @@ class PendingAnswer:
     """Result of a yes or a no: a command, or lines for the person.
 
     With ``in_words`` it answers the bot's last words, so the message has to be read together with them. With
-    ``asks_back`` the person still has to answer.
+    ``asks_back`` the person still has to answer. ``question`` is what was answered in words.
     """
 
     command: SessionCommand | None = None
     lines: tuple[str, ...] = ()
     asks_back: bool = False
     in_words: bool = False
+    question: PendingQuestion | None = None
 
 
 def answer_pending(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], wish: Wish) -> PendingAnswer:
@@ -360,8 +361,8 @@ def _accept(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAns
     if question.which:
         options = " / ".join(option.label for option in question.which)
         return PendingAnswer(lines=(question.sentence, _(WHICH_OPTION, options=options)), asks_back=True)
-    if question.kind in {PendingKind.WORDS, PendingKind.SAID}:
-        return PendingAnswer(in_words=True)
+    if question.kind in {PendingKind.WORDS, PendingKind.SAID, PendingKind.QUEUE}:
+        return PendingAnswer(in_words=True, question=question)
     return PendingAnswer(lines=(question.sentence, _(ONE_BY_ONE)), asks_back=True)
 
 
@@ -408,9 +409,12 @@ def _box_commands(
     boxed, apart = (
         tuple(task_of(key, ids) or key for key in _keys(session, names)) for names in (words.together, words.apart)
     )
-    ticked = tuple(get_numbered(list_items(session), number) for number in dict.fromkeys(words.ticked))
+    ticks = (
+        (tuple(get_numbered(list_items(session), number) for number in dict.fromkeys(numbers)), done)
+        for numbers, done in ((words.ticked, True), (words.unticked, False))
+    )
     return (
-        *((TickItems(**head, items=ticked),) if ticked else ()),
+        *(TickItems(**head, items=items, done=done) for items, done in ticks if items),
         *((PutTogether(**head, task_ids=tuple(dict.fromkeys(boxed)), title=words.box or ""),) if boxed else ()),
         *(TakeApart(**head, task_id=task_id) for task_id in dict.fromkeys(apart)),
     )

@@ -30,15 +30,15 @@ from fateforger.workers.supervisor import BackgroundTasks
 VERSIONS: Mapping[str, int] = {
     "ask": 6,
     "date": 9,
-    "decide": 10,
+    "decide": 11,
     "decompose": 3,
     "draft": 5,
     "facts": 10,
-    "memory": 10,
+    "memory": 11,
     "patch": 13,
-    "replan": 5,
+    "replan": 6,
     "rules": 8,
-    "start": 11,
+    "start": 12,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1

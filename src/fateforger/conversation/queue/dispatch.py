@@ -12,10 +12,10 @@ from fateforger.errors import InternalError
 from fateforger.session.cards import Card
 from fateforger.session.commands.thread import Opening
 from fateforger.session.queue_commands import (
-    CardCommand,
     EnqueueTask,
     PlanWeek,
     PullTask,
+    QueueCommand,
     SettleTask,
     ShowTasks,
     WeekSpan,
@@ -94,7 +94,13 @@ class RedirectedWork:
     because: str
 
 
-Route = CardCommand | DirectWork | RedirectedWork | Card
+Route = QueueCommand | DirectWork | RedirectedWork | Card
+
+
+def add_place(command: QueueCommand, opening: Opening) -> QueueCommand:
+    """Return the command of a message with the place of its answer."""
+    about = _build_envelope(opening)
+    return command.model_copy(update={name: about[name] for name in ("channel", "thread_ts", "tz")})
 
 
 def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
@@ -110,7 +116,7 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
         case Purpose.DONE:
             if wanted.task_id is None:
                 return ShowTasks(**about)
-            return SettleTask(**about, task_id=wanted.task_id, word="done")
+            return SettleTask(**about, task_id=wanted.task_id, word="done", met=wanted.met)
         case Purpose.RULES:
             return DirectWork(TaskSpec(title=_("Look through my rules"), work=ReviewConstraints()))
         case Purpose.QUESTION | Purpose.CONVERSATION:
@@ -120,7 +126,7 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
         case Purpose.WORK:
             return _route_work(wanted, about)
         case _:
-            assert_never(wanted.intent)
+            raise InternalError(f"A message that wants “{wanted.intent}” is read as its command.")
 
 
 def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:

@@ -33,7 +33,7 @@ from fateforger.session.open_work import queue_ids
 from fateforger.session.queue_commands import WriteParts
 from fateforger.session.rulebook import RuleBook, unsaved_session
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import Sessions
+from fateforger.session.store import Sessions, Talks
 from fateforger.tasks.parts import lay_out_parts
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import ready_tasks
@@ -56,6 +56,7 @@ from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.plan_forms import find_first_free
 from fateforger.values import replace
+from fateforger.workers.people import LanguageService
 from fateforger.workers.turns import build_command_job
 from fateforger.workflow.trace import Step
 
@@ -86,6 +87,8 @@ class Tools:
     clock: Clock
     tz: str
     durations: DurationService
+    languages: LanguageService
+    talks: Talks
     rules: Rules | None = None
     model: Model | None = None
 

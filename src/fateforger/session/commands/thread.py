@@ -17,7 +17,9 @@ from fateforger.session.card_actions import (
 )
 from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.model import Task
+from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.tasks.intent import HydratedMessage
 from fateforger.tasks.task import Mode
 from fateforger.text import mark_message
 
@@ -151,6 +153,14 @@ class AnswerProposal(SessionCommandBase):
     answer: Literal["apply", "deny"]
 
 
+class RequestWork(SessionCommandBase):
+    """Hand on a request that is not about this plan: for the queue, a week or another day. Only words give it."""
+
+    is_view = True
+    kind: Literal["request_work"] = "request_work"
+    request: HydratedMessage | QueueCommand
+
+
 class EndAbandoned(BaseModel):
     """End of an abandoned session, due at the instant ``at``.
 
@@ -164,4 +174,4 @@ class EndAbandoned(BaseModel):
     at: datetime
 
 
-ThreadCommand = TimeboxingUserReply | StageAction | LeaveAsIs | AnswerProposal
+ThreadCommand = TimeboxingUserReply | StageAction | LeaveAsIs | AnswerProposal | RequestWork
