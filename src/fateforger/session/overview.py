@@ -19,7 +19,7 @@ from fateforger.session.checks import broken_day_rules
 from fateforger.session.day import Meeting, busy_meetings, on_calendar, weekday
 from fateforger.session.draft import instance_in
 from fateforger.session.model import Session, Task
-from fateforger.session.placement import GONE, by_time, span
+from fateforger.session.placement import GONE, by_time, find_placed, span
 from fateforger.session.recall import followed_constraints
 from fateforger.session.zones import local_time, zone_suffix
 from fateforger.text import gettext as _
@@ -171,6 +171,7 @@ def tasks_without_criteria(session: Session) -> tuple[Task, ...]:
 
 MOST_REASONS = 4
 AGAINST = mark_message("That goes against a rule of yours.")
+YOU_PLACED = mark_message("You put it there: {change}")
 NO_RULE = mark_message("No rule of yours is about it; it is where there was room for it.")
 
 
@@ -198,13 +199,17 @@ def _order_reasons(session: Session, key: str) -> tuple[Reason, ...]:
 
 
 def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
-    """Return the reasons that a draft knows: a rule, a neighboring meeting or block, or its kind.
+    """Return the cause of a block's place: the person, if they put it there, or else what a draft knows.
 
-    The result is empty while the frame is a mistake or the plan cannot be resolved.
+    That is a rule, a neighboring meeting or block, or its kind. The result is empty while the frame is a mistake or the
+    plan cannot be resolved.
     """
     if session.planning.plan is None:
         return ()
     try:
+        placed = find_placed(session).get(key)
+        if placed is not None:
+            return (Reason(_(YOU_PLACED, change=placed.sentence)),)
         found = explain_place(session.planning.plan, instance_in(session), key)
     except (BadInput, PlanInvalid):
         return ()

@@ -183,3 +183,54 @@ async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spo
             await says(anna, wants("redo_change"))
         assert spoken.on_calendar()["Mail"] == "16:00-16:30"
         assert "Restore last update" not in anna.labels()
+
+
+async def test_why_names_the_person_who_put_a_block_there(spoken: House) -> None:
+    """S277: "why is it at 1:15?" after a swap or a move is answered with that change, not with what a draft would do."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("change"), patch({"op": "swap", "a": "b1", "b": "b2"}))
+    await says(anna, wants("ask"), {"answer": "Because.", "block": "b1"})
+    assert "You put it there: " in anna.words
+    assert "earliest" not in anna.words
+    await says(anna, wants("change"), patch(timed(0, "13:15", 60)))
+    await says(anna, wants("ask"), {"answer": "Because.", "block": "b1"})
+    assert "You put it there: “" in anna.words
+    assert "13:15" in anna.words
+
+
+async def test_put_it_back_how_it_was(spoken: House) -> None:
+    """S277: in the thread it is the undo of the last change; without one, that is said and nothing changes."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    before = (await anna.session()).planning.plan
+    await says(anna, wants("change"), patch(timed(1, "16:00", 30)))
+    await says(anna, wants("undo"))
+    assert (await anna.session()).planning.plan == before
+    await says(anna, wants("undo"))
+    assert "There is no change to take back here." in anna.words
+    assert (await anna.session()).planning.plan == before
+
+
+async def test_no_the_other_one_in_a_thread(spoken: House) -> None:
+    """S277: the wrong block is put back and the other one moved, in one turn; the reading knows what was said."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("change"), patch(timed(1, "16:00", 60)))
+    await says(anna, wants("undo", also("change", "the other one at four"), words="no"), patch(timed(0, "16:00", 60)))
+    assert spoken.on_calendar()["Report"] == "16:00-17:00"
+    assert spoken.on_calendar()["Mail"] != "16:00-17:00"
+    assert isinstance(spoken.model, ScriptedModel)
+    assert "“Mail” is now 16:00–17:00" in spoken.model.prompts[-2].user
+
+
+async def test_yes_after_a_question_of_the_bot(spoken: House) -> None:
+    """S277: the reading sees what was asked, and the yes is read together with it."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("change"), patch(question="Shall I move Mail to 16:00?"))
+    assert "Shall I move Mail to 16:00?" in anna.words
+    await says(anna, wants("accept_pending", number=1), patch(timed(1, "16:00", 60)))
+    assert isinstance(spoken.model, ScriptedModel)
+    assert all("Shall I move Mail to 16:00?" in prompt.user for prompt in spoken.model.prompts[-2:])
+    assert spoken.on_calendar()["Mail"] == "16:00-17:00"
