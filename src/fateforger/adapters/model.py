@@ -35,6 +35,7 @@ from fateforger.errors import (
     ModelUnreachable,
 )
 from fateforger.ports.model import Completion, Prompt, Role
+from fateforger.text import mark_message
 from fateforger.values import replace
 
 
@@ -115,19 +116,20 @@ def to_model_error(error: openai.OpenAIError, *, model: str) -> ModelError:
     """Return our error for an error of the client library."""
     match error:
         case openai.APITimeoutError():
-            return ModelTimedOut("The language model took too long to answer.")
+            return ModelTimedOut(mark_message("The language model took too long to answer."))
         case openai.APIConnectionError():
-            return ModelUnreachable("The language model's server cannot be reached.")
+            return ModelUnreachable(mark_message("The language model's server cannot be reached."))
         case openai.AuthenticationError() | openai.PermissionDeniedError():
             return ModelAuthFailed("The language model's server refused the key; check FATEFORGER_MODEL_KEY.")
         case openai.RateLimitError():
             return ModelBusy(
-                "The language model wants fewer requests right now.", retry_after=_parse_retry_after(error)
+                mark_message("The language model wants fewer requests right now."),
+                retry_after=_parse_retry_after(error),
             )
         case openai.NotFoundError():
             return ModelRejected(f"The language model's server knows no model “{model}” at that address.")
         case openai.InternalServerError():
-            return ModelUnreachable("The language model's server has a fault.")
+            return ModelUnreachable(mark_message("The language model's server has a fault."))
         case openai.APIStatusError():
             return ModelRejected(f"The language model's server refused the request ({error.status_code}).")
         case _:
@@ -184,7 +186,7 @@ class ChatModel:
             async with asyncio.timeout(seconds):
                 result = await self._request_with_retries(prompt, until=began + seconds)
         except TimeoutError:
-            raise ModelTimedOut("The language model took too long to answer.") from None
+            raise ModelTimedOut(mark_message("The language model took too long to answer.")) from None
         return self._to_completion(prompt, result, seconds=loop.time() - began)
 
     async def aclose(self) -> None:
@@ -244,7 +246,7 @@ class ChatModel:
 
     def _to_completion(self, prompt: Prompt, result: CreateResult, *, seconds: float) -> Completion:
         if not isinstance(result.content, str):
-            raise ModelRejected("The language model called a tool, and it was given none.")
+            raise ModelRejected(mark_message("The language model called a tool, and it was given none."))
         model = self._endpoint.model_for(prompt.role)
         asked, answered = result.usage.prompt_tokens or None, result.usage.completion_tokens or None
         cost = None if asked is None or answered is None else self._endpoint.cost(model, asked, answered)

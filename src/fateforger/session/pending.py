@@ -396,18 +396,17 @@ def _single(*questions: PendingQuestion | None) -> Iterator[PendingQuestion]:
 
 def _confirm_question(item: Applicable) -> PendingQuestion:
     version, words = item.version, build_reminder(item).words
-    text = version.record.payload.day_rule or ""
+    rule = describe_day_rule(read_day_rule(version.record.payload.day_rule or ""))
     return PendingQuestion(
         kind=PendingKind.RULE,
         sentence=_(
-            "You said “{words}”. Did I read that right? {day_rule} ({text})",
+            "You said “{words}”. Did I read that right? {day_rule}",
             words=words,
-            day_rule=describe_day_rule(read_day_rule(text)),
-            text=text,
+            day_rule=rule,
         ),
-        yes=judge_button("accept", version.uid, version.seq, label=_("Yes"), spoken=_("Yes, “{text}”", text=text)),
+        yes=judge_button("accept", version.uid, version.seq, label=_("Yes"), spoken=_("Yes, “{rule}”", rule=rule)),
         no=judge_button(
-            "decline", version.uid, version.seq, label=_("No such rule"), spoken=_("No rule “{text}”", text=text)
+            "decline", version.uid, version.seq, label=_("No such rule"), spoken=_("No rule “{rule}”", rule=rule)
         ),
     )
 

@@ -175,7 +175,8 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
 def _line(session: Session, meeting: Meeting) -> str:
     """Return the line of a meeting, marked if it is over."""
     over = session.now is not None and meeting.end.astimezone(UTC) <= session.now.astimezone(UTC)
-    return f"{meeting_line(session, meeting)}{' (over)' if over else ''}"
+    line = meeting_line(session, meeting)
+    return _("{line} (over)", line=line) if over else line
 
 
 def _build_clock_note(session: Session) -> tuple[Part, ...]:

@@ -285,9 +285,10 @@ def _minutes(minutes: int | None) -> int | None:
 def get_numbered(items: Sequence[T], number: int) -> T:
     """Return a row of a list that was shown with numbers from 1. Raises ``BadInput``."""
     if not 1 <= number <= len(items):
-        there = f"1 to {len(items)}" if items else "none, the list is empty"
+        if not items:
+            raise BadInput(_("There is no number {number} in the list, because it is empty.", number=number))
         raise BadInput(
-            _("There is no number {number} in the list; the numbers are {there}.", number=number, there=there)
+            _("There is no number {number} in the list; the numbers are 1 to {count}.", number=number, count=len(items))
         )
     return items[number - 1]
 

@@ -23,7 +23,7 @@ from fateforger.planning.validation import first_mistake
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Completion, Model, Prompt, Role, Spent, Usage
 from fateforger.session.day import local_today
-from fateforger.text import current_language, list_languages, name_language
+from fateforger.text import current_language, list_languages, mark_message, name_language
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
@@ -165,6 +165,8 @@ def _reject(sentence: str) -> NoReturn:
     raise ValueError(f"{sentence}.")
 
 
+TOO_LATE = mark_message("The language model took too long to answer.")
+UNUSABLE = mark_message("The language model gave no answer that I can use.")
 T = TypeVar("T", bound=BaseModel)
 QUOTED = 4_000
 """Length, in characters, to which a wrong answer is cut when it is sent back to the model."""
@@ -212,8 +214,9 @@ async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
                     mistake = str(error)
                 prompt = replace(prompt, history=(*prompt.history, (completion.text[:QUOTED], mistake)))
     except TimeoutError:
-        raise ModelTimedOut("The language model took too long to answer.") from None
-    raise ModelUnusable(f"The language model's answer cannot be used: {mistake}", where=question.prompt.name)
+        raise ModelTimedOut(TOO_LATE) from None
+    log.warning("an answer to %s cannot be used: %s", question.prompt.name, mistake)
+    raise ModelUnusable(UNUSABLE, where=question.prompt.name)
 
 
 def _parse_answer(text: str, question: ModelQuestion[T]) -> T:

@@ -213,7 +213,7 @@ def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
     if isinstance(spec.work, ReviewParts | Decompose) and parts:
         found.append(Prose(text="\n".join((_("The parts:"), *parts))))
     if spec.relevant_files:
-        found.append(Note(text="Files: " + ", ".join(plain(each) for each in spec.relevant_files)))
+        found.append(Note(text=_("Files: {files}", files=", ".join(plain(each) for each in spec.relevant_files))))
     if task.origin.reference:
         found.append(Note(text=_("From {reference}", reference=plain(task.origin.reference, 300))))
     return found

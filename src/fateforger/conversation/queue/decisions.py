@@ -216,7 +216,7 @@ def build_done_form(task: QueuedTask) -> Form:
         )
     workflow = workflow_of(task.spec)
     if workflow is not None:
-        actions = tuple(Choice(label=name, value=name) for name in sorted(workflow.actions))
+        actions = tuple(Choice(label=name_step(name), value=name) for name in sorted(workflow.actions))
         hint = _("In that order. The rules of {name} are checked on it.", name=workflow.name)
         fields.append(
             ManyField(
@@ -231,6 +231,11 @@ def build_done_form(task: QueuedTask) -> Form:
         submit=_("It is done"),
         fields=tuple(fields),
     )
+
+
+def name_step(action: str) -> str:
+    """Return the name of a step of some kind of work, as a person reads it."""
+    return action.replace("_", " ").replace("-", " ").capitalize()
 
 
 def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | FormErrors:
