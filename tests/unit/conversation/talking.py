@@ -19,8 +19,8 @@ from fateforger.session.cards import Card
 from fateforger.session.commands.thread import Opening
 
 _NUMBERS = itertools.count(1)
-Said = Answer | Callable[[Prompt], Answer]
-"""An answer, or what gives it once the prompt is known."""
+Said = Answer | Exception | Callable[[Prompt], Answer]
+"""An answer, what gives it once the prompt is known, or an error."""
 
 
 def about(name: str, answer: Callable[[int], Answer]) -> Said:

@@ -112,9 +112,7 @@ async def test_too_many_parts_at_once_are_refused_with_the_remedy(desk: Desk) ->
     await desk.pulls()
     many: dict[str, Any] = {"assumptions": "a", "probes": "p", "parts": "\n".join(f"Part {n}" for n in range(9))}
     refused = await desk.fill("queue_parts", target=task.id, **many)
-    assert refused == FormErrors(
-        errors={"parts": "Keep the parts coarse; three to seven are enough for a start. Rule: NEVER: over_decomposed."}
-    )
+    assert refused == FormErrors(errors={"parts": "Keep the parts coarse; three to seven are enough for a start."})
 
 
 @pytest.mark.parametrize("desk", [PARTS], indirect=True)
