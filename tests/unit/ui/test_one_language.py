@@ -82,7 +82,7 @@ async def rare(talk: Talker) -> AsyncIterator[tuple[str, Card]]:
     yield "refused", await press(anna, "back", "undo_sync")
     late: dict[str, Any] = {"day_rule": "NEVER: deep_work_after_9_30", "necessity": "must"}
     await anna.fill("rule_day", **late)
-    unsure = {**late, "day_rule": "IF friday THEN break"}
+    unsure = {**late, "day_rule": "NEVER: commute"}
     await anna.fill("rule_day", **unsure)
     await guess(anna)
     await anna.click("show_memory")
