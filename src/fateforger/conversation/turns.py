@@ -162,7 +162,7 @@ TRIES = 4
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What a command runs with: its model, the handle to stop it, the callback for its progress, and its log entry."""
+    """Environment of a command: its model, the handle to stop it, the callback for its progress, and its log entry."""
 
     model: TurnModel | None
     course: RunningTurn
@@ -264,7 +264,7 @@ class Turns:
         outcome, after = (rest, before) if rest is not None else await self._take_turn(before, command, command, work)
         following = command
         while outcome.left or outcome.left_later:
-            # What was taken back is off the plan and the calendar by now, so the rest of the message can be read.
+            # The undo has taken effect by now, so the rest of the message can be read.
             following = replace(following, command_id=f"{following.command_id}/rest")
             more, then = await self._take_turn(after, following, command, work, rest=outcome)
             after = then.with_thread(notice=join_notices((after.thread.notice, then.thread.notice)))

@@ -87,7 +87,7 @@ class Exchange(BaseModel):
 
 
 class RecentTalk(BaseModel):
-    """What was said last with a person outside of plans, up to the instant ``at``.
+    """The last exchanges with a person outside of plans, up to the instant ``at``.
 
     ``buttons`` are those of the last card, so that words can press them; ``wrote`` are the ids of the commands that
     wrote rules, the latest last.

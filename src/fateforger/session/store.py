@@ -72,7 +72,7 @@ class Sessions(Protocol):
 
 
 class Talks(Protocol):
-    """What was said last with each person outside of plans. Each call is one commit. Raises ``StoreError``."""
+    """The last exchanges with each person outside of plans. Each call is one commit. Raises ``StoreError``."""
 
     async def of(self, user_id: str) -> RecentTalk | None:
         """Return the talk with a person, if there was any."""

@@ -1,4 +1,4 @@
-"""What was said last with each person outside of plans, in SQL."""
+"""The last exchanges with each person outside of plans, in SQL."""
 
 from __future__ import annotations
 

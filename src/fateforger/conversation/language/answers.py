@@ -580,5 +580,5 @@ class OpeningReading:
     @property
     def answers(self) -> bool:
         """True if there is something to answer."""
-        said = (self.hydrated, self.command, self.thread)
-        return self.plan or self.unread or bool(self.lines) or any(each is not None for each in said)
+        requests = (self.hydrated, self.command, self.thread)
+        return self.plan or self.unread or bool(self.lines) or any(each is not None for each in requests)

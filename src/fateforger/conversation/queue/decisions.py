@@ -233,9 +233,12 @@ def build_done_form(task: QueuedTask) -> Form:
     )
 
 
+_SPACES = str.maketrans("_-", "  ")
+
+
 def name_step(action: str) -> str:
     """Return the name of a step of some kind of work, as a person reads it."""
-    return action.replace("_", " ").replace("-", " ").capitalize()
+    return action.translate(_SPACES).capitalize()
 
 
 def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | FormErrors:

@@ -1,4 +1,4 @@
-"""What was said last with each person outside of plans."""
+"""The last exchanges with each person outside of plans."""
 
 from __future__ import annotations
 
