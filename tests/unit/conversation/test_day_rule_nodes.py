@@ -124,10 +124,7 @@ def test_what_was_read_out_of_unclear_words_is_asked_with_buttons() -> None:
     unclear = version_of("u", seq=8, description="mails eerst", confidence=0.5, day_rule="BEFORE deep_work: admin_done")
     card = plan_card(knowing(NOW, unclear))
     assert [text for text in prose(card) if "read that right" in text] == [
-        (
-            "You said “mails eerst”. Did I read that right? When there is deep work, some admin is over by then. "
-            "(BEFORE deep\\_work: admin\\_done)"
-        )
+        "You said “mails eerst”. Did I read that right? When there is deep work, admin is over by then."
     ]
     asked = [buttons(card, label) for label in ("Yes", "Change it", "No such rule")]
     assert [[(b.action, b.target) for b in each] for each in asked] == [
@@ -146,7 +143,10 @@ async def test_clashing_rules_are_asked_with_both_sentences() -> None:
     record["lifecycle"]["uid"] = None
     out = await run_turn(turn(NOW, said("remember_constraint", record=record), memory=stored(always)))
     [question] = out.session.rules.memory_questions
-    assert question.sentence == "“ALWAYS: NOT meeting” and “ALWAYS: meeting” cannot both be kept. Which one counts?"
+    assert (
+        question.sentence
+        == "“For each block, there is no meeting” and “For each block, there is a meeting” cannot both be kept. Which one counts?"
+    )
     assert question.names == ("Meet", "Always")
 
 
@@ -165,7 +165,7 @@ def test_stored_rules_that_clash_are_asked_about_on_the_card() -> None:
     )
     now = knowing(NOW, always, never)
     card = plan_card(now)
-    sentence = "“ALWAYS: NOT meeting” and “ALWAYS: meeting” cannot both be kept. Which one counts?"
+    sentence = "“For each block, there is no meeting” and “For each block, there is a meeting” cannot both be kept. Which one counts?"
     assert sentence in prose(card)
     assert [[b.target for b in buttons(card, f"Keep “{name}”")] for name in ("first", "second")] == [
         ['{"uids":["second","first"],"keep":"first"}'],

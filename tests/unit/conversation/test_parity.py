@@ -29,7 +29,7 @@ from fateforger.ui.session_cards import ended_reply, home_card, welcome_card
 
 START = {"start"}
 BESIDE = ("history", "preview", "memory")
-LOOKED_AT = {"notice", "handled", "version", "touched_at", "recalled", "said"}
+LOOKED_AT = {"notice", "exchanges", "handled", "version", "touched_at", "recalled", "said"}
 """What a turn that does nothing may change: that it happened, and what it looked up."""
 
 
