@@ -137,6 +137,7 @@ def test_ways_out_of_trouble() -> None:
         "Redo step",
         "Close",
         "History",
+        "Show my queue",
         "Move this plan…",
     ]
     assert labels(stage_card(CASES["partial"])) == [
@@ -146,13 +147,21 @@ def test_ways_out_of_trouble() -> None:
         "Redo step",
         "Cancel",
         "History",
+        "Show my queue",
     ]
-    assert labels(stage_card(CASES["failed"])) == ["Try again", "Back to refine", "Redo step", "Cancel", "History"]
+    assert labels(stage_card(CASES["failed"])) == [
+        "Try again",
+        "Back to refine",
+        "Redo step",
+        "Cancel",
+        "History",
+        "Show my queue",
+    ]
     assert "Yes, go ahead" in labels(stage_card(CASES["brakes"]))
     assert "Try again" in labels(stage_card(CASES["trouble"]))
 
 
-BESIDE = {"Add block", "Preview", "History", "Add a rule", "How is it going?", "Move this plan…"}
+BESIDE = {"Add block", "Preview", "History", "Show my queue", "Add a rule", "How is it going?", "Move this plan…"}
 
 
 def test_undo_last_update_comes_first_and_the_way_forward_stays() -> None:
