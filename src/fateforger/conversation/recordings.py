@@ -232,7 +232,7 @@ class AnsweringModel:
         self.left.remove(then)
         self.answered.append((then, now))
         if then.completion is None:
-            raise _build_error(then.failure)
+            raise build_error(then.failure)
         return then.completion
 
     async def aclose(self) -> None:
@@ -244,7 +244,8 @@ def read_purpose(name: str) -> str:
     return name.partition("/")[0]
 
 
-def _build_error(failure: Failure | None) -> ModelError:
+def build_error(failure: Failure | None) -> ModelError:
+    """Return the error of a recorded failure."""
     if failure is None or failure.kind == CANCELLED:
         return ModelTimedOut("The language model took too long to answer.")
     kinds = {kind("").kind: kind for kind in (*ModelError.__subclasses__(), ModelError)}
