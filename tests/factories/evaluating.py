@@ -34,9 +34,7 @@ class Knowing(Listener):
         self, cases: Iterable[Case], wrong: Callable[[Case, str], bool] = lambda _case, _prompt: False
     ) -> None:
         super().__init__({})
-        self.prompts = {}
-        for prompt in ANSWERS:
-            self.prompts.setdefault(system_text(prompt, ANSWERS[prompt]), prompt)
+        self.prompts = {system_text(prompt, answer): prompt for prompt, answer in ANSWERS.items()}
         self.known = {
             (prompt, case.words_for(prompt)): parse_answer(
                 prompt, SPOIL[prompt] if wrong(case, prompt) else case.expected[prompt][0]

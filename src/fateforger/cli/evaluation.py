@@ -17,7 +17,6 @@ from fateforger.cli.records import iter_files
 from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
 from fateforger.text import format_count
-from fateforger.values import replace
 
 if TYPE_CHECKING:
     from fateforger.adapters.model import Endpoint
@@ -32,7 +31,6 @@ Questions = Sequence[tuple["Case", str]]
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Only this language; may be repeated.")
 @click.option("--cases", "own", metavar="FILE", help="Also use the cases in this file, one a line.")
 @click.option("--add", "recordings", multiple=True, metavar="TURN", help="Add a recorded turn to --cases; ask nothing.")
-@click.option("--against", metavar="MODEL", help="Ask this model of the same server too, and compare the two.")
 @click.option("--compare", type=(str, str), metavar="A B", help="Compare two results of --json; ask nothing.")
 @click.option("--parallel", type=click.IntRange(1, 64), default=4, show_default=True, help="Requests at a time.")
 @as_json
@@ -43,7 +41,6 @@ def eval_command(
     languages: tuple[str, ...],
     own: str | None,
     recordings: tuple[str, ...],
-    against: str | None,
     compare: tuple[str, str] | None,
     parallel: int,
     as_json: bool,
@@ -64,20 +61,12 @@ def eval_command(
         line = f"{format_count(added, 'case')} added to {own}. Correct there what the model got wrong in those turns."
         print_result({"added": added, "file": own}, [line], as_json=as_json)
         return
-    questions = _select_questions(prompts, languages, own)
     endpoint = _build_endpoint(ctx)
-    endpoints = [endpoint, *([replace(endpoint, model=against, roles={})] if against else [])]
-    runs = [asyncio.run(_ask_all(each, questions, parallel)) for each in endpoints]
-    models = [", ".join(dict.fromkeys((each.model, *each.roles.values()))) for each in endpoints]
-    documents = [
-        {"model": model, **summarize(run), "results": [each.model_dump(mode="json") for each in run]}
-        for model, run in zip(models, runs, strict=True)
-    ]
-    if against:
-        found = compare_results(*runs)
-        print_result({**found, "runs": documents}, _format_comparison(found, models), as_json=as_json)
-    else:
-        print_result(documents[0], _format_run(documents[0]), as_json=as_json)
+    results = asyncio.run(_ask_all(endpoint, _select_questions(prompts, languages, own), parallel))
+    model = ", ".join(dict.fromkeys((endpoint.model, *endpoint.roles.values())))
+    rows = [each.model_dump(mode="json") for each in results]
+    document = {"model": model, **summarize(results), "results": rows}
+    print_result(document, _format_run(document), as_json=as_json)
 
 
 def _select_questions(prompts: Sequence[str], languages: Sequence[str], own: str | None) -> Questions:

@@ -6,6 +6,7 @@ own, and its answer is compared with the expected one as typed values.
 
 from __future__ import annotations
 
+import asyncio
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -67,16 +68,16 @@ async def evaluate_prompt(case: Case, prompt: str, model: Model) -> CaseResult:
     server cannot be used, and ``BadInput`` if the situation is not read with that prompt.
     """
     situation, listening = case.load_situation(), ListeningModel(model)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
     with speak(case.language):
         trouble = await _read(case, prompt, situation, listening)
+        seconds = loop.time() - began
         last = listening.exchanges[-1]
-        if read_purpose(last.name) != prompt:
-            raise BadInput(
-                f"In this situation a message is read with {read_purpose(last.name)}, not with {prompt}.", where=case.id
-            )
-        if last.failure is not None and not isinstance(
-            error := build_error(last.failure), ModelRejected | ModelTimedOut
-        ):
+        if (asked := read_purpose(last.name)) != prompt:
+            raise BadInput(f"In this situation a message is read with {asked}, not with {prompt}.", where=case.id)
+        error = None if last.failure is None else build_error(last.failure)
+        if error is not None and not isinstance(error, ModelRejected | ModelTimedOut):
             raise error
         mistakes = trouble[:1] or _find_mistakes(case, prompt, situation, last)
     done = [each.completion for each in listening.exchanges if each.completion is not None]
@@ -85,7 +86,7 @@ async def evaluate_prompt(case: Case, prompt: str, model: Model) -> CaseResult:
         prompt=prompt,
         mistakes=mistakes,
         model=done[-1].model if done else "",
-        seconds=round(sum(each.seconds for each in done), 3),
+        seconds=round(seconds, 3),
         prompt_tokens=_add(each.prompt_tokens for each in done),
         completion_tokens=_add(each.completion_tokens for each in done),
         cost=_add(each.cost for each in done),
@@ -125,14 +126,14 @@ def _find_mistakes(case: Case, prompt: str, situation: Situation, exchange: Exch
     """Return the mistakes of an answer, compared with the most similar of the expected ones."""
     given = read_answer(prompt, exchange)
     if given is None:
-        return ("There is no usable answer.",)
-    found = [_compare(*_pick(prompt, partial, given, situation), "", case.open) for partial in case.expected[prompt]]
-    return min(map(tuple, found), key=len)
+        return ("There is no usable answer." if exchange.failure is None else exchange.failure.message,)
+    pairs = (_pick(prompt, partial, given, situation.session) for partial in case.expected[prompt])
+    return min((tuple(_compare(want, got, "", "", case.open)) for want, got in pairs), key=len)
 
 
-def _pick(prompt: str, partial: Mapping[str, Any], given: BaseModel, situation: Situation) -> tuple[Any, Any]:
+def _pick(prompt: str, partial: Mapping[str, Any], given: BaseModel, session: Session) -> tuple[Any, Any]:
     """Return the expected and the given answer as values to compare."""
-    expected, session = parse_answer(prompt, partial), situation.session
+    expected = parse_answer(prompt, partial)
     if not (isinstance(given, PatchWords) and isinstance(expected, PatchWords)):
         return _select(dump_answer(expected, session), partial), dump_answer(given, session)
     want, got = (_describe_change(session, words) for words in (expected, given))
@@ -157,42 +158,36 @@ def _describe_change(session: Session, words: PatchWords) -> dict[str, Any]:
     return {"plan": blocks, "day": change.day, "question": words.question}
 
 
-def _compare(want: Any, got: Any, where: str, ignored: frozenset[str]) -> Iterator[str]:
+def _compare(want: Any, got: Any, name: str, where: str, ignored: frozenset[str]) -> Iterator[str]:
     """Yield each difference; an empty value is the same as none."""
-    name = where.rpartition(".")[2].partition("[")[0]
     if isinstance(want, Mapping) or isinstance(got, Mapping):
         want, got = want or {}, got or {}
         for field in dict.fromkeys((*want, *got)):
             if ignored.isdisjoint({field, f"{name}.{field}"}) and (field in want or field not in JUDGED):
                 inner = f"{where}.{field}" if where else field
-                yield from _compare(want.get(field), got.get(field), inner, ignored)
+                yield from _compare(want.get(field), got.get(field), field, inner, ignored)
     elif isinstance(want, list) or isinstance(got, list):
-        pairs = _pair(want or [], got or [], where, ignored, in_order=name in _IN_ORDER)
+        pairs = _pair(want or [], got or [], name, ignored)
         for number, (one, other) in enumerate(pairs):
             if one is None or other is None:
                 yield f"{where}[{number}]: {_write(one)} expected, {_write(other)} given"
             else:
-                yield from _compare(one, other, f"{where}[{number}]", ignored)
+                yield from _compare(one, other, name, f"{where}[{number}]", ignored)
     elif name in TEXTS and want and got:
         said, needed = _split_words(str(got)), _split_words(str(want))
-        # Where one wish ends and the next begins may be seen differently.
+        # Good readers differ on where a wish ends and the next begins.
         if len(needed & said) < (len(needed) / 2 if name == "words" else len(needed)):
             yield f"{where}: “{want}” expected, “{got}” given"
     elif not (is_empty(want) and is_empty(got)) and want != got:
         yield f"{where}: {_write(want)} expected, {_write(got)} given"
 
 
-def _pair(
-    want: Sequence[Any], got: Sequence[Any], where: str, ignored: frozenset[str], *, in_order: bool
-) -> Iterator[tuple[Any, Any]]:
-    """Yield each expected row with the row given for it: that of its place, or the most similar one."""
+def _pair(want: list[Any], got: list[Any], name: str, ignored: frozenset[str]) -> Iterator[tuple[Any, Any]]:
+    """Yield each expected row with the row given for it: the next one where the order counts, or the most similar."""
     left = list(got)
     for row in want:
-        similar = left if in_order else sorted(left, key=lambda other: len(list(_compare(row, other, where, ignored))))
-        found = similar[0] if similar else None
-        if similar:
-            left.remove(found)
-        yield row, found
+        counts = [0 if name in _IN_ORDER else len(list(_compare(row, other, name, name, ignored))) for other in left]
+        yield row, left.pop(min(range(len(left)), key=counts.__getitem__)) if left else None
     yield from ((None, row) for row in left)
 
 
@@ -222,14 +217,14 @@ _GROUPS = {"prompts": "prompt", "languages": "language", "kinds": "kind"}
 def summarize(results: Sequence[CaseResult]) -> dict[str, Any]:
     """Return accuracy, time, tokens and cost of all results together, and by prompt, language and kind."""
     groups = {
-        name: {value: _summarize([each for each in results if getattr(each, field) == value]) for value in values}
+        name: {value: _count([each for each in results if getattr(each, field) == value]) for value in values}
         for name, field in _GROUPS.items()
         if (values := dict.fromkeys(getattr(each, field) for each in results))
     }
-    return {**_summarize(results), **groups}
+    return {**_count(results), **groups}
 
 
-def _summarize(results: Sequence[CaseResult]) -> dict[str, Any]:
+def _count(results: Sequence[CaseResult]) -> dict[str, Any]:
     right, seconds = sum(not each.mistakes for each in results), [each.seconds for each in results]
     return {
         "asked": len(results),

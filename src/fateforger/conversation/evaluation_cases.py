@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from fateforger.conversation.language.answer_types import build_schema
+from fateforger.conversation.language.answer_types import build_schema, read_reference
 from fateforger.conversation.language.answers import (
     AnswerWords,
     DayWords,
@@ -131,7 +131,7 @@ class Case(BaseModel):
 
 
 def parse_answer(prompt: str, partial: Mapping[str, Any]) -> BaseModel:
-    """Return the answer that a partial one stands for: required fields that it leaves out are empty.
+    """Return an answer in which the required fields that a partial one leaves out are empty.
 
     Raises ``ValueError`` with the mistake.
     """
@@ -146,7 +146,7 @@ def parse_answer(prompt: str, partial: Mapping[str, Any]) -> BaseModel:
 def _fill(value: Any, schema: Mapping[str, Any], kinds: Mapping[str, Any]) -> Any:
     """Return a value with what its schema requires; ``...`` is one that is missing."""
     if "$ref" in schema:
-        return _fill(value, kinds[schema["$ref"].rpartition("/")[2]], kinds)
+        return _fill(value, kinds[read_reference(schema)], kinds)
     if "anyOf" in schema:
         given = next(each for each in schema["anyOf"] if each.get("type") != "null")
         return None if value is ... else _fill(value, given, kinds)
@@ -166,25 +166,29 @@ def _fill(value: Any, schema: Mapping[str, Any], kinds: Mapping[str, Any]) -> An
     return {name: _fill(value.get(name, ...), fields.get(name, {}), kinds) for name in names}
 
 
+_DATA = files("fateforger.conversation") / "cases"
+
+
 @cache
 def load_situation(name: str, language: str) -> Situation:
     """Return a situation by its name, with its titles in a language. Raises ``ValueError`` if there is none."""
-    document = json.loads(_read_data("situations.json"))
+    document = _load_situations()
     if name not in document["situations"] or language not in document["titles"]:
         raise ValueError(f"there is no situation {name} in the language {language}")
     text = Template(json.dumps(document["situations"][name])).substitute(document["titles"][language])
     return Situation.model_validate_json(text)
 
 
-def load_cases() -> tuple[Case, ...]:
-    """Return the cases that come with the program."""
-    languages = json.loads(_read_data("situations.json"))["titles"]
-    lines = [(f"{code}.jsonl", line) for code in languages for line in _read_data(f"{code}.jsonl").split("\n") if line]
-    return tuple(parse_case(json.loads(line), name) for name, line in lines)
+@cache
+def _load_situations() -> Any:
+    return json.loads((_DATA / "situations.json").read_text("utf-8"))
 
 
-def _read_data(name: str) -> str:
-    return files("fateforger.conversation").joinpath("cases", name).read_text("utf-8")
+def load_cases() -> Iterator[Case]:
+    """Yield the cases that come with the program."""
+    for code in _load_situations()["titles"]:
+        with (_DATA / f"{code}.jsonl").open(encoding="utf-8") as lines:
+            yield from (parse_case(json.loads(line), f"{code}.jsonl") for line in lines)
 
 
 def parse_case(document: Any, where: str) -> Case:
@@ -197,6 +201,7 @@ def parse_case(document: Any, where: str) -> Case:
 
 
 def read_answer(prompt: str, exchange: Exchange) -> BaseModel | None:
+    """Return the answer of a model as its type, or ``None`` if there is none that can be used."""
     try:
         text = "" if exchange.completion is None else exchange.completion.text
         return ANSWERS[prompt].model_validate(extract_json(text))

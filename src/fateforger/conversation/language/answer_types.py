@@ -42,7 +42,7 @@ def describe_type(answer: type[BaseModel]) -> str:
 
 def _describe(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[str]) -> str:
     if "$ref" in schema:
-        name = _read_reference(schema)
+        name = read_reference(schema)
         return name if name in named else _describe(defined[name], defined, named)
     for choice in ("anyOf", "oneOf"):
         if choice in schema:
@@ -70,7 +70,7 @@ def _describe_fields(schema: Mapping[str, Any], defined: Mapping[str, Any], name
     return f"{{{', '.join(fields)}}}"
 
 
-def _read_reference(schema: Mapping[str, Any]) -> str:
+def read_reference(schema: Mapping[str, Any]) -> str:
     """Return the name of the type that a reference names."""
     return str(schema["$ref"]).removeprefix("#/$defs/")
 
@@ -82,7 +82,7 @@ def _list_references(schema: Any) -> Iterator[str]:
             yield from _list_references(part)
     elif isinstance(schema, Mapping):
         if isinstance(schema.get("$ref"), str):
-            yield _read_reference(schema)
+            yield read_reference(schema)
         for name, part in schema.items():
             if name != "discriminator":
                 yield from _list_references(part)
