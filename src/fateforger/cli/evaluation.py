@@ -16,7 +16,7 @@ from fateforger.cli.options import as_json, load_settings
 from fateforger.cli.records import iter_files
 from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
-from fateforger.text import format_count
+from fateforger.text import format_count, quote_title
 
 if TYPE_CHECKING:
     from fateforger.adapters.model import Endpoint
@@ -30,7 +30,13 @@ Questions = Sequence[tuple["Case", str]]
 @click.option("--prompt", "prompts", multiple=True, metavar="NAME", help="Only this prompt; may be repeated.")
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Only this language; may be repeated.")
 @click.option("--cases", "own", metavar="FILE", help="Also use the cases in this file, one a line.")
-@click.option("--add", "recordings", multiple=True, metavar="TURN", help="Add a recorded turn to --cases; ask nothing.")
+@click.option(
+    "--add",
+    "recordings",
+    multiple=True,
+    metavar="TURN",
+    help="Add recorded turns (a file or a directory) to --cases; ask nothing.",
+)
 @click.option("--compare", type=(str, str), metavar="A B", help="Compare two results of --json; ask nothing.")
 @click.option("--parallel", type=click.IntRange(1, 64), default=4, show_default=True, help="Requests at a time.")
 @as_json
@@ -152,9 +158,15 @@ def _read_results(source: str) -> list[CaseResult]:
         raise BadInput(first_mistake(error).sentence, where=source) from None
 
 
+_LONGEST = 100
+"""Most characters of a message in the list of mistakes."""
+
+
 def _format_run(found: Mapping[str, Any]) -> Iterator[str]:
     for each in found["results"]:
-        yield from (f"✗ {each['id']} {each['prompt']}: {mistake}" for mistake in each["mistakes"])
+        if each["mistakes"]:
+            yield f"✗ {each['id']} {each['prompt']}: {quote_title(each['message'], _LONGEST)}"
+            yield from (f"  {mistake}" for mistake in each["mistakes"])
     yield f"{found['model']}, {format_count(found['asked'], 'question')}"
     yield from _format_groups(found)
 

@@ -53,6 +53,7 @@ class CaseResult(BaseModel):
     prompt: str
     language: str
     kind: str
+    message: str
     mistakes: tuple[str, ...]
     model: str
     seconds: float
@@ -82,7 +83,7 @@ async def evaluate_prompt(case: Case, prompt: str, model: Model) -> CaseResult:
         mistakes = trouble[:1] or _find_mistakes(case, prompt, situation, last)
     done = [each.completion for each in listening.exchanges if each.completion is not None]
     return CaseResult(
-        **case.model_dump(include={"id", "language", "kind"}),
+        **case.model_dump(include={"id", "language", "kind", "message"}),
         prompt=prompt,
         mistakes=mistakes,
         model=done[-1].model if done else "",

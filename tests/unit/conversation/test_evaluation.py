@@ -269,7 +269,14 @@ def test_a_mistake_in_a_case_is_said(change: dict[str, Any], words: str) -> None
 
 
 def result(case: str, *mistakes: str, prompt: str = "decide", language: str = "en", **more: Any) -> CaseResult:
-    given = {"id": case, "prompt": prompt, "language": language, "kind": "single", "mistakes": mistakes}
+    given = {
+        "id": case,
+        "prompt": prompt,
+        "language": language,
+        "kind": "single",
+        "message": "Hm",
+        "mistakes": mistakes,
+    }
     return CaseResult.model_validate({**given, "model": "m", "seconds": 1.0, **more})
 
 
