@@ -219,8 +219,8 @@ def dump_answer(answer: BaseModel, session: Session) -> Any:
         case MemoryWords(wish=MemoryWish.GET):
             answer = replace(answer, wish=MemoryWish.LIST)
         case DayWords(date=day, tz=tz):
-            changes = {"date": None if day == session.date else day, "tz": None if tz == session.tz else tz}
-            answer = answer.model_copy(update=changes)
+            day, tz = None if day == session.date else day, None if tz == session.tz else tz
+            answer = replace(answer, date=day, tz=tz)
     return answer.model_dump(mode="json")
 
 
