@@ -60,7 +60,7 @@ def meeting_line(session: Session, meeting: Meeting) -> str:
     there = zone_suffix(session, meeting.start, meeting.end)
     meeting, day = local_meeting(session, meeting), session.date
     where = "" if meeting.calendar is None else f" · {plain(meeting.calendar, 30)}"
-    note = "" if meeting.busy else f" · {_('shown as free')}"
+    note = "" if meeting.busy else " · " + _("shown as free")
     return f"**{clip_span(meeting, day)}** {plain(meeting.title)}{outside_words(meeting, day)}{there}{where}{note}"
 
 
@@ -81,7 +81,7 @@ def clip_span(meeting: Meeting, day: date) -> str:
 def outside_words(meeting: Meeting, day: date) -> str:
     """Return the true start or end of a meeting when that is on another day."""
     if meeting.start.date() > day:
-        return f" {_('(on {weekday})', weekday=weekday(meeting.start.date()))}"
+        return " " + _("(on {weekday})", weekday=weekday(meeting.start.date()))
     start, end = meeting.start, meeting.end
     since = _("(since {weekday} {time:%H:%M})", weekday=weekday(start.date()), time=start) if start.date() < day else ""
     until = (

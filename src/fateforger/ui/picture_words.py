@@ -197,7 +197,8 @@ def _meeting(view: DayView, meeting: Meeting) -> str:
     title = f"{span_words(view, meeting.start, meeting.end)} {_title(meeting.title)}"
     where = "" if meeting.calendar is None else _title(meeting.calendar)
     what = _("meeting in {calendar}", calendar=where) if where else _("meeting")
-    return f"{', '.join((title, what, *(() if meeting.busy else (_('shown as free'),))))}."
+    free = () if meeting.busy else (_("shown as free"),)
+    return ", ".join((title, what, *free)) + "."
 
 
 def _title(title: str) -> str:

@@ -389,7 +389,9 @@ def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
         head = f"⚠️ {_(UNWRITTEN) if session.sync.written is None else _(STILL_THERE)}"
     elif report.status == "partial":
         counts = counts_words(report)
-        head = f"**{_('{counts}, as far as I know', counts=counts) if report.unsure else counts}**"
+        if report.unsure:
+            counts = _("{counts}, as far as I know", counts=counts)
+        head = f"**{counts}**"
     else:
         head = f"**{counts_words(report)}**"
     return tuple(paragraphs("\n".join((head, *(f"- {plain(s, 400)}" for s in report.details)))))
