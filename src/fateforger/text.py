@@ -88,7 +88,7 @@ def gettext(message: str, /, **values: object) -> str:
     """Return a message in the language of this task, with its placeholders filled in."""
     found = load_catalogue(_language.get()).gettext(message)
     said = found.format(**values) if values else found
-    return _capitalize(said) if found.startswith("{day}") else said
+    return _capitalize(said) if found.lstrip("*").startswith("{day}") else said
 
 
 def _capitalize(text: str) -> str:
@@ -137,6 +137,11 @@ def count_more(count: int) -> str:
     return ngettext("{count} more", "{count} more", count)
 
 
+def count_rest(count: int) -> str:
+    """Return ``… and 4 more.``, to end a list."""
+    return ngettext("… and {count} more.", "… and {count} more.", count)
+
+
 def join_words(words: Iterable[str], most: int | None = None) -> str:
     """Return ``a, b and c``; with more than ``most`` words ``a, b and 4 more``. Return an empty text for no words."""
     shown = list(words) if most is None else limit_items(words, most, count_more)
@@ -173,6 +178,20 @@ def format_day(day: date) -> str:
 def format_weekday(day: date) -> str:
     """Return a name like ``Monday``."""
     return _format_pattern(day, "EEEE")
+
+
+def format_number(number: int) -> str:
+    """Return a number like ``1,000``."""
+    from babel.numbers import format_decimal  # noqa: PLC0415  slow to import
+
+    return format_decimal(number, locale=_language.get())
+
+
+def format_percent(percent: int) -> str:
+    """Return a share like ``20%``."""
+    from babel.numbers import format_percent as format_in  # noqa: PLC0415  slow to import
+
+    return format_in(percent / 100, locale=_language.get())
 
 
 def format_count(count: int, noun: str, plural: str | None = None) -> str:

@@ -119,10 +119,10 @@ def phrase_questions(sync_plan: SyncPlan) -> tuple[str, ...]:
 
 
 def describe_value(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -> str:
-    """Return a block's value for a topic, to follow its title in a sentence: ``is at 10:00–11:00``."""
+    """Return a block's value for a topic, to follow its title in a sentence: ``is from 10:00 to 11:00``."""
     match topic:
         case "time" | "deleted":
-            return _("is at {span}", span=_format_span(fields, day, tz))
+            return _describe_span(fields, day, tz)
         case "summary":
             return _("is called {title}", title=quote_title(fields.summary))
         case "description":
@@ -165,6 +165,13 @@ def _format_span(fields: EventFields, day: date, tz: ZoneInfo) -> str:
     start, end = fields.start.astimezone(tz), fields.end.astimezone(tz)
     span = f"{start:%H:%M}–{end:%H:%M}"
     return span if start.date() == day else _("{time} on {day}", time=span, day=format_day(start.date()))
+
+
+def _describe_span(fields: EventFields, day: date, tz: ZoneInfo) -> str:
+    start, end = fields.start.astimezone(tz), fields.end.astimezone(tz)
+    if start.date() == day:
+        return _("is from {start:%H:%M} to {end:%H:%M}", start=start, end=end)
+    return _("is from {start:%H:%M} to {end:%H:%M} on {day}", start=start, end=end, day=format_day(start.date()))
 
 
 def _describe_notes(fields: EventFields) -> str:

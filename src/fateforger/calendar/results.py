@@ -225,7 +225,12 @@ def _describe_not_done(records: Sequence[OpRecord]) -> list[str]:
     if given_up:
         titles = list_titles(given_up)
         sentences.append(
-            _("{titles} had to wait and was given up; plan again and I take it from there.", titles=titles)
+            ngettext(
+                "{titles} had to wait and was given up; plan again and I take it from there.",
+                "{titles} had to wait and were given up; plan again and I take it from there.",
+                len(given_up),
+                titles=titles,
+            )
         )
     return sentences
 

@@ -481,7 +481,7 @@ def _why_against(session: Session, breach: ConstraintViolation) -> str:
 def _join_blocks(session: Session, keys: AbstractSet[str]) -> str:
     """List blocks of the plan, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
     blocks = () if session.planning.plan is None else by_time(session.planning.plan)
-    return join_words([f"“{b.event.name}” ({local_span(session, b)})" for b in blocks if b.key in keys])
+    return join_words([f"{quote_title(b.event.name)} ({local_span(session, b)})" for b in blocks if b.key in keys])
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:

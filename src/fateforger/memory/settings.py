@@ -32,7 +32,7 @@ from fateforger.memory.vocabulary import (
     WindowKind,
 )
 from fateforger.planning.plan import ET
-from fateforger.text import format_date, format_length, join_words, mark_message, ngettext
+from fateforger.text import format_date, format_length, format_percent, join_words, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -79,7 +79,7 @@ SPECS: Mapping[Slot, SettingSpec] = {
         "percent",
         1,
         90,
-        mark_message("{number} % of the free time stays free"),
+        mark_message("{share} of the free time stays free"),
         mark_message("No free time is kept free"),
         usual=15,
         step=5,
@@ -350,7 +350,7 @@ def describe_setting(setting: Setting) -> str:
         return _(spec.none)
     return _(
         spec.said,
-        number=number,
+        share=format_percent(number),
         length=_describe_length(number),
         blocks=ngettext("{count} block", "{count} blocks", number),
         times=_describe_times(setting, number),

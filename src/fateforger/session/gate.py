@@ -19,10 +19,10 @@ from fateforger.session.commands.base import PLANNED, SessionCommandBase
 from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
-from fateforger.session.messages import Notice
+from fateforger.session.messages import Notice, count_writes
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
-from fateforger.text import count_blocks, count_meetings, count_tasks, mark_message
+from fateforger.text import count_blocks, count_meetings, count_tasks, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check, suggest_remedy
 from fateforger.workflow.definition import load_shipped
@@ -379,7 +379,7 @@ def _skeleton(session: Session) -> _Words:
         )
     summary = [block_words(session)]
     if session.planning.unplaced:
-        summary.append(_("{count} did not fit", count=len(session.planning.unplaced)))
+        summary.append(ngettext("{count} did not fit", "{count} did not fit", len(session.planning.unplaced)))
     return _Words(tuple(summary))
 
 
@@ -412,7 +412,7 @@ def _counts(session: Session) -> str:
     report = session.sync.last_sync
     if report is None:
         return block_words(session)
-    return f"{report.created} created, {report.updated} updated, {report.deleted} deleted"
+    return ", ".join(count_writes(report.created, report.updated, report.deleted))
 
 
 def _has_failed(session: Session) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.session.cards import Card
+from fateforger.text import ngettext
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 LONGEST_SAID = 1200
@@ -94,6 +95,15 @@ class SyncReport(BaseModel):
     def sentences(self) -> tuple[str, ...]:
         """All sentences, the headline first."""
         return tuple(sentence for sentence in (self.headline, *self.details) if sentence)
+
+
+def count_writes(created: int, updated: int, deleted: int) -> tuple[str, str, str]:
+    """Return ``4 created``, ``1 updated`` and ``0 deleted``."""
+    return (
+        ngettext("{count} created", "{count} created", created),
+        ngettext("{count} updated", "{count} updated", updated),
+        ngettext("{count} deleted", "{count} deleted", deleted),
+    )
 
 
 class Outgoing(BaseModel):

@@ -23,7 +23,7 @@ from fateforger.session.placement import GONE, by_time, span
 from fateforger.session.recall import followed_constraints
 from fateforger.session.zones import local_time, zone_suffix
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext
+from fateforger.text import mark_message, ngettext, quote_title
 from fateforger.values import replace
 
 MOST_MEETINGS = 40
@@ -224,4 +224,4 @@ def describe_reasons(session: Session, key: str, placement: Sequence[Reason] = (
     more = len(reasons) - MOST_REASONS
     if more > 0:
         lines.append(ngettext("There is one more reason.", "There are {count} more reasons.", more))
-    return (f"“{block.event.name}”, {block_span(session, block)}:", *lines)
+    return (f"{quote_title(block.event.name)}, {block_span(session, block)}:", *lines)

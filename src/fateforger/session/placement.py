@@ -18,7 +18,7 @@ from fateforger.session.day import busy_meetings, day_window
 from fateforger.session.model import Session
 from fateforger.session.zones import local_time, zone_at, zone_suffix
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import mark_message, quote_title
 
 GONE = mark_message("That block is not in the plan any more.")
 _REMEDY = mark_message("Move one of them first, make one shorter, or let them trade places.")
@@ -185,7 +185,7 @@ def _differs(old: Resolved, new: Resolved) -> bool:
 def _describe_change(session: Session, old: Resolved, new: Resolved) -> str:
     if (old.start, old.end) != (new.start, new.end):
         named = (
-            f"“{new.event.name}”"
+            quote_title(new.event.name)
             if old.event.name == new.event.name
             else _("“{name}” (new title)", name=new.event.name)
         )

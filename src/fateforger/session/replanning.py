@@ -37,7 +37,7 @@ from fateforger.session.model import Facts, InputFacts, Session, Task, Unplaced
 from fateforger.session.other_days import check_free, check_other_day, name_day, with_sent
 from fateforger.session.placement import by_time, list_differences, resolved_block
 from fateforger.session.tasks import allow_pieces, keep_for_later
-from fateforger.text import count_tasks, join_words, mark_message
+from fateforger.text import count_tasks, join_words, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -395,9 +395,11 @@ def move_from_past(session: Session, now: datetime) -> Refit | None:
         raise BadInput(_(OVER))
     known = session.with_planning(unplaced=tuple(u for u in session.planning.unplaced if u.task_id not in set(late)))
     refit = _fit(session, known, start_from(plan, late, at), instance_in(session), at, [])
-    titles = join_words([f"“{resolved_block(plan, key).event.name}”" for key in late])
-    line = _(
+    titles = join_words([quote_title(resolved_block(plan, key).event.name) for key in late])
+    line = ngettext(
         "{titles} would have begun before now, so I replanned the rest of your day from {clock} on.",
+        "{titles} would have begun before now, so I replanned the rest of your day from {clock} on.",
+        len(late),
         titles=titles,
         clock=_clock(session, at),
     )

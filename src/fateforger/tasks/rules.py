@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from fateforger.errors import BadInput
 from fateforger.tasks.task import Decompose, QueuedTask, TaskSpec, TaskState
-from fateforger.text import gettext, limit_items, mark_message
+from fateforger.text import gettext, limit_items, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workflow.conformance import CheckedRule, Verdict, check
@@ -32,7 +32,7 @@ def rule_names(spec: TaskSpec) -> tuple[str, ...]:
         return ()
     named = [each.title or each.text for each in workflow.rules]
     named.sort(key=lambda name: name not in {each.title for each in workflow.rules})
-    return tuple(limit_items(named, MOST_NAMED, lambda more: gettext("and {count} more", count=more)))
+    return tuple(limit_items(named, MOST_NAMED, lambda more: ngettext("and {count} more", "and {count} more", more)))
 
 
 def next_step(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> Step:
@@ -83,7 +83,8 @@ def unfinished_rules(task: QueuedTask) -> tuple[CheckedRule, ...]:
 def refusal(checked: Sequence[CheckedRule]) -> tuple[str, ...]:
     """Return the remedies, and the rules behind them."""
     remedies = dict.fromkeys(each.remedy for each in checked)
-    return (*remedies, *(f"Rule: {each.stated.title or each.stated.text}." for each in checked))
+    rules = (_("Rule: {rule}.", rule=each.stated.title or each.stated.text) for each in checked)
+    return (*remedies, *rules)
 
 
 def _is_late(checked: CheckedRule, first: int) -> bool:

@@ -30,6 +30,7 @@ from fateforger.tasks.task import (
     QueuedTask,
     TaskSpec,
     TaskState,
+    priority_words,
 )
 from fateforger.tasks.task import (
     TaskState as S,
@@ -111,8 +112,10 @@ def apply_change(before: QueuedTask, after: QueuedTask, *, now: datetime) -> Que
             raise InternalError("A task runs by being claimed.")
         if not can_move(before.state, after.state):
             title, was, to = quote_title(before.spec.title), _(STATES[before.state]), _(STATES[after.state])
-            words = _("{title} is {was}, so it cannot become {to}.", title=title, was=was, to=to)
-            raise BadInput(words, where="state")
+            raise BadInput(
+                _("The state of {title} is “{was}”; it cannot become “{to}”.", title=title, was=was, to=to),
+                where="state",
+            )
     claim = before.claim if after.state is TaskState.RUNNING else None
     return _record_change(replace(after, claim=claim, fence=before.fence, version=before.version), now)
 
@@ -228,8 +231,10 @@ def set_priority(task: QueuedTask, priority: int) -> QueuedTask:
     Raises :class:`BadInput`.
     """
     if priority not in PRIORITIES:
-        listed = ", ".join(f"{number} ({word})" for number, word in PRIORITIES.items())
-        raise BadInput(f"There is no priority {priority}; there are {listed}.", where="priority")
+        listed = ", ".join(map(priority_words, PRIORITIES))
+        raise BadInput(
+            _("There is no priority {number}; there are {listed}.", number=priority, listed=listed), where="priority"
+        )
     return replace_spec(task, replace(task.spec, priority=priority))
 
 
@@ -239,5 +244,6 @@ def replace_spec(task: QueuedTask, spec: TaskSpec) -> QueuedTask:
     Raises :class:`BadInput` for a task that is done.
     """
     if task.state is S.DONE:
-        raise BadInput(f"{quote_title(task.spec.title)} is done, so it stays as it was.", where="state")
+        title = quote_title(task.spec.title)
+        raise BadInput(_("{title} is done, so it stays as it was.", title=title), where="state")
     return replace(task, spec=spec)

@@ -23,8 +23,8 @@ from fateforger.session.edits import writes_at_once
 from fateforger.session.model import Session
 from fateforger.session.pending import conflict_buttons
 from fateforger.session.views import MOST_LISTED, HistoryView, PreviewView
+from fateforger.text import count_rest, join_sentences, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.card_parts import paragraphs
 
 SHOW_HISTORY = ShowHistory.action.constant()
@@ -74,26 +74,22 @@ def _history_row(row: HistoryRow, view: HistoryView, session: Session) -> Part:
 
 
 def _list_named(row: HistoryRow) -> str:
-    more = (_("and {more} more", more=row.more),) if row.more else ()
+    more = (ngettext("and {count} more", "and {count} more", row.more),) if row.more else ()
     return "\n".join((*(plain(op, 120) for op in row.named), *more))
 
 
 def _undo_button(row: HistoryRow, view: HistoryView, when: str) -> Button | None:
     if row.button is None:
         return None
-    action = UndoWrite.action if row.button == "undo" else RedoWrite.action
+    undo = row.button == "undo"
+    action = UndoWrite.action if undo else RedoWrite.action
+    words = {"title": row.title, "when": when, "warning": row.warning}
     question = (
-        _(
-            "{label} “{title}” of {when}? {warning}",
-            label=_(action.label),
-            title=row.title,
-            when=when,
-            warning=row.warning,
-        )
-        if row.warning
-        else None
+        _("Undo “{title}” of {when}? {warning}", **words)
+        if undo
+        else _("Restore “{title}” of {when}? {warning}", **words)
     )
-    return action.button(f"{row.transaction} {view.newest}", confirm=question)
+    return action.button(f"{row.transaction} {view.newest}", confirm=question if row.warning else None)
 
 
 def _write_time(row: HistoryRow, newest: HistoryRow, session: Session) -> str:
@@ -148,7 +144,7 @@ def preview_card(session: Session, view: PreviewView) -> Card:
         return Card(text=line, parts=(Prose(text=line, control=PREVIEW_AGAIN.localize()),))
     title = _("What would be written for {day}", day=day)
     return Card(
-        text=f"{title}: {view.problem or view.counts or 'nothing'}.",
+        text=f"{title}: {view.problem or view.counts or _('nothing')}.",
         parts=(
             Heading(text=title),
             *_preview_words(view),
@@ -210,7 +206,7 @@ def questions(session: Session) -> tuple[Part, ...]:
         both = conflict_buttons(question, question_target(question))
         parts += [Prose(text=plain(sentence, 600)), Controls(items=both)]
     if (more := len(waiting) - MOST_ASKED) > 0:
-        parts.append(Prose(text=_("… and {more} more.", more=more)))
+        parts.append(Prose(text=count_rest(more)))
     if len(waiting) > 1:
         every = question_token(waiting)
         calendar = ResolveConflict.keep_calendar.button(every, label=_("Keep calendar for all"))

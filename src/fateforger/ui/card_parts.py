@@ -33,7 +33,7 @@ from fateforger.session.pending import length_questions
 from fateforger.session.stages import Move
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, join_words, mark_message, ngettext
+from fateforger.text import join_sentences, join_words, mark_message, ngettext, quote_title
 from fateforger.ui.box_parts import with_lists
 
 KEEPS = mark_message("Your calendar keeps what is on it now. End this session?")
@@ -165,7 +165,7 @@ def left_out_note(session: Session) -> tuple[Part, ...]:
         "⚠️ {titles} repeat too often, or in a way that I could not work out in time."
         " So they are not in this plan. A simpler rule on your calendar mends that.",
         len(titles),
-        titles=join_words((f"“{plain(title, 80)}”" for title in titles), _MOST_NAMED),
+        titles=join_words((quote_title(plain(title, 80), 160) for title in titles), _MOST_NAMED),
     )
     return (Prose(text=text),)
 

@@ -18,6 +18,7 @@ from fateforger.text import (
     format_weekday,
     join_sentences,
     join_words,
+    ngettext,
     speak,
     truncate,
 )
@@ -210,7 +211,8 @@ def _fit_to_limit(head: str, sentences: list[str], limit: int | None) -> str:
     if limit is None or len(whole) <= limit:
         return whole
     for kept in range(len(sentences) - 1, -1, -1):
-        text = " ".join((head, *sentences[:kept], _("And {count} more.", count=len(sentences) - kept)))
+        rest = ngettext("And {count} more.", "And {count} more.", len(sentences) - kept)
+        text = " ".join((head, *sentences[:kept], rest))
         if len(text) <= limit:
             return text
     return truncate(head, limit)

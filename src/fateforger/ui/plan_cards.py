@@ -24,14 +24,14 @@ from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, on_calendar
 from fateforger.session.edits import writes_at_once
 from fateforger.session.gate import block_words
-from fateforger.session.messages import SyncReport
+from fateforger.session.messages import SyncReport, count_writes
 from fateforger.session.model import Session
 from fateforger.session.overview import block_span, block_title, clip_span, local_meeting, overview
 from fateforger.session.pending import GO_AHEAD, fix_button, held_question, refit_question, write_question
 from fateforger.session.placement import by_time
 from fateforger.session.stages import Move
 from fateforger.session.undone import find_undone
-from fateforger.text import count_more, join_sentences, limit_items, mark_message, ngettext
+from fateforger.text import count_more, count_rest, join_sentences, limit_items, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import offer_box, tick_boxes
 from fateforger.ui.calendar_cards import (
@@ -74,7 +74,7 @@ def _findings(session: Session) -> tuple[Part, ...]:
         return ()
     lines = [f"- {plain(text, 300)}" for text in others[:MOST_FINDINGS]]
     if len(others) > MOST_FINDINGS:
-        lines.append(_("- … and {count} more.", count=len(others) - MOST_FINDINGS))
+        lines.append("- " + count_rest(len(others) - MOST_FINDINGS))
     return (Note(text="\n".join((_("What would make it better still:"), *lines))),)
 
 
@@ -402,12 +402,7 @@ def _since(session: Session, report: SyncReport) -> tuple[Part, ...]:
     written = session.sync.written
     if written is None or (written.created, written.updated, written.deleted) == _counts(report):
         return ()
-    words = _(
-        "{created} created, {updated} updated, {deleted} deleted",
-        created=written.created,
-        updated=written.updated,
-        deleted=written.deleted,
-    )
+    words = ", ".join(count_writes(written.created, written.updated, written.deleted))
     return (Note(text=_("Since you began: {words}. Undo takes all of it back.", words=words)),)
 
 
@@ -417,11 +412,6 @@ def _counts(report: SyncReport) -> tuple[int, int, int]:
 
 def counts_words(report: SyncReport) -> str:
     """Format counts, such as ``4 created, 1 updated, 0 deleted, 2 unchanged``."""
-    counts = _(
-        "{created} created, {updated} updated, {deleted} deleted, {unchanged} unchanged",
-        created=report.created,
-        updated=report.updated,
-        deleted=report.deleted,
-        unchanged=report.unchanged,
-    )
+    unchanged = ngettext("{count} unchanged", "{count} unchanged", report.unchanged)
+    counts = ", ".join((*count_writes(report.created, report.updated, report.deleted), unchanged))
     return _("Already up to date: {counts}", counts=counts) if report.status == "unchanged" else counts

@@ -15,7 +15,7 @@ from fateforger.session.model import Session
 from fateforger.session.queue_commands import DaysTasks, DropWeek, OpenWeek, PlanWeek, ShownWeek, WeekSpan
 from fateforger.session.week import LeftTask, free_minutes_of, planned_minutes_of
 from fateforger.session.zones import local_time
-from fateforger.text import count_more, count_tasks, limit_items, mark_message, ngettext
+from fateforger.text import count_more, count_rest, count_tasks, limit_items, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -106,7 +106,7 @@ def _list_left(left: Sequence[LeftTask]) -> Iterator[Part]:
     tasks = (
         f"- {plain(each.task.title, 80)}" + (f": {plain(each.reason, 200)}" if each.reason else "") for each in left
     )
-    named = limit_items(tasks, MOST_LEFT, lambda more: _("… and {more} more.", more=more))
+    named = limit_items(tasks, MOST_LEFT, count_rest)
     yield Prose(text="\n".join((_("**Without a place on these days; they stay in your queue**"), *named)))
 
 

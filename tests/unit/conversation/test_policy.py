@@ -54,9 +54,9 @@ async def test_a_setting_is_changed_in_place_and_cleared(anna: Person, house: Ho
     """S245"""
     await anna.to_frame()
     await anna.fill("policy", **{**USUAL, "slack": 30, "deep_blocks": 2})
-    assert await names(house) == ["30 % of the free time stays free", "A day has at most 2 blocks of deep work"]
+    assert await names(house) == ["30% of the free time stays free", "A day has at most 2 blocks of deep work"]
     await anna.fill("policy", **{**USUAL, "slack": 25, "deep_blocks": 2})
-    assert await names(house) == ["25 % of the free time stays free", "A day has at most 2 blocks of deep work"]
+    assert await names(house) == ["25% of the free time stays free", "A day has at most 2 blocks of deep work"]
     await anna.fill("policy", **{**USUAL, "slack": None, "deep_blocks": 2})
     assert await names(house) == ["A day has at most 2 blocks of deep work"]
     assert {field.name: field.value for field in (await anna.look("policy")).inputs} == {**USUAL, "deep_blocks": 2}

@@ -31,7 +31,7 @@ SEVEN = [{"kind": "prefer", "start": "07:00", "end": "08:00"}]
             "Lunch is at 13:00 for an hour from now on.",
         ),
         ({"slot": "deep_blocks", "minutes_min": 2}, "A day has at most 2 blocks of deep work from now on."),
-        ({"slot": "slack", "change": "more"}, "20 % of the free time stays free from now on."),
+        ({"slot": "slack", "change": "more"}, "20% of the free time stays free from now on."),
         ({"slot": "lunch", "change": "less"}, "Lunch is at the usual time for 30 min from now on."),
         ({"slot": "longest_focus", "minutes_min": 60}, "There is a break after an hour of deep work from now on."),
         (
@@ -57,7 +57,7 @@ async def test_more_of_a_setting_that_is_there_changes_it_by_a_step() -> None:
     out = await run_turn(turn(NOW, said("user_reply", text="more air"), memory=stored(air)), model)
     (command,) = out.heard
     assert isinstance(command, SetPolicy)
-    assert [confirm_wish(record) for record in command.records] == ["35 % of the free time stays free from now on."]
+    assert [confirm_wish(record) for record in command.records] == ["35% of the free time stays free from now on."]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ async def test_more_of_a_setting_that_is_there_changes_it_by_a_step() -> None:
         (Slot.LONGEST_FOCUS, 0, "less", "There is a break after 1 h 30 min of deep work from now on."),
         (Slot.SLACK, 1, "less", "No free time is kept free from now on."),
         (Slot.SLACK, 0, "less", "No free time is kept free from now on."),
-        (Slot.SLACK, 0, "more", "5 % of the free time stays free from now on."),
+        (Slot.SLACK, 0, "more", "5% of the free time stays free from now on."),
         (Slot.DEEP_BLOCKS, 1, "less", "A day has at most 1 block of deep work from now on."),
     ],
 )

@@ -162,7 +162,13 @@ HALTED = COMMITTED.with_sync(last_sync=SyncReport(status="partial"))
 
 
 def written(number: int, **more: Any) -> HistoryRow:
-    values = {"transaction": f"tx{number}", "at": MORNING, "title": "Commit", "deeds": "1 added", "standing": "done"}
+    values = {
+        "transaction": f"tx{number}",
+        "at": MORNING,
+        "title": "Plan committed",
+        "deeds": "1 added",
+        "standing": "done",
+    }
     return HistoryRow.model_validate({**values, "button": "undo", **more})
 
 

@@ -20,6 +20,7 @@ from fateforger.session.cards import (
     Part,
     Prose,
     Select,
+    name_button,
     plain,
 )
 from fateforger.session.day import day_words
@@ -54,7 +55,7 @@ from fateforger.tasks.task import (
     priority_words,
 )
 from fateforger.tasks.transitions import possible_actions
-from fateforger.text import count_tasks, join_sentences, join_words, mark_message, ngettext
+from fateforger.text import count_tasks, join_sentences, join_words, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import tick_items
 
@@ -122,7 +123,7 @@ def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
 
 def describe_details(details: TaskDetails) -> str:
     """Return the kind and all that is said of a task, in one line."""
-    return ", ".join((details.kind.value, *map(plain, list_details(details))))
+    return ", ".join((details.kind.words, *map(plain, list_details(details))))
 
 
 def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
@@ -134,12 +135,22 @@ def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
     if not queue:
         return build_reply(_("{empty} Write me what there is to do, or add it here.", empty=_(EMPTY)), ADD.localize())
     can = ready_tasks(tasks)
-    text = _("{tasks} in your queue, {count} ready to be pulled.", tasks=count_tasks(len(queue)), count=len(can))
+    text = ngettext(
+        "{tasks} in your queue, {count} ready to be pulled.",
+        "{tasks} in your queue, {count} ready to be pulled.",
+        len(can),
+        tasks=count_tasks(len(queue)),
+    )
     rows = [Prose(text=format_row(task, tasks), control=build_row_control(task, tasks)) for task in queue[:LISTED]]
     more = len(queue) - len(rows)
     parts: list[Part] = [Prose(text=f"**{text}**"), *rows]
     if more > 0:
-        parts.append(Note(text=_("{more} more are not shown here; App Home lists them all.", more=more)))
+        rest = ngettext(
+            "{count} more is not shown here; App Home lists them all.",
+            "{count} more are not shown here; App Home lists them all.",
+            more,
+        )
+        parts.append(Note(text=rest))
     pull = (PullTask.action.button(label=_("Pull the next"), style="primary"),) if can else ()
     return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD.localize(), PlanWeek.action.button()))))
 
@@ -173,13 +184,13 @@ def describe_state(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
 
 def build_row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
     """Return the button next to a line of the queue, if there is one."""
-    spoken = f"{{}} “{task.spec.title}”"
+    title = task.spec.title
     if task.state is TaskState.ACTIVE and not blockers(task, tasks):
-        return PullTask.action.button(task.id, spoken=spoken.format(_("Pull")))
+        return PullTask.action.button(task.id, spoken=name_button(_("Pull"), title))
     if task.state is TaskState.WAITING:
-        return SettleTask.open.button(task.id, spoken=spoken.format(_("Open")))
+        return SettleTask.open.button(task.id, spoken=name_button(_("Open"), title))
     if task.state in {TaskState.FAILED, TaskState.STOPPED}:
-        return SettleTask.retry.button(task.id, label=_("Retry"), spoken=spoken.format(_("Retry")))
+        return SettleTask.retry.button(task.id, label=_("Retry"), spoken=name_button(_("Retry"), title))
     return None
 
 
@@ -213,7 +224,7 @@ def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
     if isinstance(spec.work, ReviewParts | Decompose) and parts:
         found.append(Prose(text="\n".join((_("The parts:"), *parts))))
     if spec.relevant_files:
-        found.append(Note(text="Files: " + ", ".join(plain(each) for each in spec.relevant_files)))
+        found.append(Note(text=_("Files: {files}", files=", ".join(map(plain, spec.relevant_files)))))
     if task.origin.reference:
         found.append(Note(text=_("From {reference}", reference=plain(task.origin.reference, 300))))
     return found
@@ -292,7 +303,7 @@ def describe_kind(work: Work) -> str:
 
 def format_title(task: QueuedTask) -> str:
     """Return the title for use in a sentence."""
-    return f"“{plain(task.spec.title, 120)}”"
+    return quote_title(plain(task.spec.title, 120), 240)
 
 
 def build_pull_button(task: QueuedTask, label: str) -> Button:
@@ -346,12 +357,12 @@ def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
     waiting = sum(task.state is TaskState.WAITING for task in tasks)
     yours = ngettext("{count} waits for you.", "{count} wait for you.", waiting) if waiting else ""
     following = _("Next: **{title}**.", title=plain(can[0].spec.title)) if can else _("None can be pulled just now.")
-    counted = _("{tasks}, {count} ready.", tasks=count_tasks(len(tasks)), count=len(can))
+    counted = ngettext("{tasks}, {count} ready.", "{tasks}, {count} ready.", len(can), tasks=count_tasks(len(tasks)))
     return join_sentences(counted, yours, following)
 
 
 def _format_blocker(task: QueuedTask) -> str:
-    title = f"“{plain(task.spec.title, 60)}”"
+    title = quote_title(plain(task.spec.title, 60), 120)
     return _("{title} (which was stopped)", title=title) if task.state is TaskState.STOPPED else title
 
 

@@ -52,7 +52,7 @@ from fateforger.tasks.task import (
     TaskState,
 )
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import mark_message, quote_title
 from fateforger.ui.form_values import MAX_MINUTES, Filled
 from fateforger.values import replace
 
@@ -89,7 +89,7 @@ def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
     match command.word:
         case "done":
             if task.state is TaskState.DONE:
-                raise BadInput(_("“{title}” is done already.", title=title))
+                raise BadInput(_("{title} is done already.", title=quote_title(title)))
             if task.state is not TaskState.WAITING or not isinstance(task.spec.work, Do):
                 raise BadInput(_("“{title}” was not pulled, so it cannot be done yet.", title=title))
             return complete_task(task, command.met, command.did)
@@ -114,7 +114,12 @@ def _tick(task: QueuedTask, command: TickTask) -> QueuedTask:
     if command.command_id in task.handled:
         return task
     if task.state in ENDED and not (task.state is TaskState.DONE and not command.done):
-        raise BadInput(_("“{title}” is {state} already.", title=task.spec.title, state=describe_state(task, ())))
+        title = quote_title(task.spec.title)
+        raise BadInput(
+            _("{title} is done already.", title=title)
+            if task.state is TaskState.DONE
+            else _("{title} is stopped already.", title=title)
+        )
     details = tick_item(task.spec.details, command.place, done=command.done)
     task = replace(task, spec=replace(task.spec, details=details))
     if command.done and all(item.done for item in details.items):
@@ -161,7 +166,7 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
     if task.state not in _OPEN and not repeated:
         return build_reply(
             _(
-                "{task} is {state}, so there is nothing to skip.",
+                "There is nothing to skip: the state of {task} is “{state}”.",
                 task=format_title(task),
                 state=describe_state(task, ()),
             ),

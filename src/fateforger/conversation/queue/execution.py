@@ -157,7 +157,7 @@ class Puller:
             return build_task_card(task, tasks)
         return build_reply(
             _(
-                "{task} is {state}, so it cannot be pulled.",
+                "{task} cannot be pulled: its state is “{state}”.",
                 task=format_title(task),
                 state=describe_state(task, tasks),
             ),

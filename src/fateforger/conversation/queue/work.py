@@ -141,16 +141,16 @@ async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> Tas
     _check_not_over(asker, day.date)
     session = await find_session(tools, asker.user_id, day.date)
     if session is not None and is_committed(session):
-        return TaskResult(TaskState.DONE, _("{name} is on your calendar already.", name=name), session.id)
+        return TaskResult(TaskState.DONE, _("{day} is on your calendar already.", day=name), session.id)
     if session is not None:
         return TaskResult(
-            TaskState.WAITING, _("The plan for {name} is open; go on in its thread.", name=name), session.id
+            TaskState.WAITING, _("The plan for {day} is open; go on in its thread.", day=name), session.id
         )
     note = _("I'll tick this task off once the day is on your calendar.") if asker.mode == "executor" else ""
     start = _build_start(asker, day.date, key, note=note)
     await tools.jobs.enqueue(build_command_job(start, key=start.command_id), now=tools.clock.now())
     opened = _(
-        "I opened the plan for {name} in a thread of its own. This is done when the day is on your calendar.", name=name
+        "I opened the plan for {day} in a thread of its own. This is done when the day is on your calendar.", day=name
     )
     return TaskResult(TaskState.WAITING, opened, format_session_id(start))
 
@@ -169,7 +169,7 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
         start = _build_start(asker, work.date, key, inputs=(task,))
         await tools.jobs.enqueue(build_command_job(start, key=start.command_id), now=tools.clock.now())
         said = join_sentences(
-            _("No plan of {name} was open, so I opened one with this as something to do.", name=name),
+            _("No plan of {day} was open, so I opened one with this as something to do.", day=name),
             _note_requested_time(work),
         )
         return TaskResult(TaskState.WAITING, said, f"{format_session_id(start)} {task.id}")
@@ -177,17 +177,17 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
         begin = work.start or find_first_free(session.at_time(tools.clock.now()))
         block = AddBlock(**asked, session_id=session.id, title=title, start=begin, minutes=work.minutes)
         await tools.jobs.enqueue(build_command_job(block, key=session.id), now=tools.clock.now())
-        said = _("I put it into the plan of {name} at {begin}; see its thread.", name=name, begin=f"{begin:%H:%M}")
+        said = _("I put it into the plan of {day} at {begin}; see its thread.", day=name, begin=f"{begin:%H:%M}")
         return TaskResult(TaskState.WAITING, said, f"{session.id} {mint_key('b', block.command_id)}")
     if any(each.id == task.id for each in session.day.inputs.tasks):
         return TaskResult(
             TaskState.WAITING,
-            _("It is on the list of what is to be done on {name}.", name=name),
+            _("It is on the list of what is to be done on {day}.", day=name),
             f"{session.id} {task.id}",
         )
     more = AddTasks(**asked, session_id=session.id, tasks=(task,))
     await tools.jobs.enqueue(build_command_job(more, key=session.id), now=tools.clock.now())
-    said = _("{name} is being planned, so I added it to what is to be done; it gets its time in the draft.", name=name)
+    said = _("{day} is being planned, so I added it to what is to be done; it gets its time in the draft.", day=name)
     return TaskResult(TaskState.WAITING, join_sentences(said, _note_requested_time(work)), f"{session.id} {task.id}")
 
 
@@ -199,14 +199,12 @@ async def check_planned_day(tools: Tools, place: str, day: Date) -> TaskResult |
     name = day_words(session.date)
     if session.date != day:
         return TaskResult(
-            TaskState.FAILED, _("That thread plans {name} now, not {day}.", name=name, day=day_words(day))
+            TaskState.FAILED, _("That thread plans {day} now, not {other}.", day=name, other=day_words(day))
         )
     if is_committed(session):
-        return TaskResult(TaskState.DONE, _("{name} is on your calendar.", name=name))
+        return TaskResult(TaskState.DONE, _("{day} is on your calendar.", day=name))
     if session.status is SessionStatus.CANCELLED:
-        return TaskResult(
-            TaskState.FAILED, _("The plan for {name} was ended before it was on your calendar.", name=name)
-        )
+        return TaskResult(TaskState.FAILED, _("The plan for {day} was ended before it was on your calendar.", day=name))
     return None
 
 
