@@ -46,7 +46,11 @@ def labels() -> Iterator[str]:
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and is_call_of(node, "CardAction"):
-                yield from (each.value for each in node.args[1:2] if isinstance(each, ast.Constant))
+                yield from (
+                    each.value
+                    for each in node.args[1:2]
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str)
+                )
 
 
 def placeholders(message: str) -> set[str]:

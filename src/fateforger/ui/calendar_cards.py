@@ -83,11 +83,10 @@ def _undo_button(row: HistoryRow, view: HistoryView, when: str) -> Button | None
         return None
     undo = row.button == "undo"
     action = UndoWrite.action if undo else RedoWrite.action
-    words = {"title": row.title, "when": when, "warning": row.warning}
     question = (
-        _("Undo “{title}” of {when}? {warning}", **words)
+        _("Undo “{title}” of {when}? {warning}", title=row.title, when=when, warning=row.warning)
         if undo
-        else _("Restore “{title}” of {when}? {warning}", **words)
+        else _("Restore “{title}” of {when}? {warning}", title=row.title, when=when, warning=row.warning)
     )
     return action.button(f"{row.transaction} {view.newest}", confirm=question if row.warning else None)
 
@@ -142,9 +141,9 @@ def preview_card(session: Session, view: PreviewView) -> Card:
     if view.stale:
         line = _("Preview of {when}: out of date, because something changed since.", when=when)
         return Card(text=line, parts=(Prose(text=line, control=PREVIEW_AGAIN.localize()),))
-    title = _("What would be written for {day}", day=day)
+    title, counts = _("What would be written for {day}", day=day), view.counts or _("nothing")
     return Card(
-        text=f"{title}: {view.problem or view.counts or _('nothing')}.",
+        text=f"{title}: {view.problem or counts}.",
         parts=(
             Heading(text=title),
             *_preview_words(view),
