@@ -88,11 +88,11 @@ def gettext(message: str, /, **values: object) -> str:
     """Return a message in the language of this task, with its placeholders filled in."""
     found = load_catalogue(_language.get()).gettext(message)
     said = found.format(**values) if values else found
-    return _capitalize(said) if found.lstrip("*").startswith("{day}") else said
+    return capitalize(said) if found.lstrip("*").startswith("{day}") else said
 
 
-def _capitalize(text: str) -> str:
-    """Return a text that begins with a weekday with a capital; most languages write weekdays without one."""
+def capitalize(text: str) -> str:
+    """Return a text that begins with a weekday with a capital; many languages write weekdays without one."""
     marks = len(text) - len(text.lstrip("*"))
     return text[:marks] + text[marks : marks + 1].upper() + text[marks + 1 :]
 
@@ -125,6 +125,11 @@ def limit_items(items: Iterable[str], most: int, describe_rest: Callable[[int], 
     found = list(items)
     more = len(found) - most
     return [*found[:most], describe_rest(more)] if more > 0 else found
+
+
+def label_text(label: str, words: str) -> str:
+    """Return ``label: words``."""
+    return gettext("{label}: {words}", label=label, words=words)
 
 
 def join_sentences(*sentences: str) -> str:
@@ -180,8 +185,8 @@ def format_weekday(day: date) -> str:
     return _format_pattern(day, "EEEE")
 
 
-def format_number(number: int) -> str:
-    """Return a number like ``1,000``."""
+def format_number(number: float) -> str:
+    """Return a number like ``1,000`` or ``1.4``."""
     from babel.numbers import format_decimal  # noqa: PLC0415  slow to import
 
     return format_decimal(number, locale=_language.get())

@@ -177,7 +177,7 @@ def test_a_rule_over_the_order_of_the_day(program: Program, page: Page) -> None:
     form.get_by_label("Minutes").fill("30")
     press(form, "Add")
     expect(
-        thread.get_by_text("Against it: “Sums” (11:00–11:30). Move it, shorten it, or leave it out.")
+        thread.get_by_text("These break it: “Sums” (11:00–11:30). Move it, shorten it, or leave it out.")
     ).to_be_visible()
     press(thread, "Do it anyway, for this day")
     expect(thread.get_by_text("“Sums” is in, 11:00–11:30.")).to_be_visible()

@@ -310,7 +310,8 @@ ANSWERED = mark_message("That is answered already, so I changed nothing.")
 _CHOSEN: dict[CalendarWrite, str] = {
     "refine": mark_message("From now on each change goes to your calendar at once, with what is still waiting."),
     "okay": mark_message(
-        "From now on a plan goes to your calendar by itself once it is Okay (2 of 4), and each change after that."
+        "From now on a plan goes to your calendar by itself once it is at level 2 of 4 (Okay), and each change after"
+        " that."
     ),
     "commit": mark_message("From now on nothing goes to your calendar before you commit; what is there stays."),
 }

@@ -11,7 +11,7 @@ from datetime import date
 
 from fateforger.memory.applicability import Answer, Applicable
 from fateforger.memory.record import ConstraintRecord, Window
-from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday
+from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday, WindowKind
 from fateforger.text import format_date, join_words, mark_message
 from fateforger.text import gettext as _
 
@@ -121,4 +121,7 @@ def describe_times(record: ConstraintRecord) -> str:
 
 
 def _describe_window(window: Window) -> str:
-    return f"{window.kind.value} {window.start:%H:%M}–{window.end:%H:%M}"
+    span = f"{window.start:%H:%M}–{window.end:%H:%M}"
+    if window.kind is WindowKind.AVOID:
+        return _("avoid {span}", span=span)
+    return _("prefer {span}", span=span)

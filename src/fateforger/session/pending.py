@@ -44,7 +44,7 @@ from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext, quote_title, truncate
+from fateforger.text import label_text, mark_message, ngettext, quote_title, truncate
 from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import read_day_rule
 
@@ -444,4 +444,4 @@ def _open_work_questions(session: Session) -> Iterator[PendingQuestion]:
 
 def _bring_question(where: str, things: Sequence[OfferedInput], button: Button) -> PendingQuestion:
     named = ", ".join(each.task.title for each in things)
-    return PendingQuestion(kind=PendingKind.BRING, sentence=f"{where}: {named}.", yes=button)
+    return PendingQuestion(kind=PendingKind.BRING, sentence=label_text(where, f"{named}."), yes=button)

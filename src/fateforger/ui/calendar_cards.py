@@ -23,7 +23,7 @@ from fateforger.session.edits import writes_at_once
 from fateforger.session.model import Session
 from fateforger.session.pending import conflict_buttons
 from fateforger.session.views import MOST_LISTED, HistoryView, PreviewView
-from fateforger.text import count_rest, join_sentences, mark_message, ngettext
+from fateforger.text import count_rest, join_sentences, label_text, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.card_parts import paragraphs
 
@@ -40,7 +40,7 @@ def history_card(session: Session, view: HistoryView) -> Card:
     title = _("What I wrote for {day}", day=day_words(session.date))
     rows = [_history_row(row, view, session) for row in view.rows] or [Prose(text=_(NO_HISTORY))]
     return Card(
-        text=f"{title}: {_count_entries(view.total)}.",
+        text=label_text(title, f"{_count_entries(view.total)}."),
         parts=(
             Heading(text=title),
             *((Prose(text="\n".join(plain(line, 600) for line in view.lines)), Divider()) if view.lines else ()),
@@ -143,7 +143,7 @@ def preview_card(session: Session, view: PreviewView) -> Card:
         return Card(text=line, parts=(Prose(text=line, control=PREVIEW_AGAIN.localize()),))
     title, counts = _("What would be written for {day}", day=day), view.counts or _("nothing")
     return Card(
-        text=f"{title}: {view.problem or counts}.",
+        text=label_text(title, f"{view.problem or counts}."),
         parts=(
             Heading(text=title),
             *_preview_words(view),

@@ -33,7 +33,7 @@ from fateforger.session.pending import length_questions
 from fateforger.session.stages import Move
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, join_words, mark_message, ngettext, quote_title
+from fateforger.text import join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.ui.box_parts import with_lists
 
 KEEPS = mark_message("Your calendar keeps what is on it now. End this session?")
@@ -119,7 +119,7 @@ def show_left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tupl
     """Return the tasks that did not fit, with reasons; without a heading if ``also`` is true."""
     if not unplaced:
         return ()
-    lines = "\n".join(f"- {plain(u.title)}: {plain(u.reason, 200)}" for u in unplaced)
+    lines = "\n".join("- " + label_text(plain(u.title), plain(u.reason, 200)) for u in unplaced)
     return paragraphs(lines if also else f"{_('**Did not fit**')}\n{lines}")
 
 
@@ -161,9 +161,9 @@ def left_out_note(session: Session) -> tuple[Part, ...]:
         return ()
     text = ngettext(
         "⚠️ {titles} repeats too often, or in a way that I could not work out in time."
-        " So it is not in this plan. A simpler rule on your calendar mends that.",
+        " So it is not in this plan. A simpler recurrence on your calendar mends that.",
         "⚠️ {titles} repeat too often, or in a way that I could not work out in time."
-        " So they are not in this plan. A simpler rule on your calendar mends that.",
+        " So they are not in this plan. A simpler recurrence on your calendar mends that.",
         len(titles),
         titles=join_words((quote_title(plain(title, 80), 160) for title in titles), _MOST_NAMED),
     )

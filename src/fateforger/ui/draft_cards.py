@@ -16,7 +16,7 @@ from fateforger.session.pending import set_aside_button
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import Move
 from fateforger.text import gettext as _
-from fateforger.text import join_words, mark_message, quote_title
+from fateforger.text import join_words, label_text, mark_message, quote_title
 from fateforger.ui.card_parts import (
     ask_about_lengths,
     list_sent,
@@ -49,8 +49,9 @@ def list_unplaced(session: Session) -> tuple[Part, ...]:
             plainly.append(each)
             continue
         heading = "" if parts else _("**Did not fit**") + "\n"
-        costs = [f"\n  {button.label}: {plain(offer.cost, 200)}." for offer, button in offers if offer.cost]
-        parts.append(Prose(text=f"{heading}- {plain(each.title)}: {plain(each.reason, 200)}{''.join(costs)}"))
+        lines = ["- " + label_text(plain(each.title), plain(each.reason, 200))]
+        lines += [f"  {label_text(button.label, plain(offer.cost, 200))}." for offer, button in offers if offer.cost]
+        parts.append(Prose(text=heading + "\n".join(lines)))
         parts.append(Controls(items=tuple(buttons)))
     return (*parts, *show_left_out(tuple(plainly), also=bool(parts)))
 

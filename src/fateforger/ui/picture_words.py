@@ -11,6 +11,7 @@ from fateforger.planning.plan import ET
 from fateforger.session.cards import DayView, Meeting, PlannedBlock
 from fateforger.text import (
     NO_TITLE,
+    capitalize,
     count_blocks,
     count_meetings,
     format_day,
@@ -18,6 +19,7 @@ from fateforger.text import (
     format_weekday,
     join_sentences,
     join_words,
+    label_text,
     ngettext,
     speak,
     truncate,
@@ -166,7 +168,7 @@ def _day(view: DayView) -> str:
     counts = join_words((count_blocks(blocks), *((count_meetings(meetings),) if meetings else ())))
     frame = "" if view.start is None or view.end is None else f", {span_words(view, view.start, view.end)}"
     all_day = _("All day: {titles}.", titles=", ".join(map(_title, view.all_day))) if view.all_day else ""
-    return join_sentences(f"{day_name(view.date)}{frame}: {counts}.", all_day)
+    return join_sentences(label_text(capitalize(day_name(view.date)) + frame, f"{counts}."), all_day)
 
 
 def _block(view: DayView, block: PlannedBlock, changes: Changes) -> str:

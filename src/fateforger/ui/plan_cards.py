@@ -211,8 +211,10 @@ def _when_words(session: Session) -> str:
         return _("Nothing goes to your calendar before you commit.")
     if not writes_at_once(session):
         if session.sync.written is not None:
-            return _("Nothing more goes to your calendar until this plan is Okay (2 of 4) again.")
-        return _("Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself.")
+            return _("Nothing more goes to your calendar until this plan is at level 2 of 4 (Okay) again.")
+        return _(
+            "Nothing goes to your calendar yet: once this plan is at level 2 of 4 (Okay), it goes there by itself."
+        )
     if session.sync.written is None:
         return _("Your first change puts the plan on your calendar, and each further one follows at once.")
     if any(not (step.transactions or step.local) for step in session.sync.refine_undo) or _has_way_to_move(session):

@@ -24,7 +24,7 @@ from fateforger.session.pending import (
     unsure_questions,
 )
 from fateforger.session.rulebook import rules_in_force
-from fateforger.text import count_more, format_date, join_sentences, mark_message, ngettext, quote_title
+from fateforger.text import count_more, format_date, join_sentences, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 
 
@@ -72,7 +72,7 @@ def unsure_rules(session: Session) -> tuple[Part, ...]:
 def _build_rule(breach: ConstraintViolation) -> Prose:
     version, spoken = breach.item.version, _("“{name}” does not count for this day", name=breach.item.record.name)
     text = _(
-        "{mark} {rule} Against it: {named}. {remedy}",
+        "{mark} {rule} These break it: {named}. {remedy}",
         mark=_(_MARKS[breach.item.record.necessity]),
         rule=breach.rule,
         named=breach.named,
@@ -238,7 +238,7 @@ def memory_card(session: Session, view: MemoryView) -> Card:
     title = _("Your rules for {day}", day=day_words(session.date))
     rows = [part for row in view.rows for part in _row(row)]
     return Card(
-        text=join_sentences(f"{title}: {count_words(view)}.", _asked_words(session, view)),
+        text=join_sentences(label_text(title, f"{count_words(view)}."), _asked_words(session, view)),
         parts=(
             Heading(text=title),
             *_build_last_change(session, view),
@@ -297,7 +297,7 @@ def memory_summary(view: MemoryView) -> str:
         else _("none is used for this day")
     )
     ask = (ngettext("{count} to be confirmed", "{count} to be confirmed", view.unsure),) if view.unsure else ()
-    return f"**{count_words(view)}**: {', '.join((used, *ask))}."
+    return label_text(f"**{count_words(view)}**", f"{', '.join((used, *ask))}.")
 
 
 def _asked_words(session: Session, view: MemoryView) -> str:

@@ -32,7 +32,7 @@ from fateforger.session.model import CatchUp, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
-from fateforger.text import count_rest, count_tasks, join_words, mark_message, ngettext
+from fateforger.text import count_rest, count_tasks, join_words, label_text, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import offer_box
 from fateforger.ui.card_parts import (
@@ -143,7 +143,7 @@ def from_outside(session: Session) -> tuple[Part, ...]:
 
 
 def _offer_row(where: str, each: OfferedInput) -> Prose:
-    return Prose(text=f"{where}: {_format_task(each.task)}", control=bring_row(each))
+    return Prose(text=label_text(where, _format_task(each.task)), control=bring_row(each))
 
 
 def list_deferred(session: Session) -> tuple[Part, ...]:
@@ -164,7 +164,7 @@ def _source(each: OfferedInput) -> str:
 
 
 def _offer_line(source: str, offered: list[OfferedInput]) -> str:
-    return f"{source}: {', '.join(_format_task(each.task) for each in offered)}"
+    return label_text(source, ", ".join(_format_task(each.task) for each in offered))
 
 
 def _format_task(task: Task) -> str:

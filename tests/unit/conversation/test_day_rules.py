@@ -147,6 +147,8 @@ async def test_the_plan_is_held_to_it_in_refine(anna: Person, house: House) -> N
     await anna.press("Proceed")
     await anna.fill("tasks", size=3, title_1="Report", minutes_1=60)
     await anna.press("Refine")
-    assert "⚠️ Not kept, and it must be: No meeting runs past 17:00. Against it: “Board” (17:00–18:00)." in anna.words
+    assert (
+        "⚠️ Not kept, and it must be: No meeting runs past 17:00. These break it: “Board” (17:00–18:00)." in anna.words
+    )
     await anna.press("Not for this day")
     assert "Not kept" not in anna.words

@@ -121,7 +121,7 @@ def test_a_breach_is_said_in_the_persons_words_and_in_plain_ones() -> None:
     [breach] = find_order_violations(rules, plan(("Review", "M", "16:30", "17:30")))
     assert breach.sentence == (
         "On 1 February 2026 you said: “geen overleg na vijven”. No meeting runs past 17:00. "
-        "Against it: “Review” (16:30–17:30). Move it, shorten it, or leave it out."
+        "These break it: “Review” (16:30–17:30). Move it, shorten it, or leave it out."
     )
 
 

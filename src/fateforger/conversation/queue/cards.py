@@ -55,7 +55,7 @@ from fateforger.tasks.task import (
     priority_words,
 )
 from fateforger.tasks.transitions import possible_actions
-from fateforger.text import count_tasks, join_sentences, join_words, mark_message, ngettext, quote_title
+from fateforger.text import count_tasks, join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import tick_items
 
@@ -196,7 +196,7 @@ def build_row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button |
 
 def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
     """Return the card of a task that was pulled; ``tasks`` as for :func:`build_queue_card`."""
-    head = f"**{plain(task.spec.title, 200)}** `{task.id}`: {describe_state(task, tasks)}"
+    head = label_text(f"**{plain(task.spec.title, 200)}** `{task.id}`", describe_state(task, tasks))
     parts: list[Part] = [Prose(text=head)]
     if task.outcome:
         parts.append(Prose(text=plain(task.outcome, LONGEST)))
@@ -208,7 +208,8 @@ def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
         parts.append(Controls(items=controls))
     if task.state is not TaskState.ACTIVE:
         parts.append(Note(text=_(MODES[task.mode])))
-    return Card(text=f"{task.spec.title}: {describe_state(task, tasks)}. {task.outcome}".strip(), parts=tuple(parts))
+    text = label_text(task.spec.title, f"{describe_state(task, tasks)}.")
+    return Card(text=join_sentences(text, task.outcome), parts=tuple(parts))
 
 
 def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:

@@ -295,7 +295,7 @@ def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | For
         lay_out_parts(task, parts)
     except ValidationError:
         return FormErrors(
-            errors={"parts": _("Please keep it to 20 lines of at most 300 characters each, and 5 probes.")}
+            errors={"parts": _("Please keep it to 20 lines of at most 300 characters each, and 5 ways to find out.")}
         )
     except BadInput as error:
         return FormErrors(errors={"parts": error.message})
