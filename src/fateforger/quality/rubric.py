@@ -372,7 +372,9 @@ def _check_shutdown(view: View) -> Findings:
     last = max(finish(block) for block in view.work)
     done = any(b.event.type is ET.PLAN_REVIEW and begin(b) >= last for b in view.blocks)
     if not done and view.has_time_to_shut_down:
-        text = _("End the day with {length} to look back and shut down.", length=in_words(view.policy.shutdown))
+        text = _("End the day with half an hour to look back and shut down.")
+        if view.policy.shutdown != 30:
+            text = _("End the day with {length} to look back and shut down.", length=in_words(view.policy.shutdown))
         yield Finding(criterion=Criterion.SHUTDOWN, level=4, text=text)
 
 

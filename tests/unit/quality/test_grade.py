@@ -56,7 +56,7 @@ EARLY = [said("must", "09:00", "09:30"), said("should", "10:00", "10:30"), said(
         ),
         (
             plan("DW 09:00 60 a", "R 12:30 45 l"), {**ONE, **LONG}, (), 3,
-            "End the day with 30 min to look back and shut down.",
+            "End the day with half an hour to look back and shut down.",
         ),
         (
             plan("DW 09:00 90 a", "SW 10:40 30 b"), ONE, (), 4,

@@ -279,10 +279,9 @@ async def _read_span(
     if end - start <= SHORTEST_WINDOW:
         raise CalendarIncomplete(
             _(
-                "More than {most} events lie within a minute of {start:%Y-%m-%d %H:%M} UTC; the calendar server cannot"
-                " show them all.",
+                "More than {most} events lie within a minute of {start} UTC; the calendar server cannot show them all.",
                 most=PAGE_SIZE - 1,
-                start=start,
+                start=f"{start:%Y-%m-%d %H:%M}",
             )
         )
     middle = (start + (end - start) / 2).replace(microsecond=0)
