@@ -203,10 +203,8 @@ class _LeftOut:
     def _explain_others(self, item: Item) -> str:
         """Explain an item that would have room on an otherwise empty day."""
         placement = self.placement
-        percent = self.context.instance.policy.slack_percent
-        slack = _("{share} of the day stays free, and the rest of it is taken", share=format_percent(percent or 0))
         if item.index in self.looser.slack_takers and placement.slots_over(item.slots) > 0:
-            return slack
+            return self._explain_slack()
         price = find_cost(placement, item)
         if price is not None and price > item.coupling.lost:
             if item.deep and item.index in self.looser.takers_of_more_blocks:
@@ -216,9 +214,13 @@ class _LeftOut:
                     self.context.instance.policy.deep_blocks or 0,
                 )
             rules = self._rules_without_which(self._is_worth_it, item)
-            return slack if not rules and _fits_into_slack(placement, item) else _explain_price(rules, item)
+            if not rules and _fits_into_slack(placement, item):
+                return self._explain_slack()
+            return _explain_price(rules, item)
         if price is not None:
-            return slack if _fits_into_slack(placement, item) else _("the search ended before it found a place for it")
+            if _fits_into_slack(placement, item):
+                return self._explain_slack()
+            return _("the search ended before it found a place for it")
         rules = self._rules_without_which(self._fits_now, item)
         if rules:
             return ngettext(
@@ -233,6 +235,10 @@ class _LeftOut:
         if _has_room(item, open_):
             return self._explain_order(item, open_)
         return self._explain_free_time(item, open_)
+
+    def _explain_slack(self) -> str:
+        share = format_percent(self.context.instance.policy.slack_percent or 0)
+        return _("{share} of the day stays free, and the rest of it is taken", share=share)
 
     def _explain_free_time(self, item: Item, open_: int) -> str:
         """Explain an item for which the slots ``open_`` that are still free are too few."""
