@@ -15,7 +15,7 @@ from autogen_agentchat.teams import DiGraphBuilder, GraphFlow
 from autogen_core import CancellationToken
 from pydantic import BaseModel, ConfigDict, Field
 
-from fateforger.conversation.language.answers import Wish
+from fateforger.conversation.language.answers import Intent, Wish
 from fateforger.conversation.language.message_reader import MessageReading, find_wishes, read_wish
 from fateforger.conversation.plan_nodes import JUDGEMENTS
 from fateforger.conversation.stage_nodes import run_stage
@@ -54,6 +54,7 @@ class Step(BaseModel):
     A message in words may hold several wishes, each with several commands: ``rest`` holds those after the first of the
     current wish, ``wishes`` and ``later`` what follows it, unread and read. ``notices`` say what came of the wishes so
     far; ``blocked`` is true if one of them was refused or waits for an answer. ``lines`` are shown at the end.
+    ``answers`` are those to wishes without a command.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -72,6 +73,7 @@ class Step(BaseModel):
     rules: bool = False
     number: int = 0
     lines: tuple[str, ...] = Field((), exclude=True, repr=False)
+    answers: tuple[str, ...] = Field((), exclude=True, repr=False)
     last_words: LastWords | None = Field(None, exclude=True, repr=False)
     effects: tuple[Effect, ...] = Field((), exclude=True, repr=False)
     outcome: TurnOutcome | None = Field(None, exclude=True, repr=False)
@@ -267,6 +269,8 @@ async def _take_next(step: Step, model: Model | None) -> Step:
     else:
         wish, *wishes = step.wishes
         step = replace(step, wishes=tuple(wishes))
+        if _takes_back(step) and wish.intent is not Intent.ASK:
+            return _answer(step, given, Notice(lines=(_(AFTER_UNDO),)))
         heard = await _read_wish(step, given, wish, _require(model))
         before = given.session.thread.last_words if heard.asks_back else None
         words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
@@ -274,18 +278,19 @@ async def _take_next(step: Step, model: Model | None) -> Step:
         commands, lines = heard.commands, heard.lines
         if heard.trouble or not commands:
             notice = Notice(lines=heard.trouble or lines, refused=bool(heard.trouble), code=heard.code)
-            return _refuse(step, given, notice)
+            return _answer(step, given, notice)
     if step.blocked and any(get_requested_move(command) in _GOES_ON for command in commands):
-        return _refuse(step, given, Notice(lines=(_(NOT_GONE_ON),)))
-    if any(isinstance(effect, _TAKES_BACK) for effect in step.effects):
-        return _refuse(step, given, Notice(lines=(_(AFTER_UNDO),)))
+        return _answer(step, given, Notice(lines=(_(NOT_GONE_ON),)))
+    if _takes_back(step):
+        return _answer(step, given, Notice(lines=(_(AFTER_UNDO),)))
     first, *rest = commands
     asking = _asking(step, replace(given, command=first), first)
     return replace(asking, rest=tuple(rest), lines=(*step.lines, *lines), heard=(*step.heard, tuple(commands)))
 
 
-_TAKES_BACK = (UndoUpdate, UndoGroup, GoBack)
-"""Effects that change the plan after the graph, so that no further change can be read before them."""
+def _takes_back(step: Step) -> bool:
+    """Check whether the plan is changed by an undo after the graph, so that no further change can be read before it."""
+    return any(isinstance(effect, UndoUpdate | UndoGroup | GoBack) for effect in step.effects)
 
 
 async def _read_wish(step: Step, given: StageInput, wish: Wish, model: Model) -> MessageReading:
@@ -317,6 +322,11 @@ def _list_in_view(step: Step) -> tuple[PendingQuestion, ...]:
 def _asking(step: Step, given: StageInput, command: SessionCommand | None) -> Step:
     asked = Move.STAY if command is None else get_requested_move(command)
     return replace(step, move=asked, stage_input=replace(given, asked=asked))
+
+
+def _answer(step: Step, given: StageInput, notice: Notice) -> Step:
+    """Answer a wish without a command. The answer is kept in case the other commands are carried out again."""
+    return replace(_refuse(step, given, notice), answers=(*step.answers, *notice.lines))
 
 
 def _refuse(step: Step, given: StageInput, notice: Notice) -> Step:
@@ -381,7 +391,8 @@ def _presenter(step: Step) -> Step:
     if step.lines:
         session = session.remark(*step.lines)
     outcome = present_outcome(session, step.effects)
-    return Step(stage=step.stage, outcome=replace(outcome, wishes=step.heard, lines=step.lines, rules=step.rules))
+    lines = (*step.lines, *step.answers)
+    return Step(stage=step.stage, outcome=replace(outcome, wishes=step.heard, lines=lines, rules=step.rules))
 
 
 def _join_notices(notices: Sequence[Notice | None]) -> Notice | None:

@@ -70,7 +70,7 @@ from fateforger.session.replanning import (
     with_safe_undo,
 )
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.session.undone import find_undone, with_undone
+from fateforger.session.undone import NONE_UNDONE, find_undone, with_undone
 from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
@@ -481,7 +481,9 @@ def _why_against(session: Session, breach: ConstraintViolation) -> str:
 def _join_blocks(session: Session, keys: AbstractSet[str]) -> str:
     """List blocks of the plan, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
     blocks = () if session.planning.plan is None else by_time(session.planning.plan)
-    return join_words([f"“{b.event.name}” ({local_span(session, b)})" for b in blocks if b.key in keys])
+    return join_words(
+        [f"{_('“{title}”', title=b.event.name)} ({local_span(session, b)})" for b in blocks if b.key in keys]
+    )
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:
@@ -494,9 +496,6 @@ def write(stage: StageInput, session: Session) -> StageOutput:
     brakes = session.sync.brakes if stage.asked is Move.RETRY else ()
     session = session.with_sync(write_group=group, brakes=brakes)
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
-
-
-NONE_UNDONE = mark_message("No change was taken back that I could make again, so I changed nothing.")
 
 
 def _restore_change(stage: StageInput) -> StageOutput:
@@ -531,7 +530,7 @@ def undo_last_change(session: Session) -> Session:
     return grade_session(
         session.with_planning(plan=last.plan_before)
         .with_sync(refine_undo=rest, problem=session.sync.problem if rest and not rest[-1].transactions else None)
-        .with_notice(join_sentences(_("Your last change is taken back."), difference))
+        .with_notice(join_sentences(_("Your last change is taken back."), difference), *session.notice_lines)
     )
 
 

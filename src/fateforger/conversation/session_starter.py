@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from fateforger.conversation.calendar_reads import Looker
+from fateforger.conversation.language.answers import Wish
 from fateforger.conversation.memory_service import MemoryService, RuleService
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import RunningTurn, TurnModel
@@ -63,6 +64,14 @@ class Unread:
     """A message that no model could read."""
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A session that a message begins, and what else the message wants there."""
+
+    session: Session
+    further: tuple[Wish, ...] = ()
+
+
 async def run_first_turn(
     opening: Opening,
     earlier: Sequence[Session],
@@ -74,7 +83,7 @@ async def run_first_turn(
     memory: MemoryService,
     estimates: tuple[Estimate, ...],
     spoken: PersonLanguage,
-) -> Session | HydratedMessage | Unread | None:
+) -> Begun | HydratedMessage | Unread | None:
     """Return the session that a message begins, or another request in it; ``None`` if there is nothing to do.
 
     The language of this task becomes that of the message, unless the person chose theirs.
@@ -93,21 +102,16 @@ async def run_first_turn(
         if not opened.plan:
             return opened.hydrated
         lines = (*session.notice_lines, *opened.lines)
+        if opened.commands:
+            first, *rest = opened.commands
+            turn = TurnInput(session=session, command=first, rest=tuple(rest), lines=lines, estimates=estimates)
+            session = (await entry.run(turn)).session
+        else:
+            session = session.with_notice(*lines)
         if opened.rules:
             # This comes before the session is saved: if the program dies, the message is read nevertheless.
             await memory.queue_extraction(reply)
-        if not (opened.commands or opened.further):
-            return session.with_notice(*lines)
-        first, *rest = opened.commands or (reply,)
-        turn = TurnInput(
-            session=session,
-            command=first,
-            rest=tuple(rest),
-            wishes=opened.further,
-            lines=lines,
-            estimates=estimates,
-        )
-        return (await entry.run(turn, model)).session
+        return Begun(session, opened.further)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,7 @@ class SessionStarter:
         queue = await self.tasks.queue(opening.user_id)
         spoken = await self.languages.of(opening.user_id)
         use_language(spoken.code)
-        session = await run_first_turn(
+        begun = await run_first_turn(
             opening,
             earlier,
             queue,
@@ -204,16 +208,22 @@ class SessionStarter:
         )
         if current_language() != spoken.code:
             await self.languages.note_written(opening.user_id, current_language())
-        if isinstance(session, Unread):
+        if isinstance(begun, Unread):
             await self.tasks.send(unread_card(opening.text), opening)
             return True
-        if isinstance(session, HydratedMessage) and session.intent is Purpose.MEMORY:
+        if isinstance(begun, HydratedMessage) and begun.intent is Purpose.MEMORY:
             card = await self.rules.answer(to_reply("", opening), model)
             await self.tasks.send(card, opening)
             return True
-        if session is None or isinstance(session, HydratedMessage):
-            return session is not None and await self.tasks.route(opening, session)
+        if begun is None or isinstance(begun, HydratedMessage):
+            return begun is not None and await self.tasks.route(opening, begun)
+        session = begun.session
         self._look_ahead(session)
+        if begun.further:
+            # Nothing is sent before the turn; if the program dies during it, the message is read again in the thread.
+            await self.sessions.save(session, expected=0)
+            await self.turns.carry_out(to_reply(session.id, opening), ignore_progress, begun.further)
+            return True
         session, messages = build_messages(
             None, session.after_command(opening.command_id, opening.at), opening.command_id
         )

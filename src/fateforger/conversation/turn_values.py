@@ -347,7 +347,17 @@ def present_outcome(session: Session, effects: tuple[Effect, ...]) -> TurnOutcom
     drafts = [effect for effect in effects if isinstance(effect, DraftDay)]
     # A turn of several steps is drafted only once, in its final state.
     kept = tuple(e for e in effects if not isinstance(e, DraftDay) or e is drafts[-1])
-    return TurnOutcome(session=session, gate=describe_stage(session), effects=merge_memory_writes(kept))
+    return TurnOutcome(session=session, gate=describe_stage(session), effects=merge_memory_writes(merge_writes(kept)))
+
+
+def merge_writes(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """Merge the calendar writes of a turn into the last one, because the plan is written in its final state."""
+    writes = [effect for effect in effects if isinstance(effect, WriteCalendar)]
+    if len(writes) < 2:
+        return effects
+    whole = replace(writes[-1], commit=any(write.commit for write in writes))
+    others = tuple(e for e in effects if not isinstance(e, WriteCalendar) or e is writes[-1])
+    return tuple(whole if effect is writes[-1] else effect for effect in others)
 
 
 def merge_memory_writes(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:

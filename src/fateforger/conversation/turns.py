@@ -13,6 +13,7 @@ from fateforger.conversation.background_updates import BackgroundUpdates
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, mark_stale_preview
+from fateforger.conversation.language.answers import Wish
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.other_days import OtherDays
 from fateforger.conversation.queue.service import QueueService
@@ -179,16 +180,16 @@ class Turns:
     languages: LanguageService
     _running: RunningTurns = field(init=False, default_factory=RunningTurns)
 
-    async def carry_out(self, command: SessionCommand, tell: ProgressCallback) -> None:
+    async def carry_out(self, command: SessionCommand, tell: ProgressCallback, wishes: tuple[Wish, ...] = ()) -> None:
         """Carry out a command, once. If background work saved the session meanwhile, start again.
 
-        Raises ``StoreError``.
+        ``wishes`` are those of a message that was read already. Raises ``StoreError``.
         """
         with self._running.course(command) as course:
             for attempt in range(1, TRIES + 1):
                 try:
                     async with self.drafts.turn(command.session_id):
-                        await self._attempt(command, course, tell)
+                        await self._attempt(command, course, tell, wishes)
                 except VersionConflict:
                     if attempt == TRIES:
                         raise
@@ -199,7 +200,9 @@ class Turns:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.stop`."""
         return self._running.stop(session_id, asked_at)
 
-    async def _attempt(self, command: SessionCommand, course: RunningTurn, tell: ProgressCallback) -> None:
+    async def _attempt(
+        self, command: SessionCommand, course: RunningTurn, tell: ProgressCallback, wishes: tuple[Wish, ...]
+    ) -> None:
         before = await self.sessions.load(command.session_id)
         if before is None or command.command_id in before.thread.handled:
             return
@@ -216,30 +219,43 @@ class Turns:
             await self._answer(before, command, ended_reply(before))
         else:
             try:
-                await self._run_logged(before, command, course, tell)
+                await self._run_logged(before, command, course, tell, wishes)
             except TurnStopped:
                 if await self.effects.past.has_begun_to_write(before, command.command_id):
                     # An earlier attempt was interrupted while it wrote. Only a complete write leaves a consistent
                     # state.
                     course.act(whatever=True)
-                    await self._run_logged(before, command, course, tell)
+                    await self._run_logged(before, command, course, tell, wishes)
                 else:
                     after = mark_stopped(before).after_command(command.command_id, command.at)
                     after, messages = build_messages(before, after, command.command_id)
                     await self.sessions.save(after, expected=before.version, outgoing=messages)
 
     async def _run_logged(
-        self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback
+        self,
+        before: Session,
+        command: SessionCommand,
+        course: RunningTurn,
+        tell: ProgressCallback,
+        wishes: tuple[Wish, ...],
     ) -> None:
         with self.logbook.turn(command, before) as entry:
-            await self._run(before, command, course, tell, entry)
+            await self._run(before, command, course, tell, entry, wishes)
 
     async def _run(
-        self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback, entry: LogEntry
+        self,
+        before: Session,
+        command: SessionCommand,
+        course: RunningTurn,
+        tell: ProgressCallback,
+        entry: LogEntry,
+        wishes: tuple[Wish, ...],
     ) -> None:
         look = await course.unless_stopped(self._look(before, command, tell))
         model = None if self.model is None else TurnModel(self.model, course, tell)
         turn = await self._assemble(before, command, look)
+        if wishes:
+            turn = replace(turn, wishes=wishes, lines=(*before.notice_lines, *turn.lines))
         outcome = await entry.run(turn, model)
         if outcome.rules:
             # This comes before the turn acts: if the program dies during it, the reply is read nevertheless.

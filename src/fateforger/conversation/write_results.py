@@ -102,9 +102,10 @@ def _list_blocks(result: SyncResult, states: Collection[OpState], verbs: Collect
 def _format_block(record: OpRecord, tz: str) -> str:
     fields = record.op.after
     if fields is None:
-        return f"“{record.op.summary}”"
+        return _("“{title}”", title=record.op.summary)
     local = zone(tz)
-    return f"“{fields.summary}” {fields.start.astimezone(local):%H:%M}–{fields.end.astimezone(local):%H:%M}"
+    title = _("“{title}”", title=fields.summary)
+    return f"{title} {fields.start.astimezone(local):%H:%M}–{fields.end.astimezone(local):%H:%M}"
 
 
 def dump_facts(facts: Facts | None) -> dict[str, Any]:
@@ -272,7 +273,7 @@ def apply_missing_group(session: Session, why: str) -> Session:
 
 def _clear_writes(session: Session, sentences: tuple[str, ...]) -> Session:
     steps = tuple(replace(step, transactions=()) for step in session.sync.refine_undo)
-    lines = (*sentences, _("Your plan is still here: change it, or commit it again."))
+    lines = (*sentences, _("Your plan is still here: change it, or commit it again."), *session.notice_lines)
     return settle_questions(session.with_sync(write_group=None, written=None, refine_undo=steps).with_notice(*lines))
 
 

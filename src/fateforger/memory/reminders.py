@@ -11,7 +11,7 @@ from datetime import date
 
 from fateforger.memory.applicability import Answer, Applicable
 from fateforger.memory.record import ConstraintRecord, Window
-from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday
+from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday, WindowKind
 from fateforger.text import format_date, join_words, mark_message
 from fateforger.text import gettext as _
 
@@ -23,6 +23,7 @@ _SAID = {
     Source.CALENDAR: mark_message("On {day} I read in your calendar: {words}."),
     Source.SYSTEM: mark_message("On {day} I assumed: {words}."),
 }
+_WINDOWS = {WindowKind.PREFER: mark_message("prefer {span}"), WindowKind.AVOID: mark_message("avoid {span}")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,4 +122,4 @@ def describe_times(record: ConstraintRecord) -> str:
 
 
 def _describe_window(window: Window) -> str:
-    return f"{window.kind.value} {window.start:%H:%M}–{window.end:%H:%M}"
+    return _(_WINDOWS[window.kind], span=f"{window.start:%H:%M}–{window.end:%H:%M}")

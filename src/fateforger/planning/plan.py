@@ -395,6 +395,10 @@ def resolve_strict(plan: TBPlan) -> tuple[Resolved, ...]:
 
 def overlap_sentence(first: Resolved, second: Resolved) -> str:
     """Describe an overlap with its times, for a person."""
-    return (
-        f"“{second.event.name}” starts at {second.start:%H:%M}, but “{first.event.name}” runs until {first.end:%H:%M}."
+    return gettext(
+        "“{second}” starts at {start:%H:%M}, but “{first}” runs until {end:%H:%M}.",
+        second=second.event.name,
+        start=second.start,
+        first=first.event.name,
+        end=first.end,
     )

@@ -49,6 +49,11 @@ class TaskKind(StrEnum):
     REST = "rest"
 
     @property
+    def words(self) -> str:
+        """The kind in words."""
+        return gettext(_KIND_WORDS[self])
+
+    @property
     def type(self) -> ET:
         """Type of the blocks of such a task."""
         return _TYPES.get(self, ET.HABIT)
@@ -71,6 +76,15 @@ _TYPES = {
     TaskKind.REST: ET.REGENERATION,
 }
 
+_KIND_WORDS = {
+    TaskKind.DEEP: mark_message("deep"),
+    TaskKind.SHALLOW: mark_message("shallow"),
+    TaskKind.HABIT: mark_message("habit"),
+    TaskKind.ERRAND: mark_message("errand"),
+    TaskKind.MEAL: mark_message("meal"),
+    TaskKind.FAMILY: mark_message("family"),
+    TaskKind.REST: mark_message("rest"),
+}
 KINDS: Mapping[TaskKind, str] = {
     TaskKind.DEEP: mark_message("Deep: needs undisturbed attention"),
     TaskKind.SHALLOW: mark_message("Shallow: can be done in between"),

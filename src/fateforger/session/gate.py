@@ -174,8 +174,8 @@ def _get_action(stage: TimeboxingStage, move: Move) -> str | None:
 
 def refuse_by_rules(checked: Sequence[CheckedRule], *instead: str) -> Refusal:
     """Return the refusal of actions: the remedies (or ``instead``, if better), and the rules."""
-    first, *more = dict.fromkeys(instead or tuple(each.remedy for each in checked))
-    names = (f"Rule: {each.stated.title or each.stated.text}." for each in checked)
+    first, *more = dict.fromkeys(instead or tuple(_(each.remedy) for each in checked))
+    names = (_("Rule: {title}.", title=_(each.stated.title or each.stated.text)) for each in checked)
     return Refusal(checked[0].stated.id, first, (*more, *names))
 
 
@@ -316,7 +316,7 @@ def describe_stage(session: Session) -> StageGateOutput:
     no = () if forward is None else objections(session, forward)
     if not no:
         return StageGateOutput(stage=session.stage, ready=True, summary=words.summary)
-    missing = words.missing or tuple(each.remedy for each in no)
+    missing = words.missing or tuple(_(each.remedy) for each in no)
     return StageGateOutput(
         stage=session.stage, ready=False, summary=words.summary, missing=missing, question=words.question
     )

@@ -133,13 +133,13 @@ def with_settled(session: Session, settled: tuple[str, ...]) -> Session:
 
 def describe_arrival(tasks: tuple[Task, ...], source: date) -> str:
     """Return the line of the day that receives tasks."""
-    titles = join_words([f"“{task.title}”" for task in tasks], 5)
+    titles = join_words([_("“{title}”", title=task.title) for task in tasks], 5)
     return _("From {day}: {titles}.", day=day_words(source), titles=titles)
 
 
 def describe_return(tasks: tuple[Task, ...], source: date) -> str:
     """Return the line of the day that gives tasks back."""
-    titles = join_words([f"“{task.title}”" for task in tasks], 5)
+    titles = join_words([_("“{title}”", title=task.title) for task in tasks], 5)
     return _("Back to {day}: {titles}.", day=day_words(source), titles=titles)
 
 

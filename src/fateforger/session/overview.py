@@ -12,7 +12,7 @@ from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.memory.violations import Reason, find_reasons
 from fateforger.planning.block_times import USUAL_DEEP, task_of
 from fateforger.planning.grid import in_words
-from fateforger.planning.plan import ET, Resolved, TBPlan
+from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.task_details import TaskKind, format_items
 from fateforger.session.cards import plain
 from fateforger.session.checks import broken_day_rules
@@ -198,17 +198,34 @@ def _order_reasons(session: Session, key: str) -> tuple[Reason, ...]:
 
 
 def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
-    """Return the reasons that a draft knows: a rule, a neighboring meeting or block, or its kind.
+    """Return the person's own change as the reason, or those that a draft knows.
 
-    The result is empty while the frame is a mistake or the plan cannot be resolved.
+    A draft knows a rule, a neighboring meeting or block, or the kind of the block. The result is empty while the frame
+    is a mistake or the plan cannot be resolved.
     """
     if session.planning.plan is None:
         return ()
+    if _is_placed_by_person(session, key):
+        return (Reason(_("You put it there.")),)
     try:
         found = explain_place(session.planning.plan, instance_in(session), key)
     except (BadInput, PlanInvalid):
         return ()
     return tuple(Reason(each.text, each.cause if each.kind == "rule" else None) for each in found)
+
+
+def _is_placed_by_person(session: Session, key: str) -> bool:
+    """Check whether the last change that moved a block is one in which the person gave it that place."""
+    later = session.planning.plan
+    for step in reversed(session.sync.refine_undo):
+        if later is not None and _find_place(later, key) != _find_place(step.plan_before, key):
+            return key in step.placed
+        later = step.plan_before
+    return False
+
+
+def _find_place(plan: TBPlan, key: str) -> tuple[datetime, datetime] | None:
+    return next(((block.start, block.end) for block in resolve(plan) if block.key == key), None)
 
 
 def describe_reasons(session: Session, key: str, placement: Sequence[Reason] = ()) -> tuple[str, ...]:
@@ -224,4 +241,4 @@ def describe_reasons(session: Session, key: str, placement: Sequence[Reason] = (
     more = len(reasons) - MOST_REASONS
     if more > 0:
         lines.append(ngettext("There is one more reason.", "There are {count} more reasons.", more))
-    return (f"“{block.event.name}”, {block_span(session, block)}:", *lines)
+    return (f"{_('“{title}”', title=block.event.name)}, {block_span(session, block)}:", *lines)

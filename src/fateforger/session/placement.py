@@ -185,7 +185,7 @@ def _differs(old: Resolved, new: Resolved) -> bool:
 def _describe_change(session: Session, old: Resolved, new: Resolved) -> str:
     if (old.start, old.end) != (new.start, new.end):
         named = (
-            f"“{new.event.name}”"
+            _("“{title}”", title=new.event.name)
             if old.event.name == new.event.name
             else _("“{name}” (new title)", name=new.event.name)
         )

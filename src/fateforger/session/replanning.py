@@ -395,7 +395,7 @@ def move_from_past(session: Session, now: datetime) -> Refit | None:
         raise BadInput(_(OVER))
     known = session.with_planning(unplaced=tuple(u for u in session.planning.unplaced if u.task_id not in set(late)))
     refit = _fit(session, known, start_from(plan, late, at), instance_in(session), at, [])
-    titles = join_words([f"“{resolved_block(plan, key).event.name}”" for key in late])
+    titles = join_words([_("“{title}”", title=resolved_block(plan, key).event.name) for key in late])
     line = _(
         "{titles} would have begun before now, so I replanned the rest of your day from {clock} on.",
         titles=titles,

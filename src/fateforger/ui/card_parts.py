@@ -165,7 +165,7 @@ def left_out_note(session: Session) -> tuple[Part, ...]:
         "⚠️ {titles} repeat too often, or in a way that I could not work out in time."
         " So they are not in this plan. A simpler rule on your calendar mends that.",
         len(titles),
-        titles=join_words((f"“{plain(title, 80)}”" for title in titles), _MOST_NAMED),
+        titles=join_words((_("“{title}”", title=plain(title, 80)) for title in titles), _MOST_NAMED),
     )
     return (Prose(text=text),)
 

@@ -82,7 +82,7 @@ def list_clashing_rules(session: Session) -> tuple[Part, ...]:
 
 def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> Button | None:
     """Return the button of an option; ``None`` for a rule that no longer applies."""
-    title = f"“{unplaced.title[:40]}”"
+    title = _("“{title}”", title=unplaced.title[:40])
     match offer.way:
         case "defer":
             label = _("Another day")

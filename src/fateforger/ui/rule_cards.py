@@ -210,7 +210,7 @@ def _show_set_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
     aside = [item.version.record for item in answer.excluded if item.why is Why.SET_ASIDE]
     if not aside or any(write.fresh for write in session.rules.memory_writes):
         return ()
-    named = [f"“{plain(record.name, 60)}”" for record in aside[:MOST_NAMED]]
+    named = [_("“{title}”", title=plain(record.name, 60)) for record in aside[:MOST_NAMED]]
     rest = count_more(len(aside) - MOST_NAMED) if len(aside) > MOST_NAMED else ""
     listed = "; ".join(filter(None, (", ".join(named), rest)))
     return (Note(text=_("**Not counting today:** {rules}.", rules=listed)),)
@@ -219,7 +219,8 @@ def _show_set_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
 def _format_rule(record: ConstraintRecord, *, let_go: bool) -> str:
     binding = ", ".join((_(HOW[record.necessity]), *((_(CONFIRM),) if needs_confirmation(record) else ())))
     mark = "; ".join((binding, *((_("the plan does without it"),) if let_go else ())))
-    return f"“{plain(record.name, 60)}” ({mark})"
+    title = _("“{title}”", title=plain(record.name, 60))
+    return f"{title} ({mark})"
 
 
 MOST_ASKED = 3

@@ -225,7 +225,7 @@ def _task_row(session: Session, task: Task) -> Prose:
         choices.append(TakeApart.action.menu_entry())
     small = f"\n{plain(format_items(task.details.items, ', '), 600)}" if task.details.items else ""
     success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
-    facts = [_task_length(session, task), task.details.kind.value, *map(plain, list_facts(task.details))]
+    facts = [_task_length(session, task), task.details.kind.words, *map(plain, list_facts(task.details))]
     return Prose(
         text=f"{star}**{plain(task.title)}** · {' · '.join(facts)}{small}{success}",
         control=Menu(choices=tuple(choices), target=task.id),

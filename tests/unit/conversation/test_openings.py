@@ -4,23 +4,29 @@ S228)."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import date, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
 from tests.factories.told_rules import found, rule
+from tests.factories.wishes import rule as words_of_rule
+from tests.factories.wishes import wish
 from tests.factories.words import also, day, frame_of, inputs_of, new, opening, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, open_house_at
 
+from fateforger.adapters.clock import SystemClock
+from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.errors import ModelUnreachable
+from fateforger.ports.jobs import Job
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Controls
-from fateforger.session.commands.thread import Opening
+from fateforger.session.commands.thread import Opening, TimeboxingUserReply
 from fateforger.session.placement import by_time
 from fateforger.session.queue_commands import ReadAgain
 from fateforger.session.stages import TimeboxingStage
-from fateforger.workers.lanes import NOTIFICATION
+from fateforger.workers.lanes import NOTIFICATION, TryLater
+from fateforger.workers.memory import build_extract_handler, build_extract_job
 
 TUESDAY = date(2026, 3, 3)
 
@@ -195,7 +201,7 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
         also=[also("ask", "when is my standup?"), also("draft")],
         rules=True,
     )
-    anna = await talk(first, {"answer": "At half past nine."})
+    anna = await talk(first, {"answer": "At half past nine."}, ModelUnreachable("It drafts nothing."))
     ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
     anna.house.extractor = ScriptedModel(by=lambda _: ten)
     anna.house.model = anna.model
@@ -206,6 +212,28 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
     assert (session.date, session.stage) == (TUESDAY, TimeboxingStage.SKELETON)
     assert session.planning.plan is not None
     assert {f"{b.start:%H:%M} {b.event.name}" for b in by_time(session.planning.plan)} >= {"07:00 Gym"}
+    assert session.day.snapshot is not None
     assert "At half past nine." in anna.person.words
     await anna.house.work()
     assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]
+
+
+async def test_a_first_message_can_ask_for_what_is_written(talk: Begin) -> None:
+    """What it wants besides the day has its effects, like any other message."""
+    put_away = wish("remember", rule=words_of_rule(name="Ten", description="no calls before 10", topics=["calls"]))
+    anna = await talk(opening(date="2026-03-03", also=[also("memory", "and remember: no calls before 10")]), put_away)
+    assert await anna.opens("plan tomorrow, and remember: no calls before 10") is True
+    assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]
+    assert anna.model.asked == ["start", "memory"]
+
+
+async def test_the_rule_of_a_first_message_waits_for_its_session(talk: Begin) -> None:
+    """The message may be read for rules before the session that it begins is saved."""
+    store = (await talk()).house.store
+    reply = TimeboxingUserReply(
+        command_id="m1", user_id=ANNA, at=datetime(2026, 3, 2, 7, tzinfo=UTC), session_id="s9", text="no calls"
+    )
+    new = build_extract_job(reply)
+    handler = build_extract_handler(build_interpreter(ScriptedModel()), store.jobs, store.sessions, SystemClock())
+    with pytest.raises(TryLater):
+        await handler.perform(Job(1, new.lane, new.key, new.dedupe, new.payload, 1, 1))

@@ -118,9 +118,32 @@ async def test_nothing_is_changed_in_a_plan_that_is_still_being_taken_back() -> 
     assert now.planning.plan is not None
     step = RefineUpdate(plan_before=now.planning.plan, sentence="It moved.", transactions=("t1",))
     changed = now.with_sync(refine_undo=(step,))
-    heard, _ = await hear(changed, wants("undo", also("change", "mail at 4")), patch(timed(1, "16:00", 30)))
+    heard, _ = await hear(changed, wants("undo", also("change", "mail at 4")))
     assert AFTER_UNDO in read(heard)
     assert heard.session.planning.plan == now.planning.plan
+
+
+async def test_a_change_and_a_commit_are_one_write() -> None:
+    """Otherwise its counts would be added up twice."""
+    heard, _ = await hear(
+        planned(Stage.SKELETON, *TASKS), wants("change", also("commit")), patch(timed(1, "16:00", 30))
+    )
+    assert heard.session.stage is Stage.REVIEW_COMMIT
+    assert [effect.commit for effect in heard.effects if isinstance(effect, WriteCalendar)] == [True]
+
+
+async def test_an_answer_is_kept_for_a_second_run_of_the_turn() -> None:
+    """The commands of a message are carried out again once the calendar is known; its questions are not asked again."""
+    now = session(Stage.COLLECT_CONSTRAINTS, inputs=InputFacts(tasks=TASKS))
+    heard, _ = await hear(now, wants("ask", also("draft")), {"answer": "At three."})
+    assert heard.lines == ("At three.",)
+
+
+@pytest.mark.parametrize("stage", [Stage.SKELETON, Stage.REFINE, Stage.REVIEW_COMMIT])
+async def test_a_draft_that_is_there_is_not_committed(stage: Stage) -> None:
+    heard, _ = await hear(planned(stage, *TASKS), wants("draft"))
+    assert (heard.session.stage, heard.effects) == (stage, ())
+    assert "There is a draft of this day already, so I changed nothing." in read(heard)
 
 
 async def test_all_blocks_since_a_time_are_shifted() -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories.words import frame, opening, patch, timed, wants
+from tests.factories.words import also, frame, opening, patch, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
 from tests.unit.conversation.test_person_edits import drag
 
+from fateforger.conversation.graph import AFTER_UNDO
 from fateforger.errors import ModelRejected
 from fateforger.ports.model import Prompt
 from fateforger.session.commands.thread import Opening, Start
@@ -152,3 +153,16 @@ async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spo
             await says(anna, wants("redo_change"))
         assert spoken.on_calendar()["Mail"] == "16:00-16:30"
         assert "Restore last update" not in anna.labels()
+        await says(anna, wants("ask"), {"answer": "", "block": "b3"})
+        assert "You put it there." in anna.words
+
+
+async def test_what_an_undo_leaves_of_a_message_is_said(spoken: House) -> None:
+    """S263: the answer is not overwritten by the undo, and the model is not asked about a plan that is going to change."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("answer"), patch(timed(1, "16:00", 30)))
+    await says(anna, wants("undo", also("change", "and mail at 3")))
+    assert spoken.on_calendar() == {}
+    assert "Your last change is taken back." in anna.words
+    assert AFTER_UNDO in anna.words

@@ -69,6 +69,7 @@ from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.pending import PendingKind, PendingQuestion, fix_button, sole_question
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.undone import NONE_UNDONE, find_undone
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace
@@ -121,14 +122,17 @@ def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> Ses
     return StageAction(**command_fields(reply), move=move)
 
 
+DRAFTED = mark_message("There is a draft of this day already, so I changed nothing.")
 GOALS = {Intent.DRAFT: TimeboxingStage.SKELETON, Intent.COMMIT: TimeboxingStage.REVIEW_COMMIT}
 
 
 def commands_to(reply: TimeboxingUserReply, session: Session, goal: TimeboxingStage) -> tuple[SessionCommand, ...]:
-    """Return the moves through all steps to a stage; from there on, the move that is made there again."""
+    """Return the moves through all steps to a stage, or the one that tries again there. Raises ``BadInput``."""
+    if session.stage.number >= goal.number and goal is TimeboxingStage.SKELETON:
+        raise BadInput(_(DRAFTED))
     if session.stage.number >= goal.number:
-        again = goal is TimeboxingStage.SKELETON or not is_offered(session, Move.RETRY)
-        return (StageAction(**command_fields(reply), move=Move.PROCEED if again else Move.RETRY),)
+        move = Move.RETRY if is_offered(session, Move.RETRY) else Move.PROCEED
+        return (StageAction(**command_fields(reply), move=move),)
     first = () if session.stage is not TimeboxingStage.DATE else (TimeboxingCommitDate(**command_fields(reply)),)
     steps = goal.number - session.stage.number - len(first)
     return (*first, *(StageAction(**command_fields(reply), move=Move.PROCEED) for _step in range(steps)))
@@ -471,6 +475,8 @@ def read_aside(
         raise BadInput(_("The preview is not open, so there is nothing to close."))
     if intent is Intent.CLOSE_MEMORY and session.thread.memory is None:
         raise BadInput(_("The list of what I know is not open, so there is nothing to close."))
+    if intent is Intent.REDO_CHANGE and find_undone(session) is None:
+        raise BadInput(_(NONE_UNDONE))
     if intent in _PLAIN:
         kind, values = _PLAIN[intent]
         return kind(**command_fields(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only

@@ -195,7 +195,7 @@ def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
     controls = _build_controls(task, tasks)
     if controls:
         parts.append(Controls(items=controls))
-    if task.state is not TaskState.ACTIVE:
+    if task.state is not TaskState.ACTIVE and (task.state not in ENDED or task.mode != "dispositor"):
         parts.append(Note(text=_(MODES[task.mode])))
     return Card(text=f"{task.spec.title}: {describe_state(task, tasks)}. {task.outcome}".strip(), parts=tuple(parts))
 
@@ -292,7 +292,7 @@ def describe_kind(work: Work) -> str:
 
 def format_title(task: QueuedTask) -> str:
     """Return the title for use in a sentence."""
-    return f"“{plain(task.spec.title, 120)}”"
+    return _("“{title}”", title=plain(task.spec.title, 120))
 
 
 def build_pull_button(task: QueuedTask, label: str) -> Button:
@@ -351,7 +351,7 @@ def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
 
 
 def _format_blocker(task: QueuedTask) -> str:
-    title = f"“{plain(task.spec.title, 60)}”"
+    title = _("“{title}”", title=plain(task.spec.title, 60))
     return _("{title} (which was stopped)", title=title) if task.state is TaskState.STOPPED else title
 
 
