@@ -52,7 +52,7 @@ class Turn:
     """A message, or a button that is pressed, and the model's answers by prompt.
 
     ``outside`` is a message outside of any thread; those after it are written in its thread, with ``newest`` in the newest one.
-    ``choose`` is a language that is chosen on App Home. ``at`` starts the program again at another time. ``book`` puts an event into the calendar before the message. ``model`` is
+    ``choose`` is a language that is chosen on App Home. ``at`` starts the program again at another time. ``book`` puts an event into the calendar. ``model`` is
     what is wrong with the model. A turn that takes long is not over before the person reads ``until``.
     """
 
@@ -70,7 +70,8 @@ class Turn:
     @property
     def headline(self) -> str:
         """What the person does, as the record says it."""
-        done = f"> {self.say}" if self.say else f"[{self.press or self.choose}]"
+        pressed = self.press or self.choose
+        done = f"> {self.say}" if self.say else pressed and f"[{pressed}]"
         return " ".join(filter(None, (self.at and f"@ {self.at}", self.book and f"+ {self.book}", done)))
 
 

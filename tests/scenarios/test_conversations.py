@@ -7,10 +7,12 @@ Dutch; read the diff line by line, as a person who reads that language would.
 from __future__ import annotations
 
 import os
+import re
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -31,7 +33,7 @@ pytestmark = pytest.mark.process
 WRITE = "CONVERSATIONS_WRITE" in os.environ
 QUIET = 2.0
 """Seconds without anything new after which a turn is over, while a record is written."""
-LONGEST = 45.0
+LONGEST = 60.0
 """Seconds that the answers of a script may take to be asked for, while a record is written."""
 ZONE = ZoneInfo("Europe/Amsterdam")
 SCRIPTS = {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
@@ -73,6 +75,8 @@ class Conversation:
             self.book(turn.book, "booked")
         if turn.choose:
             self.choose(turn.choose)
+        elif not (turn.say or turn.press):
+            return
         elif turn.press:
             self.person.press(turn.press)
         elif turn.outside:
@@ -119,7 +123,8 @@ class Conversation:
         return found
 
     def _without_clock(self, line: str) -> str:
-        """Return a line without times that depend on how long the conversation has taken."""
+        """Return a line without ids, and without times that depend on how long the conversation has taken."""
+        line = re.sub("ff-[a-z0-9]{6}", "(id)", line)
         for minute in self.now:
             line = line.replace(minute, "(now)")
         return line
@@ -173,18 +178,32 @@ class Conversation:
 
     def _is_answered(self, turn: Turn, now: Heard) -> bool:
         """Check whether there is an answer to a turn, which may become longer."""
-        return (self.reader.is_done and any(turn.until in line for line in now.lines)) or bool(turn.choose)
+        there = self.reader.is_done and any(turn.until in line for line in now.lines)
+        return (there or bool(turn.choose)) and not self._is_working()
+
+    def _is_working(self) -> bool:
+        """Check whether the program has something to do or to send."""
+        with closing(sqlite3.connect(f"file:{self.program.data / 'fateforger.db'}?mode=ro", uri=True)) as database:
+            (jobs,) = database.execute(
+                "select count(*) from job where state = 'open' and lane in ('turn', 'letter', 'memory')"
+            ).fetchone()
+            (messages,) = database.execute("select count(*) from outbox where state = 'queued'").fetchone()
+        return bool(jobs or messages)
 
     def wait_quiet(self, turn: Turn) -> str:
         """Return what came of a turn once nothing more comes."""
         began = since = time.monotonic()
-        last = None
-        while time.monotonic() - since < QUIET:
+        last: Heard | None = None
+
+        def look() -> bool:
+            nonlocal last, since
             now = self.hear(turn)
             waits = time.monotonic() - began < LONGEST and not (now and self._is_answered(turn, now))
             if now != last or waits:
                 last, since = now, time.monotonic()
-            time.sleep(0.1)  # between two looks
+            return time.monotonic() - since > QUIET
+
+        eventually(look, "the end of a turn", deadline=4 * LONGEST)
         assert last is not None
         return last.format(None)
 

@@ -122,17 +122,15 @@ def move_of(reply: TimeboxingUserReply, session: Session, intent: Intent) -> Ses
     return StageAction(**command_fields(reply), move=move)
 
 
-DRAFTED = mark_message("There is a draft of this day already, so I changed nothing.")
 GOALS = {Intent.DRAFT: TimeboxingStage.SKELETON, Intent.COMMIT: TimeboxingStage.REVIEW_COMMIT}
 
 
 def commands_to(reply: TimeboxingUserReply, session: Session, goal: TimeboxingStage) -> tuple[SessionCommand, ...]:
-    """Return the moves through all steps to a stage, or the one that tries again there. Raises ``BadInput``."""
-    if session.stage.number >= goal.number and goal is TimeboxingStage.SKELETON:
-        raise BadInput(_(DRAFTED))
+    """Return the moves through all steps to a stage. There, a commit is tried again, and a draft is left as it is."""
     if session.stage.number >= goal.number:
         move = Move.RETRY if is_offered(session, Move.RETRY) else Move.PROCEED
-        return (StageAction(**command_fields(reply), move=move),)
+        again = (StageAction(**command_fields(reply), move=move),)
+        return () if goal is TimeboxingStage.SKELETON else again
     first = () if session.stage is not TimeboxingStage.DATE else (TimeboxingCommitDate(**command_fields(reply)),)
     steps = goal.number - session.stage.number - len(first)
     return (*first, *(StageAction(**command_fields(reply), move=Move.PROCEED) for _step in range(steps)))
