@@ -23,8 +23,8 @@ class NotSeen(AssertionError):
     """What was waited for did not come."""
 
 
-def eventually(look: Callable[[], T | None], what: str, deadline: float = DEADLINE) -> T:
-    """What ``look`` gives as soon as it is neither ``None`` nor false."""
+def eventually(look: Callable[[], T | None], what: str, deadline: float = DEADLINE, every: float = 0.02) -> T:
+    """What ``look`` gives as soon as it is neither ``None`` nor false. It is asked every so many seconds."""
     ends = time.monotonic() + deadline
     while True:
         seen = look()
@@ -32,7 +32,7 @@ def eventually(look: Callable[[], T | None], what: str, deadline: float = DEADLI
             return seen
         if time.monotonic() > ends:
             raise NotSeen(what)
-        time.sleep(0.02)  # between two looks at the condition
+        time.sleep(every)  # between two looks at the condition
 
 
 def texts(value: Any) -> Iterator[str]:

@@ -31,6 +31,8 @@ from fateforger.calendar.event import OwnedId
 pytestmark = pytest.mark.process
 
 WRITE = "CONVERSATIONS_WRITE" in os.environ
+BETWEEN = 0.1
+"""Seconds between two looks: each reads whole threads and the calendar."""
 QUIET = 2.0
 """Seconds without anything new after which a turn is over, while a record is written."""
 LONGEST = 60.0
@@ -173,7 +175,7 @@ class Conversation:
             return last == expected and self.reader.is_done
 
         with suppress(NotSeen):
-            eventually(look, "what the record holds")
+            eventually(look, "what the record holds", every=BETWEEN)
         return last
 
     def _is_answered(self, turn: Turn, now: Heard) -> bool:
@@ -203,7 +205,7 @@ class Conversation:
                 last, since = now, time.monotonic()
             return time.monotonic() - since > QUIET
 
-        eventually(look, "the end of a turn", deadline=4 * LONGEST)
+        eventually(look, "the end of a turn", deadline=4 * LONGEST, every=BETWEEN)
         assert last is not None
         return last.format(None)
 
