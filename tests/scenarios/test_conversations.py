@@ -31,7 +31,7 @@ from fateforger.calendar.event import OwnedId
 pytestmark = pytest.mark.process
 
 WRITE = "CONVERSATIONS_WRITE" in os.environ
-BETWEEN = 0.1
+BETWEEN = 0.25
 """Seconds between two looks: each reads whole threads and the calendar."""
 QUIET = 2.0
 """Seconds without anything new after which a turn is over, while a record is written."""
