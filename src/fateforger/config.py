@@ -166,8 +166,25 @@ class Settings(BaseSettings):
         {},
         description="Other models for some roles (decide, gate, draft, patch, extract), like patch=NAME,draft=NAME.",
     )
-    model_answers: Literal["schema", "json", "text"] = Field(
-        "json", description="How that server can be held to JSON: schema, json or text; doctor --model finds out."
+    model_answers: Literal["schema", "json", "text"] | None = Field(
+        None,
+        description="How that server is held to JSON: schema, json or text; left out, as suits the provider. "
+        "doctor --model finds out.",
+    )
+    model_thinking: Literal["off", "low", "medium", "high"] | None = Field(
+        None,
+        description="How much it thinks before an answer: off, low, medium or high; left out, off for Ollama and vLLM.",
+    )
+    model_seconds: float | None = Field(
+        None,
+        ge=5,
+        le=600,
+        description="Seconds to understand a message; a change has three times that. Left out, 20, for Ollama 60.",
+    )
+    model_context: int | None = Field(
+        None,
+        ge=2_048,
+        description="Tokens that it reads at once; a longer prompt is refused, not cut. Left out, 8192 for Ollama.",
     )
     model_prices: Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_pairs)] = Field(
         {}, description="US dollars for a million tokens in and out, to count costs, like NAME=0.25/2.00."

@@ -88,11 +88,11 @@ def gettext(message: str, /, **values: object) -> str:
     """Return a message in the language of this task, with its placeholders filled in."""
     found = load_catalogue(_language.get()).gettext(message)
     said = found.format(**values) if values else found
-    return _capitalize(said) if found.startswith("{day}") else said
+    return capitalize(said) if found.lstrip("*").startswith("{day}") else said
 
 
-def _capitalize(text: str) -> str:
-    """Return a text that begins with a weekday with a capital; most languages write weekdays without one."""
+def capitalize(text: str) -> str:
+    """Return a text with a capital, after asterisks as well; most languages begin a weekday without one."""
     marks = len(text) - len(text.lstrip("*"))
     return text[:marks] + text[marks : marks + 1].upper() + text[marks + 1 :]
 
@@ -127,6 +127,11 @@ def limit_items(items: Iterable[str], most: int, describe_rest: Callable[[int], 
     return [*found[:most], describe_rest(more)] if more > 0 else found
 
 
+def label_text(label: str, words: str) -> str:
+    """Return ``label: words``."""
+    return gettext("{label}: {words}", label=label, words=words)
+
+
 def join_sentences(*sentences: str) -> str:
     """Return the sentences that are not empty, with a blank between them."""
     return " ".join(filter(None, sentences))
@@ -135,6 +140,11 @@ def join_sentences(*sentences: str) -> str:
 def count_more(count: int) -> str:
     """Return ``4 more``."""
     return ngettext("{count} more", "{count} more", count)
+
+
+def count_rest(count: int) -> str:
+    """Return ``… and 4 more.``, to end a list."""
+    return ngettext("… and {count} more.", "… and {count} more.", count)
 
 
 def join_words(words: Iterable[str], most: int | None = None) -> str:
@@ -170,9 +180,28 @@ def format_day(day: date) -> str:
     return _format_pattern(day, gettext("EEEE d MMMM"))
 
 
+def format_short_day(day: date) -> str:
+    """Return a day like ``Mon 2 Mar``."""
+    return _format_pattern(day, gettext("EEE d MMM"))
+
+
 def format_weekday(day: date) -> str:
     """Return a name like ``Monday``."""
     return _format_pattern(day, "EEEE")
+
+
+def format_number(number: float) -> str:
+    """Return a number like ``1,000`` or ``1.4``."""
+    from babel.numbers import format_decimal  # noqa: PLC0415  slow to import
+
+    return format_decimal(number, locale=_language.get())
+
+
+def format_percent(percent: int) -> str:
+    """Return a share like ``20%``."""
+    from babel.numbers import format_percent as format_in  # noqa: PLC0415  slow to import
+
+    return format_in(percent / 100, locale=_language.get())
 
 
 def format_count(count: int, noun: str, plural: str | None = None) -> str:

@@ -19,6 +19,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: a free one)")
     parser.add_argument("--data", type=Path, required=True, help="directory of the database file")
     parser.add_argument("--manifest", type=Path, default=_SAMPLE, help="Slack app manifest as JSON")
+    parser.add_argument("--without-agents", action="store_true", help="refuse agent sessions and streamed messages")
     parser.add_argument("--bot-token", default="xoxb-local")
     parser.add_argument("--app-token", default="xapp-local")
     given = parser.parse_args()
@@ -29,6 +30,7 @@ def main() -> None:
         bot_token=given.bot_token,
         app_token=given.app_token,
         manifest=json.loads(given.manifest.read_text(encoding="utf-8")),
+        agents=not given.without_agents,
     )
     workspace = create_workspace(config, now=lambda: datetime.now(UTC))
     print(config.public_url, flush=True)  # noqa: T201 - where to look, for the person who started it

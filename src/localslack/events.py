@@ -1,6 +1,6 @@
 """Events as the Events API words them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -108,13 +108,13 @@ def reaction(kind: str, user: str, name: str, message: StoredMessage, event_ts: 
     }
 
 
-def session_stopped(user: str, channel: Channel, thread_ts: str, event_ts: str) -> Event:
+def session_stopped(user: str, channel: Channel, thread_ts: str, streaming: Sequence[str], event_ts: str) -> Event:
     return {
         "type": "agent_session_stopped",
         "user": user,
         "channel": channel.id,
         "thread_ts": thread_ts,
-        "streaming_message_ts": [],
+        "streaming_message_ts": list(streaming),
         "event_ts": event_ts,
     }
 

@@ -28,6 +28,10 @@ from localslack.triggers import Triggers
 
 ACK_SECONDS = 3.0
 STATUS_SECONDS = 120
+SESSION_SECONDS = 3600
+"""Time after which Slack ends the status of an assistant's thread, and the processing of an agent session."""
+STREAMING, STOPPED_BY_USER = "in_progress", "stopped_by_user"
+"""States of a streamed message."""
 
 
 class Workspace:
@@ -87,34 +91,58 @@ class Workspace:
             frame = {"type": "prompts", "channel": channel.id, "thread_ts": thread_ts, "prompts": list(prompts)}
             self.conversations.tell_channel(channel, frame)
 
+    def set_session_status(self, channel: Channel, thread_ts: str, status: str, **fields: Any) -> None:
+        """Set the status of an agent session. Slack words it itself; a reply does not end it, only the app does."""
+        shown = "is working…" if status == "processing" else ""
+        self.set_status(channel, thread_ts, shown, native=True, status=status, **fields)
+
     def set_status(
-        self, channel: Channel, thread_ts: str, shown: str, loading: Sequence[str] = (), **fields: Any
+        self,
+        channel: Channel,
+        thread_ts: str,
+        shown: str,
+        loading: Sequence[str] = (),
+        *,
+        native: bool = False,
+        **fields: Any,
     ) -> None:
-        """Store what an agent session says of itself and show its status line in the thread."""
+        """Store what an agent session says of itself and show its status line in the thread; the last call counts."""
         with self.store.database.transaction():
-            since = self.clock.seconds()
-            self.store.sessions.put(channel.id, thread_ts, shown=shown, loading=list(loading), since=since, **fields)
-            frame = {
-                "type": "status",
-                "channel": channel.id,
-                "thread_ts": thread_ts,
-                "status": shown,
-                "loading_messages": list(loading),
-            }
-            self.conversations.tell_channel(channel, frame)
+            state = {"shown": shown, "loading": list(loading), "since": self.clock.seconds(), "native": native}
+            self.store.sessions.put(channel.id, thread_ts, **state, **fields)
+            self.tell_session(channel, thread_ts)
+
+    def tell_session(self, channel: Channel, thread_ts: str) -> None:
+        """Show the status line and the title of a thread's session."""
+        session = self.store.sessions.get(channel.id, thread_ts) or {}
+        frame = {
+            "type": "session",
+            "channel": channel.id,
+            "thread_ts": thread_ts,
+            "session": self._for_page(session),
+        }
+        self.conversations.tell_channel(channel, frame)
+
+    def _for_page(self, session: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a session as a page shows it: Stop is there if the app wants to know of it."""
+        can_stop = self.directory.app.receives("agent_session_stopped")
+        shown = {name: value for name, value in session.items() if name not in {"since", "native"}}
+        return {**shown, "can_stop": can_stop and session.get("status") == "processing"}
 
     def session(self, channel: Channel, thread_ts: str) -> dict[str, Any] | None:
-        """Return the agent session of a thread, without a status that was not renewed for two minutes."""
+        """Return the agent session of a thread as a page shows it, without a status that has expired."""
         found = self.store.sessions.get(channel.id, thread_ts)
-        if found is not None and found.get("shown") and self.clock.seconds() - found["since"] > STATUS_SECONDS:
+        if found is None:
+            return None
+        lasts = SESSION_SECONDS if found.get("native") else STATUS_SECONDS
+        if found.get("shown") and self.clock.seconds() - found["since"] > lasts:
             self.set_status(channel, thread_ts, "", status="active")
-            found = self.store.sessions.get(channel.id, thread_ts)
-        return found and {name: value for name, value in found.items() if name != "since"}
+        return self._for_page(self.store.sessions.get(channel.id, thread_ts) or {})
 
     def clear_status(self, channel: Channel, reply: StoredMessage) -> None:
-        """Clear the status line of a thread, because the app replied."""
+        """Clear the status line that the app set for its reply; an agent session goes on until the app ends it."""
         session = self.store.sessions.get(channel.id, reply.root_ts)
-        if session is not None and session.get("shown"):
+        if session is not None and session.get("shown") and not session.get("native"):
             self.set_status(channel, reply.root_ts, "", status="active")
 
     def _open_channels(self) -> None:

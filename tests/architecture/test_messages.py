@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "fateforger"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "fateforger"
 TEMPLATE = SOURCE / "locales" / "fateforger.pot"
 MARKS = {"_", "gettext", "ngettext", "mark_message"}
 Found = tuple[str, ast.Call]
@@ -37,17 +39,59 @@ def messages(node: ast.Call) -> list[str]:
     return [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
 
 
+def is_call_of(node: ast.Call, name: str) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def labels() -> Iterator[str]:
+    """Yield the literal labels of card actions."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and is_call_of(node, "CardAction"):
+                yield from (
+                    each.value
+                    for each in node.args[1:2]
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str)
+                )
+
+
 def placeholders(message: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(message) if name is not None}
 
 
+@cache
+def extract(*methods: str) -> frozenset[str | tuple[str, ...]]:
+    """Extract the messages as ``make messages`` does, with some of its methods or all of them."""
+    keywords = {**DEFAULT_KEYWORDS, "mark_message": None, "CardAction": (2,)}
+    mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
+    used = [(each["pattern"], each["method"]) for each in mappings if each["method"] in methods or not methods]
+    return frozenset(each[2] for each in extract_from_dir(SOURCE, used, keywords=keywords))
+
+
 def test_the_template_is_up_to_date() -> None:
     """``make messages`` writes it."""
-    keywords = {**DEFAULT_KEYWORDS, "mark_message": None, "CardAction": (2,)}
-    found = extract_from_dir(SOURCE, [("**.py", "python")], keywords=keywords)
     with TEMPLATE.open("rb") as file:
         template = {message.id for message in read_po(file) if message.id}
-    assert {each[2] for each in found} == template
+    assert extract() == template
+
+
+def test_no_message_escapes_the_extraction() -> None:
+    """Babel does not read what is inside an f-string, so a message there would stay English."""
+    extracted = {text for each in extract("python") for text in ([each] if isinstance(each, str) else each)}
+    assert {text for _, node in calls() for text in messages(node)} | set(labels()) == extracted
+
+
+def test_messages_go_by_the_names_that_are_extracted() -> None:
+    """Another alias of ``gettext`` would hide its messages."""
+    aliases = {
+        (each.name, each.asname)
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "fateforger.text"
+        for each in node.names
+        if each.asname is not None
+    }
+    assert aliases == {("gettext", "_")}
 
 
 def test_messages_are_whole() -> None:

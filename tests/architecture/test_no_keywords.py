@@ -51,6 +51,7 @@ TEXTS = frozenset({"text", "said", "reply_text", "message_text", "utterance", "t
 """Names under which a person's words travel."""
 
 ALLOWED = {
+    "conversation/queue/decisions.py::name_step": "spells the name of a step, which a workflow declares",
     "conversation/language/message_commands.py::input_commands": "finds the tasks that another one comes after by title",
     "conversation/language/message_commands.py::_details": "looks up a field of an answer by its name",
     "conversation/language/message_commands.py::_id_of_title": "finds the task that another one comes after by title",
@@ -76,8 +77,8 @@ ALLOWED = {
     "workers/people.py::_was_erased": "takes a hash of ours and its salt apart",
     "slack/access.py::is_private": "a channel's id, whose letter says what kind it is",
     "slack/delivery.py::_move_to_direct_messages": "finds a message in Slack by its mark",
-    "slack/progress.py::has_stop": "a channel's id, whose letter says what kind it is",
     "slack/delivery.py::_place": "finds a message in Slack by its mark",
+    "slack/delivery.py::_reply": "finds a message in Slack by its mark",
     "slack/notices.py::_show_proposal": "finds a message in Slack by its mark",
     "ui/proposal_cards.py::_quote_text": "takes out what turns the direction of writing, whatever it says",
     "slack/notices.py::perform": "finds a message in Slack by its mark",
@@ -102,6 +103,7 @@ ALLOWED = {
     "conversation/memory_service.py::_near": "has the index say which of many rules a model is shown first; decides nothing (K5)",
     "conversation/memory_service.py::_search": "asks the index for what a model was asked to look for (S95)",
     "workers/memory.py::search": "hands a search on to the index",
+    "conversation/evaluation.py::_split_words": "compares the words of a model's answer with the expected ones",
     "conversation/write_results.py::_count_writes": "counts ops",
     "conversation/redaction.py": "takes secrets out and replaces words, whatever a text says",
     "conversation/recordings.py::read_purpose": "takes the name of a prompt of ours apart",
@@ -109,7 +111,7 @@ ALLOWED = {
     "session/overview.py::block_title": "a block's key that follows from a task's id",
     "session/cards.py::plain": "makes a title harmless, whatever it says",
     "conversation/language/model_calls.py": "finds the JSON in what a model answered, a fixed format",
-    "conversation/language/answer_types.py::_read_reference": "takes a reference of a JSON schema apart",
+    "conversation/language/answer_types.py::read_reference": "takes a reference of a JSON schema apart",
     "conversation/language/block_names.py": "takes the name of a block in a prompt apart, a fixed form of ours",
     "conversation/language/plan_proposals.py::_propose": "the same title is the same block, whichever it is",
     "conversation/plan_nodes.py::_apply_change": "the same title is the same task, whichever it is",

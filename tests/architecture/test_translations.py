@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -12,9 +15,12 @@ from babel.messages.pofile import read_po
 from fateforger.text import LOCALES, SOURCE, list_languages
 
 TEMPLATE = Path(str(LOCALES)) / "fateforger.pot"
+SOURCE_CODE = Path(str(LOCALES)).parent
 LANGUAGES = [language for language in list_languages() if language != SOURCE]
 LONGEST_LABEL = 75
 """Most characters of a button in Slack."""
+LONGEST_TITLE = 24
+"""Most characters of the title and the buttons of a modal in Slack; others are cut."""
 
 
 def read(language: str) -> Catalog:
@@ -28,6 +34,23 @@ def placeholders(text: str) -> set[tuple[str, str | None]]:
 
 def texts(message: Message) -> tuple[str, ...]:
     return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
+
+
+@cache
+def modal_titles() -> frozenset[str]:
+    """Return the messages that are titles and buttons of modals."""
+    return frozenset(find_modal_titles())
+
+
+def find_modal_titles() -> Iterator[str]:
+    for path in SOURCE_CODE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "Form":
+                continue
+            given = (each.value for each in node.keywords if each.arg in {"title", "submit", "close"})
+            calls = (call for value in given for call in ast.walk(value) if isinstance(call, ast.Call))
+            texts = (call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "_")
+            yield from (each.value for each in texts if isinstance(each, ast.Constant) and isinstance(each.value, str))
 
 
 def test_there_are_five_languages() -> None:
@@ -68,3 +91,17 @@ def test_no_label_grows_too_long(language: str) -> None:
         if len(text) > LONGEST_LABEL
     ]
     assert long == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_title_of_a_modal_is_cut(language: str) -> None:
+    assert {"Add a task", "Save"} <= modal_titles()
+    catalog = read(language)
+    found = [message for title in modal_titles() if (message := catalog.get(title)) is not None]
+    assert [text for message in found for text in texts(message) if len(text) > LONGEST_TITLE] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_message_looks_like_one_of_another_format(language: str) -> None:
+    """Babel takes ``% o`` for a placeholder of the old kind, and ``msgfmt -c`` then refuses the translation."""
+    assert [message.id for message in read(language) if message.python_format] == []

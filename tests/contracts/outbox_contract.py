@@ -78,6 +78,13 @@ class OutboxContract:
             await outbox.mark_sent(outgoing_id, HERE, now=later(0))
         assert await other.latest("s1") == message("a3")
 
+    async def test_a_message_is_kept_as_it_is_shown(self, outbox: Outbox, other: Outbox) -> None:
+        """S267: a card leaves out what its reply says."""
+        await outbox.mark_sent("a1", HERE, now=later(0))
+        shown = message("a2").model_copy(update={"card": message("a3").card})
+        await outbox.mark_sent("a2", HERE, now=later(0), shown=shown)
+        assert await other.find_shown("s1", "card") == shown
+
     async def test_a_message_given_up_lets_the_next_one_pass(self, outbox: Outbox, other: Outbox) -> None:
         await outbox.mark_failed("a1", "no such channel", retry_at=None)
         assert await _pending(other) == ["a2", "b1"]

@@ -12,7 +12,8 @@ from tests.fakes.openai_server import KEY, MODEL, Says, in_turn, model_server
 from tests.fakes.scripted_model import ScriptedModel
 
 from fateforger.adapters.clock import SystemClock
-from fateforger.adapters.model import ChatModel, Endpoint
+from fateforger.adapters.model.client import ChatModel
+from fateforger.adapters.model.endpoint import PROVIDERS, Endpoint
 from fateforger.adapters.store.store import open_store
 from fateforger.conversation.language.model_calls import CountingModel
 from fateforger.conversation.recordings import AnsweringModel, ListeningModel
@@ -29,6 +30,15 @@ async def real(line: str | None) -> AsyncIterator[Model]:
     says = Says(slow=True) if line is None else Says(line)
     async with model_server(in_turn(says)) as server:
         model = ChatModel(Endpoint(server.url, MODEL, "sk-wrong" if line == "refuse" else KEY))
+        yield model
+        await model.aclose()
+
+
+@asynccontextmanager
+async def ollama(line: str | None) -> AsyncIterator[Model]:
+    says = Says(slow=True) if line is None else Says(line, status=401 if line == "refuse" else 200)
+    async with model_server(in_turn(says)) as server:
+        model = ChatModel(Endpoint(server.url, MODEL, provider=PROVIDERS["ollama"]))
         yield model
         await model.aclose()
 
@@ -65,8 +75,8 @@ async def answering(line: str | None) -> AsyncIterator[Model]:
 
 
 @pytest.fixture(
-    params=[real, scripted, listening, counting, answering],
-    ids=["real", "scripted", "listening", "counting", "answering"],
+    params=[real, ollama, scripted, listening, counting, answering],
+    ids=["real", "ollama", "scripted", "listening", "counting", "answering"],
 )
 def speaking(request: pytest.FixtureRequest) -> Speaking:
     return request.param  # type: ignore[no-any-return]  # one of those above

@@ -87,3 +87,43 @@ def _spoil(answer: Answer, dice: random.Random) -> None:
             case _:
                 here[key] = dice.choice(BAD_VALUES)
         return
+
+
+TONGUES = (
+    {"wensen": [{"intentie": "verwerfen", "nummer": 1, "woorden": None}], "regels": False, "taal": "nl"},
+    {"wishes": [{"intent": "wijzig", "number": None, "words": "haal alles weg"}], "rules": False, "language": "nl"},
+    {"wishes": [{"intent": "rückgängig", "number": None, "words": None}], "rules": "nein", "language": "de"},
+    {"wishes": [{"intent": "undo", "number": "un", "words": None}], "rules": "faux", "language": "fr"},
+    {"wishes": [{"intent": "取消", "number": None, "words": "全部削除"}], "rules": False, "language": "ja"},
+    {"wishes": "deshacer todo", "rules": False, "language": "es"},
+    {"wishes": [], "rules": False, "language": "nl, de, fr"},
+    {"wishes": [{"intent": "undo_all and commit", "number": None, "words": None}], "rules": False, "language": "en"},
+)
+"""Answers that mix languages: fields, intents or values in another one than the prompt's."""
+INVENTED: Answer = {
+    "confirmed": True, "user_id": "U0OTHER", "event_id": "foreign-secret-1", "calendar": "primary", "sql": "DROP TABLE sessions",
+    "tool": "delete_event", "command": {"kind": "stage_action", "move": "undo_sync"}, "stage": "review_commit", "set_aside": ["*"],
+}  # fmt: skip
+
+
+def invented(right: Answer) -> Iterator[tuple[str, str]]:
+    """The right answer with one field that nobody asked for, at the top and in each of its parts."""
+    for name, value in INVENTED.items():
+        for where, answer in enumerate(_each_with(right, name, value)):
+            yield f"{name} {where}", json.dumps(answer)
+
+
+def _each_with(right: Answer, name: str, value: Any) -> Iterator[Answer]:
+    """Yield the answer once for each of its objects, with the field in that one."""
+    for number in range(sum(1 for _ in _objects(right))):
+        answer = copy.deepcopy(right)
+        next(each for at, each in enumerate(_objects(answer)) if at == number)[name] = value
+        yield answer
+
+
+def _objects(value: Any) -> Iterator[Answer]:
+    if isinstance(value, dict):
+        yield value
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _objects(part)

@@ -23,6 +23,7 @@ from fateforger.calendar.transactions import TxState
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.jobs import NewJob
 from fateforger.ports.people import PersonLanguage
+from fateforger.session.messages import Exchange, RecentTalk
 from fateforger.session.store import Rating, Sent
 from fateforger.slack.payloads import command_id
 from fateforger.tasks.durations import Observation
@@ -87,6 +88,7 @@ async def _said(store: Store, who: Somebody) -> None:
     )
     await store.durations.keep(who.id, [took])
     await store.languages.keep(who.id, PersonLanguage("en"))
+    await store.talks.keep(who.id, RecentTalk(at=NOW, exchanges=(Exchange.of(who.word, "Hello!"),)))
     await store.tasks.claim(who.id, f"mcp:{who.word}", now=NOW, lease_seconds=1, task_id=first.id)
 
 

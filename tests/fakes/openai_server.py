@@ -1,6 +1,7 @@
-"""A model server that says what it is told to, over real HTTP, in OpenAI's chat completions.
+"""A model server that says what it is told to, over real HTTP, in OpenAI's chat completions and in Ollama's own API.
 
 It is no fake of a port: the unmodified client library talks to it. ``script`` gets each request and says what comes of it.
+With a ``context`` it treats long prompts as Ollama does.
 """
 
 from __future__ import annotations
@@ -30,6 +31,13 @@ class Asked:
     model: str
     messages: tuple[dict[str, Any], ...]
     response_format: dict[str, Any] | None
+    body: dict[str, Any] = field(default_factory=dict)
+    """All of the request."""
+
+    @property
+    def text(self) -> str:
+        """All that the model reads."""
+        return "\n".join(str(m["content"]) for m in self.messages)
 
     @property
     def system(self) -> str:
@@ -54,6 +62,8 @@ class Says:
     slow: bool = False
     refusal: str | None = None
     finish: str = "stop"
+    tokens: int | None = None
+    """Tokens of the answer, with those of thinking; by default its words."""
 
 
 Script = Callable[[Asked], Says]
@@ -73,10 +83,17 @@ def in_turn(*lines: Says | str) -> Script:
 
 @dataclass
 class ModelServer:
-    """Counts what it is asked. ``keeps_to`` are the kinds of ``response_format`` that it accepts."""
+    """Counts what it is asked. ``keeps_to`` are the kinds of ``response_format`` that it accepts.
+
+    ``rejects`` is asked about each request first; its words are those of a refusal. ``context`` are the tokens of four
+    characters that the model reads: chat completions drop the beginning of a longer prompt without a word, and Ollama's
+    own API takes ``num_ctx`` and refuses a longer one if it is not to be cut.
+    """
 
     script: Script
     keeps_to: frozenset[str] = frozenset({"json_object", "json_schema"})
+    rejects: Callable[[dict[str, Any]], str | None] = lambda _: None
+    context: int | None = None
     asked: list[Asked] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
@@ -90,6 +107,7 @@ class ModelServer:
         return Starlette(
             routes=[
                 Route("/v1/chat/completions", self._complete, methods=["POST"]),
+                Route("/api/chat", self._chat, methods=["POST"]),
                 Route("/v1/models", self._models),
                 Route("/api/tags", self._tags),
             ]
@@ -108,17 +126,16 @@ class ModelServer:
             shown = f"{key[:6]}***{key[-4:]}"
             return _error(401, f"Incorrect API key provided: {shown}.", "invalid_api_key")
         body = await request.json()
-        asked = Asked(body["model"], tuple(body["messages"]), body.get("response_format"))
+        asked = Asked(body["model"], _cut(body["messages"], self.context), body.get("response_format"), body)
+        if (refusal := self.rejects(body)) is not None:
+            return _error(400, refusal, None)
         if asked.response_format is not None and asked.response_format["type"] not in self.keeps_to:
             return _error(400, f"Invalid parameter: 'response_format' of type '{asked.response_format['type']}'.", None)
         self.asked.append(asked)
         self.arrived.set()
         says = self.script(asked)
         if says.slow:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-            self.gone.set()
-            return Response(status_code=499)
+            return await self._wait(request)
         if says.cut:
             return _Cut(200)
         if says.body is not None:
@@ -127,11 +144,51 @@ class ModelServer:
             return _error(says.status, says.text, says.code or None, says.headers)
         return JSONResponse(_completion(asked, says))
 
+    async def _wait(self, request: Request) -> Response:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        self.gone.set()
+        return Response(status_code=499)
+
+    async def _chat(self, request: Request) -> Response:
+        """Ollama's own API."""
+        body = await request.json()
+        if (refusal := self.rejects(body)) is not None:
+            return JSONResponse({"error": refusal}, 400)
+        context = body["options"].get("num_ctx", self.context)
+        messages = _cut(body["messages"], context)
+        if not body.get("truncate", True) and messages != tuple(body["messages"]):
+            return JSONResponse({"error": f"the prompt exceeds the available context size ({context} tokens)"}, 400)
+        asked = Asked(body["model"], messages, None, body)
+        self.asked.append(asked)
+        says = self.script(asked)
+        if says.slow:
+            return await self._wait(request)
+        if says.status != 200:
+            return JSONResponse({"error": says.text}, says.status)
+        if says.body is not None:
+            return JSONResponse(says.body)
+        counts = {"prompt_eval_count": len(asked.text) // 4, "eval_count": says.tokens or len(says.text.split())}
+        message = {"role": "assistant", "content": says.text}
+        return JSONResponse({"model": asked.model, "message": message, "done": True, **counts})
+
+
+def _cut(messages: list[dict[str, Any]], context: int | None) -> tuple[dict[str, Any], ...]:
+    """The messages without the beginning that does not fit."""
+    kept, left = [], None if context is None else context * 4
+    for message in reversed(messages):
+        text = str(message["content"])
+        if left is not None:
+            text = text[max(len(text) - left, 0) :] if left > 0 else ""
+            left -= len(text)
+        kept.append({**message, "content": text})
+    return tuple(reversed(kept))
+
 
 @asynccontextmanager
-async def model_server(script: Script, *, keeps_to: frozenset[str] | None = None) -> AsyncIterator[ModelServer]:
-    """The server, at ``server.url`` (ends in ``/v1``)."""
-    server = ModelServer(script) if keeps_to is None else ModelServer(script, keeps_to)
+async def model_server(script: Script, **options: Any) -> AsyncIterator[ModelServer]:
+    """The server, at ``server.url`` (ends in ``/v1``), with the fields of :class:`ModelServer`."""
+    server = ModelServer(script, **options)
     async with served(server.app) as base:
         server.url = f"{base}/v1"
         yield server
@@ -157,7 +214,7 @@ def _completion(asked: Asked, says: Says) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": says.finish, "logprobs": None}],
         "usage": {
             "prompt_tokens": words,
-            "completion_tokens": len(says.text.split()),
+            "completion_tokens": says.tokens or len(says.text.split()),
             "total_tokens": words + len(says.text.split()),
         },
     }

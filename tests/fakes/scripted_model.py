@@ -17,6 +17,8 @@ Line = str | dict[str, Any] | Exception | None
 class ScriptedModel:
     """Says its lines in order, or what a function of the prompt gives."""
 
+    time_factor = 1.0
+
     def __init__(self, *lines: Line, by: Callable[[Prompt], Line] | None = None) -> None:
         self._lines: Sequence[Line] = lines
         self._by = by

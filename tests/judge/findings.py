@@ -453,7 +453,7 @@ TASKS = re.compile(r"take the time")
 """This reason says that other tasks take the room."""
 ROUNDED = 3 * GRID
 """Minutes by which time on a grid of five minutes may differ from time by the minute."""
-KEPT_FREE = re.compile(r"(\d+) % of the day stays free")
+KEPT_FREE = re.compile(r"(\d+)% of the day stays free")
 QUOTED = re.compile(r"“([^”]+)”")
 
 

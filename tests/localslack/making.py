@@ -40,22 +40,25 @@ class Clock:
         self.at += timedelta(**amount)
 
 
-def settings(folder: Path, url: str = URL, manifest: Mapping[str, Any] = MANIFEST) -> WorkspaceConfig:
+def settings(
+    folder: Path, url: str = URL, manifest: Mapping[str, Any] = MANIFEST, *, agents: bool = True
+) -> WorkspaceConfig:
     return WorkspaceConfig(
         database=folder / "workspace.sqlite",
         public_url=url,
         bot_token=BOT_TOKEN,
         app_token=APP_TOKEN,
         manifest=manifest,
+        agents=agents,
     )
 
 
 class Doors:
     """A workspace without a network: requests go straight into its ASGI application."""
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any] = MANIFEST) -> None:
+    def __init__(self, folder: Path, manifest: Mapping[str, Any] = MANIFEST, *, agents: bool = True) -> None:
         self.clock = Clock()
-        self.config = settings(folder, manifest=manifest)
+        self.config = settings(folder, manifest=manifest, agents=agents)
         self.workspace = create_workspace(self.config, now=self.clock)
         self.http = httpx.AsyncClient(transport=httpx.ASGITransport(self.workspace.app), base_url=URL)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from tests.localslack.making import ALEX, BOT_TOKEN, DM, GENERAL, ROBIN, Doors, section
+from tests.localslack.making import ALEX, BOT_TOKEN, DM, GENERAL, MANIFEST, ROBIN, Doors, section
 
 from localslack.store.response_urls import ResponseTarget
 
@@ -162,15 +163,50 @@ async def test_an_agent_session_has_a_status_and_a_title(doors: Doors) -> None:
     parent = await doors.say("plan")
     named = {"channel_id": DM, "thread_ts": parent}
     assert await error(doors, "agents.sessions.setStatus", **named, status="processing", title="Monday") is None
-    assert await session(doors, parent) == {
-        "status": "processing",
-        "title": "Monday",
-        "shown": "processing",
-        "loading": [],
-    }
+    working = {"status": "processing", "title": "Monday", "shown": "is working…", "loading": [], "can_stop": True}
+    assert await session(doors, parent) == working
     assert await error(doors, "agents.sessions.rename", **named, title="Tuesday") is None
     await doors.post("done", thread_ts=parent)
-    assert await session(doors, parent) == {"status": "active", "title": "Tuesday", "shown": "", "loading": []}
+    assert await session(doors, parent) == {**working, "title": "Tuesday"}
+    answer = await doors.call("agents.sessions.setStatus", **named, status="suspended", title="ignored by now")
+    assert (answer["status"], answer["agent_status"], answer["title"]) == ("suspended", "suspended", "Tuesday")
+    rests = {"status": "suspended", "title": "Tuesday", "shown": "", "loading": [], "can_stop": False}
+    assert await session(doors, parent) == rests
+
+
+async def test_a_session_that_its_app_forgets_is_over_after_an_hour(doors: Doors) -> None:
+    named = {"channel_id": DM, "thread_ts": await doors.say("plan")}
+    assert await error(doors, "agents.sessions.setStatus", **named, status="processing") is None
+    doors.clock.forward(seconds=3600)
+    assert (await session(doors, named["thread_ts"]))["status"] == "processing"
+    doors.clock.forward(seconds=1)
+    assert (await session(doors, named["thread_ts"]))["status"] == "active"
+
+
+async def test_without_the_event_nobody_can_stop_a_session(tmp_path: Path) -> None:
+    settings = {**MANIFEST["settings"], "event_subscriptions": {"bot_events": ["message.im"]}}
+    doors = Doors(tmp_path, {**MANIFEST, "settings": settings})
+    named = {"channel_id": DM, "thread_ts": await doors.say("plan")}
+    answer = await doors.call("agents.sessions.setStatus", **named, status="processing")
+    assert answer["warning"] == "missing_agent_session_stopped_event_subscription"
+    assert (await session(doors, named["thread_ts"]))["can_stop"] is False
+    await doors.close()
+
+
+async def test_where_agents_are_off_or_the_app_is_none(tmp_path: Path) -> None:
+    """As a workspace without these features does, it refuses sessions and streams; messages go on as ever."""
+    doors = Doors(tmp_path, agents=False)
+    named = {"channel_id": DM, "thread_ts": await doors.say("plan")}
+    assert await error(doors, "agents.sessions.setStatus", **named, status="processing") == "feature_disabled"
+    assert await error(doors, "agents.sessions.rename", **named, title="Monday") == "feature_disabled"
+    stream = {"channel": DM, "thread_ts": named["thread_ts"]}
+    assert await error(doors, "chat.startStream", **stream) == "feature_not_enabled"
+    assert await error(doors, "chat.postMessage", **stream, text="done") is None
+    await doors.close()
+    features = {name: feature for name, feature in MANIFEST["features"].items() if name != "agent_view"}
+    plain_app = Doors(tmp_path, {**MANIFEST, "features": features})
+    assert await error(plain_app, "agents.sessions.setStatus", **named, status="processing") == "not_agent_app"
+    await plain_app.close()
 
 
 async def test_the_older_calls_do_the_same(doors: Doors) -> None:
@@ -187,6 +223,7 @@ async def test_the_older_calls_do_the_same(doors: Doors) -> None:
         "loading": ["Looking at your calendar"],
         "title": "Monday",
         "prompts": prompts,
+        "can_stop": True,
     }
 
 
@@ -199,7 +236,7 @@ async def test_a_status_that_nobody_renews_is_forgotten_after_two_minutes(doors:
     doors.clock.forward(seconds=120)
     assert (await session(doors, parent))["shown"] == "is solving…"
     doors.clock.forward(seconds=1)
-    assert await session(doors, parent) == {"status": "active", "shown": "", "loading": []}
+    assert await session(doors, parent) == {"status": "active", "shown": "", "loading": [], "can_stop": False}
 
 
 async def test_what_is_suggested_in_direct_messages_takes_the_place_of_the_manifests(doors: Doors) -> None:
@@ -215,6 +252,7 @@ async def test_what_a_session_refuses(doors: Doors) -> None:
         "invalid_status": ("agents.sessions.setStatus", {**named, "status": "busy"}),
         "thread_ts_required": ("agents.sessions.setStatus", {"channel_id": DM, "status": "active"}),
         "channel_not_found": ("agents.sessions.setStatus", {**named, "channel_id": "C404", "status": "active"}),
+        "user_not_found": ("agents.sessions.setStatus", {**named, "status": "active", "initiator_user_id": "U404"}),
         "invalid_name": ("agents.sessions.rename", {**named, "title": "x" * 201}),
         "session_not_found": ("agents.sessions.rename", {**named, "thread_ts": "1.0", "title": "x"}),
     }

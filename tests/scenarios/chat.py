@@ -58,7 +58,9 @@ async def eventually(look: Callable[[], Awaitable[T | None]], what: str, deadlin
 
 
 @asynccontextmanager
-async def workspace_at(folder: Path, manifest: Mapping[str, Any] | None = None) -> AsyncIterator[Workspace]:
+async def workspace_at(
+    folder: Path, manifest: Mapping[str, Any] | None = None, *, agents: bool = True
+) -> AsyncIterator[Workspace]:
     """A workspace that is served over HTTP until the block ends."""
     socket = listening_socket()
     url = f"http://127.0.0.1:{socket.getsockname()[1]}"
@@ -68,6 +70,7 @@ async def workspace_at(folder: Path, manifest: Mapping[str, Any] | None = None) 
         bot_token=BOT_TOKEN,
         app_token=APP_TOKEN,
         manifest=manifest or app_manifest(),
+        agents=agents,
     )
     workspace = create_workspace(config, now=lambda: datetime.now(UTC))
     server = uvicorn.Server(uvicorn.Config(workspace.app, log_level="warning", timeout_graceful_shutdown=2))

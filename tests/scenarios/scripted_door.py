@@ -29,7 +29,7 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand
 from fateforger.session.commands.day import AddTasks, ChooseDate, SetFrame, TimeboxingCommitDate
-from fateforger.session.commands.thread import Opening, StageAction, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import KeepTitle, Opening, StageAction, Start, TimeboxingUserReply
 from fateforger.session.forms import (
     ChoiceField,
     Form,
@@ -77,6 +77,7 @@ class ScriptedDoor:
         self.stoppable = False
         self.when_stopped: Callable[[], None] = lambda: None
         self.mute = False
+        self.replies = False
         self.prompts: tuple[str, ...] = ()
         self.day: DayView | None = None
 
@@ -253,6 +254,9 @@ class ScriptedDoor:
             found = await self.sessions.load(command.session_id)
             if found is None or command.command_id in found.thread.handled:
                 return
+            if isinstance(command, KeepTitle):
+                await self.sessions.save(found.with_thread(named=True), expected=found.version)
+                return
             assert not isinstance(command, BackgroundCommand), "nobody watches, interprets or closes here"
             session = found.with_planning(overview=f"{found.planning.overview}{described(command)}\n")
         session = session.after_command(command.command_id, command.at)
@@ -265,6 +269,14 @@ class ScriptedDoor:
             card=state_card(session, self.prompts, self.day),
             retire=("root",) if slot == "state" else (),
         )
+        if self.replies and isinstance(command, TimeboxingUserReply):
+            said = Prose(text=f"Heard: {plain(command.text)}")
+            card = message.card.model_copy(update={"parts": (said, *message.card.parts)})
+            farewell = Card(text="further down", parts=(Note(text="further down"),))
+            reply = Card(text=f"Heard: {command.text}", parts=(said,))
+            message = message.model_copy(
+                update={"card": card, "retire": ("state",), "farewell": farewell, "reply": reply}
+            )
         await self.sessions.save(session, expected=session.version, outgoing=() if self.mute else (message,))
 
 

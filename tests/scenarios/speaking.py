@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from tests.factories.told_rules import NOTHING
 from tests.fakes.openai_server import KEY, MODEL, Asked, ModelServer, Says, model_server
@@ -44,8 +44,14 @@ class Listener:
         return Says(json.dumps(self.answers[said][len(before) - 1]))
 
 
+class Scripted(Protocol):
+    """What answers the requests of a program."""
+
+    def script(self, asked: Asked) -> Says: ...
+
+
 @contextmanager
-def speaking(listener: Listener) -> Iterator[dict[str, str]]:
+def speaking(listener: Scripted) -> Iterator[dict[str, str]]:
     """The server in a thread of its own; gives the settings of a program that uses it."""
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
     ready = threading.Event()

@@ -9,6 +9,7 @@ from typing import Any
 from fateforger.adapters.store.store import Store
 from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Jobs, NewJob
+from fateforger.session.messages import Outgoing
 from fateforger.session.store import Outbox, Sent
 
 DOWN = StoreUnavailable("The database is away.")
@@ -54,11 +55,11 @@ class _Jobs(_Passing):
 
 
 class _Outbox(_Passing):
-    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Outgoing | None = None) -> None:
         if self._faults.sent:
             self._faults.refused += 1
             raise DOWN
-        await self._real.mark_sent(outgoing_id, where, now=now)
+        await self._real.mark_sent(outgoing_id, where, now=now, shown=shown)
         self._faults.recorded += 1
 
 

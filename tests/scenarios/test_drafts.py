@@ -15,7 +15,7 @@ from tests.scenarios.day import THREE_TASKS, confirm_date, confirm_frame, open_t
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
 
-from fateforger.conversation.language.plan_proposals import NO_USE
+from fateforger.conversation.language.plan_proposals import NO_ANSWER
 
 pytestmark = pytest.mark.process
 
@@ -54,7 +54,7 @@ def drive(program: Program, server: ModelServer) -> None:
     person = program.person()
     proceeds(person, server)
     person.press("Redo step")
-    person.reads(NO_USE, "*09:00–10:00* Prepare talk")
+    person.reads(NO_ANSWER, "*09:00–10:00* Prepare talk")
     assert "Walk" not in person.says()
     assert program.stop() == 0
 

@@ -26,7 +26,8 @@ pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium: apt-get install chromium"),
 ]
-READING = "FateForger is reading your message…"
+WORKING = "FateForger is working…"
+READING = "Reading your message…"
 ANSWERS = {
     "go on": [wants("proceed")],
 }
@@ -56,7 +57,8 @@ def say(page: Page, words: str) -> None:
 
 
 def test_words_stop_thumbs_and_no_ghost_after_a_kill(program: Program, listener: Listener, page: Page) -> None:
-    """S115, S213, S217: one card throughout; what takes long says so, can be stopped, and leaves nothing behind."""
+    """S115, S213, S217, S271, S273: one card throughout; what takes long says so, can be stopped, and leaves nothing
+    behind."""
     expect.set_options(timeout=60_000)
     page.goto(program.url)
     expect(page.get_by_role("button", name=FIRST_WORDS[1], exact=True).last).to_be_visible()
@@ -67,18 +69,28 @@ def test_words_stop_thumbs_and_no_ghost_after_a_kill(program: Program, listener:
 
     listener.says = Says(slow=True)
     say(page, "go on")
-    expect(words).to_have_text(READING)
+    expect(words).to_have_text(WORKING)
+    expect(thread.get_by_text(READING)).to_be_visible()
     expect(stop).to_be_visible()
     stop.click()
     expect(thread.get_by_text(STOPPED)).to_be_visible()
     expect(words).to_be_hidden()
+    expect(thread.get_by_text(READING)).to_be_hidden()
 
     say(page, "go on")
-    expect(words).to_have_text(READING)
+    expect(words).to_have_text(WORKING)
+    expect(thread.get_by_text(READING)).to_be_visible()
     listener.says = None
     program.restart()
     expect(thread.get_by_text("the frame of your day").last).to_be_visible()
     expect(words).to_be_hidden()
+    expect(thread.get_by_text(READING)).to_be_hidden()
+
+    expect(thread.get_by_text("Mon 2 Mar: planning")).to_be_visible()
+    thread.get_by_role("button", name="Rename this thread").click()
+    page.get_by_role("textbox", name="Rename this thread").fill("The big day")
+    page.get_by_role("button", name="Rename", exact=True).click()
+    expect(thread.get_by_text("The big day")).to_be_visible()
 
     thread.get_by_role("button", name="This helped").last.click()
     expect(thread.get_by_text(THANKS)).to_be_visible()

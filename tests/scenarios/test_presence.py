@@ -1,4 +1,4 @@
-"""What a person sees of a turn that takes its time, on the local workspace: words, progress, Stop; and no ghosts."""
+"""What a person sees of a turn that takes its time, on the local workspace: words, steps, Stop; and no ghosts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from fateforger.session.cards import Activity, Progress
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.thread import Start
 from fateforger.slack.phrases import STOP_TOO_LATE
+from fateforger.slack.poster import MARK
 from fateforger.slack.progress import Timing
 from localslack import Fault, Workspace
+from localslack.faults import Faults
 
 BRISK = Timing(stop=0.4, gap=0.05)
 
@@ -56,62 +58,108 @@ async def alex(workspace: Workspace) -> AsyncIterator[Person]:
     await person.http.aclose()
 
 
-async def status(alex: Person, ts: str) -> str:
-    """The status line of a thread; empty when there is none."""
-    session = (await alex.get("/ui/messages", channel=alex.channel, thread_ts=ts))["session"]
-    return str((session or {}).get("shown", ""))
+@pytest.fixture
+async def without_agents(tmp_path: Path) -> AsyncIterator[tuple[Chat, Person]]:
+    """A workspace that has no agent sessions, and somebody in it."""
+    async with workspace_at(tmp_path, agents=False) as served, chat_at(served, tmp_path, timing=BRISK) as running:
+        person = Person(served)
+        yield running, person
+        await person.http.aclose()
 
 
-async def reads(alex: Person, ts: str, words: str) -> None:
+WORKS, RESTS = "is working…", ""
+
+
+async def session_of(alex: Person, ts: str) -> Json:
+    """What the agent session of a thread says; empty when there is none."""
+    found: Json | None = (await alex.get("/ui/messages", channel=alex.channel, thread_ts=ts))["session"]
+    return found or {}
+
+
+async def reads(alex: Person, ts: str, **wanted: str) -> None:
     async def look() -> bool:
-        return await status(alex, ts) == words
+        session = await session_of(alex, ts)
+        return all(session.get(name, "") == value for name, value in wanted.items())
 
-    await eventually(look, f"the status “{words}”")
+    await eventually(look, f"a session with {wanted}")
 
 
-async def test_words_within_half_a_second_and_gone_with_the_card(chat: Chat, alex: Person) -> None:
-    """S115, S217: the same card is what it was; the words are in the status line only, and move on."""
+def changes_of(workspace: Workspace) -> list[Json]:
+    """What agent sessions say from now on, at each change."""
+    seen: list[Json] = []
+    tell_session = workspace.tell_session
+
+    def noting(channel: Any, thread_ts: str) -> None:
+        seen.append(workspace.store.sessions.get(channel.id, thread_ts) or {})
+        tell_session(channel, thread_ts)
+
+    workspace.tell_session = noting  # type: ignore[method-assign]  # listens in
+    return seen
+
+
+async def begun_by_words(alex: Person, chat: Chat) -> tuple[str, Held]:
+    """A thread with a card, whose person has just written something that takes its time."""
+    ts = await alex.start()
+    await alex.use((await alex.thread(ts))[0], "Count")
+    await alex.sees(ts, "1 steps")
+    held = Held(chat.door)
+    await alex.say("make it lighter", ts)
+    await held.begun.wait()
+    return ts, held
+
+
+async def streaming(alex: Person, ts: str, *steps: tuple[str, str]) -> Json:
+    """The message of a thread that shows these steps, as soon as it does."""
+
+    async def look() -> Json | None:
+        last = (await alex.thread(ts))[-1]
+        shown = [(block.get("title"), block.get("status")) for block in last.get("blocks", ())]
+        return last if last.get("streaming_state") == "in_progress" and shown == list(steps) else None
+
+    return await eventually(look, f"the steps {steps}")
+
+
+# --- where Slack has agent sessions
+
+
+async def test_slack_says_that_the_bot_is_working_and_what_it_does_is_under_the_card(chat: Chat, alex: Person) -> None:
+    """S115, S217, S271: Slack's own words and Stop; a longer turn also says what it does, once and without a second Stop."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
+    await alex.use(root, "Count")
+    card = await alex.sees(ts, "1 steps")
     held = Held(chat.door)
     assert Timing().soon < 0.5
-    await alex.use(root, "Count")
-    await reads(alex, ts, "is thinking…")
+    await alex.use(card, "Count")
+    await reads(alex, ts, status="processing", shown=WORKS)
     for progress, words in (
-        (Progress(doing=Activity.READING), "is reading your message…"),
-        (Progress(doing=Activity.WRITING), "is writing to your calendar…"),
-        (Progress(doing=Activity.WRITING, done=12, of=40), "is writing to your calendar… 12 of 40 done"),
+        (Progress(doing=Activity.READING), "_Reading your message…_"),
+        (Progress(doing=Activity.WRITING), "_Writing to your calendar…_"),
+        (Progress(doing=Activity.WRITING, done=12, of=40), "_Writing to your calendar… 12 of 40 done_"),
         (
             Progress(doing=Activity.WRITING, done=12, of=40, waits=23),
-            "is writing to your calendar… 12 of 40 done, waiting 23 s for your calendar",
+            "_Writing to your calendar… 12 of 40 done, waiting 23 s for your calendar_",
         ),
     ):
         chat.door.tell(progress)
-        await reads(alex, ts, words)
-    assert len(await alex.thread(ts)) == 1
+        assert (await alex.sees(ts, words))["ts"] == card["ts"]
+    assert await stop_on(alex, ts)() is None
+    assert len(await alex.thread(ts)) == 2
     held.go_on.set()
-    await alex.sees(ts, "1 steps")
-    await reads(alex, ts, "")
+    assert (await alex.sees(ts, "2 steps"))["ts"] == card["ts"]
+    await reads(alex, ts, status="active", shown=RESTS)
+    assert "Writing to your calendar" not in str(await alex.thread(ts))
     assert len(await alex.thread(ts)) == 2
 
 
 async def test_a_quick_turn_says_nothing(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
     """Nobody wants a flicker: no call goes out, unless a process before may have left something."""
-    said: list[str] = []
-    async with chat_at(workspace, tmp_path, timing=replace(BRISK, soon=60.0)) as chat:
+    changes = changes_of(workspace)
+    async with chat_at(workspace, tmp_path, timing=replace(BRISK, soon=60.0)):
         ts = await alex.start()
-        set_status = workspace.set_status
-
-        def noting(channel: Any, thread_ts: str, shown: str, loading: Any = (), **fields: Any) -> None:
-            said.append(shown)
-            set_status(channel, thread_ts, shown, loading, **fields)
-
-        workspace.set_status = noting  # type: ignore[method-assign]  # listens in
-        root = (await alex.thread(ts))[0]
-        await alex.use(root, "Count")
+        await alex.use((await alex.thread(ts))[0], "Count")
         await alex.sees(ts, "1 steps")
-        assert chat.room is not None
-    assert [words for words in said if words] == []
+    assert [change for change in changes if change.get("status") == "processing"] == []
 
 
 async def test_words_go_away_when_the_turn_fails(chat: Chat, alex: Person) -> None:
@@ -124,12 +172,13 @@ async def test_words_go_away_when_the_turn_fails(chat: Chat, alex: Person) -> No
 
     chat.door.before_handling = breaks
     await alex.use(root, "Count")
-    await reads(alex, ts, "is thinking…")
+    await reads(alex, ts, shown=WORKS)
     await alex.sees(ts, "I'm sorry")
-    await reads(alex, ts, "")
+    await reads(alex, ts, shown=RESTS)
 
 
 async def test_slacks_stop_reaches_the_turn_while_its_thread_is_busy(chat: Chat, alex: Person) -> None:
+    """S271: and the bot ends the status itself, as Slack wants it."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
     held = Held(chat.door)
@@ -138,13 +187,13 @@ async def test_slacks_stop_reaches_the_turn_while_its_thread_is_busy(chat: Chat,
     await alex.use(root, "Count")
     await alex.use(root, "Count")
     await held.begun.wait()
-    await reads(alex, ts, "is thinking…")
+    await reads(alex, ts, shown=WORKS)
     assert await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts) == {"ok": True}
     await alex.sees(ts, "1 steps")
     session = await chat.store.sessions.in_thread(alex.channel, ts)
     assert session is not None
     assert [session_id for session_id, _ in chat.door.stops] == [session.id]
-    await reads(alex, ts, "")
+    await reads(alex, ts, status="active", shown=RESTS)
     assert (await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts))["ok"] is False
 
 
@@ -153,7 +202,7 @@ async def test_a_stop_that_comes_too_late_says_so_to_the_person_alone(chat: Chat
     root = (await alex.thread(ts))[0]
     held = Held(chat.door)
     await alex.use(root, "Count")
-    await reads(alex, ts, "is thinking…")
+    await reads(alex, ts, shown=WORKS)
     assert (await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts))["ok"]
     held.go_on.set()
     late = await alex.sees(ts, STOP_TOO_LATE)
@@ -161,10 +210,173 @@ async def test_a_stop_that_comes_too_late_says_so_to_the_person_alone(chat: Chat
     await alex.sees(ts, "1 steps")
 
 
-@pytest.mark.parametrize("error", ["not_agent_app", "missing_scope", "unknown_method"])
-async def test_without_a_status_line_the_card_says_it_and_stops_it(chat: Chat, alex: Person, error: str) -> None:
-    """S217: one small line under the card that stands, never a message; the answer takes its place."""
-    chat.workspace.faults.plan("assistant.threads.setStatus", Fault(error=error), times=1000)
+async def test_a_stop_where_nothing_runs_any_more_ends_the_status(chat: Chat, alex: Person) -> None:
+    """S271: Slack leaves that to the app."""
+    ts = await alex.start()
+    channel = chat.workspace.store.channels.get(alex.channel)
+    assert channel is not None
+    chat.workspace.set_session_status(channel, ts, "processing")
+    assert (await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts))["ok"]
+    await alex.sees(ts, STOP_TOO_LATE)
+    await reads(alex, ts, status="active")
+
+
+async def test_the_steps_of_a_turn_become_its_card(chat: Chat, alex: Person) -> None:
+    """S273: an answer at the end of the thread begins as the steps of its turn, and ends as if it had been posted."""
+    ts, held = await begun_by_words(alex, chat)
+    chat.door.tell(Progress(doing=Activity.READING))
+    await streaming(alex, ts, ("Reading your message…", "in_progress"))
+    chat.door.tell(Progress(doing=Activity.WRITING, done=2, of=3))
+    steps = await streaming(
+        alex,
+        ts,
+        ("Reading your message…", "complete"),
+        ("Writing to your calendar… 2 of 3 done", "in_progress"),
+    )
+    held.go_on.set()
+    answer = await alex.sees(ts, "2 steps")
+    assert answer["ts"] == steps["ts"]
+    assert answer["metadata"]["event_type"] == MARK
+    await reads(alex, ts, status="active")
+    chat.workspace.faults.plan("chat.startStream", Fault(error="feature_not_enabled"), times=1000)
+    other, held = await begun_by_words(alex, chat)
+    chat.door.tell(Progress(doing=Activity.READING))
+    await alex.sees(other, "_Reading your message…_")  # under the card, which is further up
+    held.go_on.set()
+    posted = await alex.sees(other, "2 steps")
+    assert "streaming_state" not in posted
+    assert shape(answer) == shape(posted)
+    assert len(await alex.thread(ts)) == len(await alex.thread(other))
+
+
+async def test_stop_ends_the_steps_and_the_answer_takes_their_place(chat: Chat, alex: Person) -> None:
+    """S271, S273: Slack has ended the stream by then."""
+    ts, held = await begun_by_words(alex, chat)
+    chat.door.stoppable = True
+    chat.door.when_stopped = held.go_on.set
+    chat.door.tell(Progress(doing=Activity.READING))
+    steps = await streaming(alex, ts, ("Reading your message…", "in_progress"))
+    assert await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts) == {"ok": True}
+    assert (await alex.sees(ts, "2 steps"))["ts"] == steps["ts"]
+    await reads(alex, ts, status="active")
+
+
+async def test_steps_without_an_answer_are_removed(chat: Chat, alex: Person) -> None:
+    ts, held = await begun_by_words(alex, chat)
+    chat.door.mute = True
+    chat.door.tell(Progress(doing=Activity.READING))
+    await streaming(alex, ts, ("Reading your message…", "in_progress"))
+    held.go_on.set()
+
+    async def gone() -> bool:
+        return "Reading your message" not in str(await alex.thread(ts))
+
+    await eventually(gone, "the thread without the steps")
+    await reads(alex, ts, status="active")
+
+
+async def test_an_answer_that_slack_is_slow_to_take_is_one_answer(chat: Chat, alex: Person) -> None:
+    """S273: what became of a call that failed is looked up in Slack, so nothing is there twice."""
+    ts, held = await begun_by_words(alex, chat)
+    chat.door.tell(Progress(doing=Activity.READING))
+    await streaming(alex, ts, ("Reading your message…", "in_progress"))
+    chat.workspace.faults.plan("chat.stopStream", Fault(status=500, after_effect=True))
+    chat.workspace.faults.plan("chat.update", Fault(status=500))
+    chat.workspace.faults.plan("chat.update", Fault(status=500, after_effect=True))
+    held.go_on.set()
+    await alex.sees(ts, "2 steps")
+    await reads(alex, ts, status="active")
+    session = await chat.store.sessions.in_thread(alex.channel, ts)
+    assert session is not None
+
+    async def over() -> bool:
+        return not chat.room._presence._places and not await chat.store.outbox.owes(session.id)
+
+    await eventually(over, "the end of the turn")
+    answers = [message for message in await alex.thread(ts) if "2 steps" in str(message)]
+    assert len(answers) == 1
+    assert "Reading your message" not in str(await alex.thread(ts))
+
+
+async def test_a_death_between_the_steps_and_the_answer(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
+    """S273: the steps have ended, but the card has not taken their place."""
+    async with chat_at(workspace, tmp_path, timing=BRISK) as chat:
+        ts, held = await begun_by_words(alex, chat)
+        chat.door.tell(Progress(doing=Activity.READING))
+        steps = await streaming(alex, ts, ("Reading your message…", "in_progress"))
+        workspace.faults.plan("chat.update", Fault(status=500), times=1000)
+        held.go_on.set()
+
+        async def ended() -> bool:
+            return (await alex.thread(ts))[-1].get("streaming_state") == "completed"
+
+        await eventually(ended, "the end of the steps")
+    assert (await alex.thread(ts))[-1]["ts"] == steps["ts"]
+    workspace.faults = Faults()
+    async with chat_at(workspace, tmp_path, timing=BRISK):
+        await alex.sees(ts, "2 steps")
+
+        async def one_answer() -> bool:
+            return [bool(message.get("streaming_state")) for message in await alex.thread(ts)].count(True) == 0
+
+        await eventually(one_answer, "the thread without the steps")
+    assert len([message for message in await alex.thread(ts) if "2 steps" in str(message)]) == 1
+
+
+async def test_the_answer_stays_below_what_was_said_meanwhile(chat: Chat, alex: Person) -> None:
+    ts, held = await begun_by_words(alex, chat)
+    chat.door.tell(Progress(doing=Activity.READING))
+    await streaming(alex, ts, ("Reading your message…", "in_progress"))
+    said = (await alex.say("and start at 8", ts))["message"]
+    held.go_on.set()
+    answer = await alex.sees(ts, "3 steps")
+    assert float(answer["ts"]) > float(said["ts"])
+    assert "Reading your message" not in str(await alex.thread(ts))
+
+
+# --- the title of a thread
+
+
+async def test_a_thread_has_a_title_that_is_set_once(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
+    """S272: and again only when it changes; the title that the person chose stays, also after a restart."""
+    changes = changes_of(workspace)
+    async with chat_at(workspace, tmp_path, timing=BRISK) as chat:
+        assert (await alex.slash("2026-11-25"))["ok"]
+        [root] = await eventually(alex.roots, "the root of a plan")
+        ts = root["ts"]
+        await reads(alex, ts, title="Wed 25 Nov: planning")
+        for count in range(1, 4):
+            await alex.use((await alex.thread(ts))[-1], "Count")
+            await alex.sees(ts, f"{count} steps")
+        assert [change["title"] for change in changes if "title" in change and "status" not in change] == [
+            "Wed 25 Nov: planning"
+        ]
+        assert (await alex.post("/ui/rename", channel=alex.channel, thread_ts=ts, title="The big day"))["ok"]
+
+        async def kept() -> bool:
+            session = await chat.store.sessions.in_thread(alex.channel, ts)
+            return session is not None and session.thread.named
+
+        await eventually(kept, "a title that is the person's")
+    async with chat_at(workspace, tmp_path, timing=BRISK):
+        await alex.use((await alex.thread(ts))[-1], "Count")
+        await alex.sees(ts, "4 steps")
+        await reads(alex, ts, status="active")
+    assert (await session_of(alex, ts))["title"] == "The big day"
+
+
+# --- where Slack has none
+
+
+@pytest.mark.parametrize(
+    "error", ["feature_disabled", "not_agent_app", "feature_not_enabled", "missing_scope", "unknown_method"]
+)
+async def test_without_agent_sessions_the_card_says_it_and_stops_it(
+    chat: Chat, alex: Person, error: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """S217, S271: one small line under the card, never a message; the answer takes its place. Slack is asked once."""
+    chat.workspace.faults.plan("agents.sessions.setStatus", Fault(error=error), times=1000)
+    chat.workspace.faults.plan("agents.sessions.rename", Fault(error=error), times=1000)
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
     await alex.use(root, "Count")
@@ -185,10 +397,29 @@ async def test_without_a_status_line_the_card_says_it_and_stops_it(chat: Chat, a
     assert "Writing to your calendar" not in str(await alex.thread(ts))
     assert len(await alex.thread(ts)) == 2
     assert len(chat.door.stops) == 1
+    assert len([record for record in caplog.records if "has no agent sessions" in record.message]) == 1
+
+
+async def test_a_workspace_without_agents_gets_its_answers_as_ever(without_agents: tuple[Chat, Person]) -> None:
+    """S271, S272, S273: no session, no title, no stream; the person is told nothing of it."""
+    chat, alex = without_agents
+    ts, held = await begun_by_words(alex, chat)
+    chat.door.tell(Progress(doing=Activity.READING))
+    await alex.sees(ts, "_Reading your message…_")
+    await eventually(stop_on(alex, ts), "a Stop")
+    held.go_on.set()
+    await alex.sees(ts, "2 steps")
+
+    async def quiet() -> bool:
+        return "Reading your message" not in str(await alex.thread(ts))
+
+    await eventually(quiet, "the card as it was")
+    assert await session_of(alex, ts) == {}
+    assert not any(message.get("ephemeral") for message in await alex.thread(ts))
 
 
 async def test_a_turn_without_a_card_of_its_own_takes_the_line_away_again(chat: Chat, alex: Person) -> None:
-    chat.workspace.faults.plan("assistant.threads.setStatus", Fault(error="not_agent_app"), times=1000)
+    chat.workspace.faults.plan("agents.sessions.setStatus", Fault(error="not_agent_app"), times=1000)
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
     await alex.use(root, "Count")
@@ -205,28 +436,33 @@ async def test_a_turn_without_a_card_of_its_own_takes_the_line_away_again(chat: 
     await eventually(as_before, "the card as it was")
 
 
-async def test_after_a_crash_no_words_are_left(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
-    """The words of a turn that died, and of one that died after its answer, are gone once the program is back."""
+async def test_after_a_crash_nothing_is_left(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
+    """What a turn that died has left, and one that died after its answer, is gone once the program is back."""
     async with chat_at(workspace, tmp_path, timing=BRISK):
         answered = await alex.start()
         asked = await alex.start()
     channel = workspace.store.channels.get(alex.channel)
     assert channel is not None
     for ts in (answered, asked):
-        workspace.set_status(channel, ts, "is thinking…", status="processing")
+        workspace.set_session_status(channel, ts, "processing")
     root = (await alex.thread(asked))[0]
     async with chat_at(workspace, tmp_path, timing=BRISK):
-        await reads(alex, answered, "")
-        await reads(alex, asked, "")
-        workspace.set_status(channel, asked, "is thinking…", status="processing")
+        await reads(alex, answered, status="active")
+        await reads(alex, asked, status="active")
+        workspace.set_session_status(channel, asked, "processing")
         await alex.use(root, "Count")
         await alex.sees(asked, "1 steps")
-        await reads(alex, asked, "")
+        await reads(alex, asked, status="active")
 
 
 def named(blocks: list[Json]) -> list[Json]:
     """Blocks without the ids that the workspace makes up for each rendering."""
     return [{key: value for key, value in block.items() if key != "block_id"} for block in blocks]
+
+
+def shape(message: Json) -> Json:
+    """What a message shows, without what is different in each."""
+    return {"text": message["text"], "blocks": [block["type"] for block in message["blocks"]]}
 
 
 def stop_on(alex: Person, ts: str) -> Callable[[], Any]:

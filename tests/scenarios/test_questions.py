@@ -59,13 +59,13 @@ def test_the_thread_asks_and_each_answer_does_what_it_says(program: Program) -> 
     before = calendar.raw()
 
     person.press("Keep calendar")
-    card(person, "As on your calendar, “Prepare talk” is at 15:00–16:00.")
+    card(person, "As on your calendar: “Prepare talk” is from 15:00 to 16:00.")
     assert (ASKED in str(person.card()), calendar.raw()) == (False, before)
     person.press("Back to refine")
     person.press("Undo last update")
     card(person, ASKED, "Keep plan")
     person.press("Keep plan")
-    card(person, "your calendar gets that when you commit")
+    card(person, "Your calendar gets that when you commit")
     assert calendar.raw() == before
 
     program.restart()

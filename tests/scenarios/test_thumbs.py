@@ -100,6 +100,14 @@ async def test_first_words_are_suggested_when_somebody_reads_them(chat: Chat, al
         return [prompt["message"] for prompt in found] == list(FIRST_WORDS)
 
     await eventually(suggested, "suggestions beside the message box")
+    await eventually(alex.roots, "a welcome")
+    assert FIRST_WORDS[1] not in str(await alex.roots()), "they are at the message box already"
+
+
+async def test_where_slack_suggests_nothing_the_welcome_does(chat: Chat, alex: Person) -> None:
+    chat.door.reader = True
+    chat.workspace.faults.plan("assistant.threads.setSuggestedPrompts", Fault(error="unknown_method"), times=2)
+    await alex.post("/ui/home_opened", tab="messages")
     heard: list[str] = []
 
     async def listens(command: object) -> None:

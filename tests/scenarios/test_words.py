@@ -115,9 +115,9 @@ def test_a_first_message_that_wants_no_plan_gets_the_welcome(tmp_path: Path) -> 
         person.reads("Plan my day")
         person.write("plan tomorrow from 8", thread=False)
         person.write("tomorrow, please", thread=False)
-        eventually(lambda: any("Plan this day" in t for t in threads(person)), "a day to plan")
+        eventually(lambda: any("frame of your day" in t for t in threads(person)), "a day to plan")
         eventually(lambda: any("Tuesday 3 March" in t for t in threads(person)), "the day that was named")
-        assert len([t for t in threads(person) if "Plan this day" in t]) == 1
+        assert len([t for t in threads(person) if "frame of your day" in t]) == 1
 
 
 def threads(person: Person) -> list[str]:
@@ -133,7 +133,7 @@ TROUBLE = (
     (Says(status=401, text="Incorrect API key provided: sk-te***"), "refused the key"),
     (Says(status=429, text="Slow down", headers={"retry-after": "900"}), "wants fewer requests right now"),
     (Says(status=404, text="No such model"), "knows no model"),
-    (Says("I would rather not."), "cannot be used"),
+    (Says("I would rather not."), "gave no answer that I can use"),
 )
 
 

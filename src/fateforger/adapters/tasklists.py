@@ -16,6 +16,8 @@ from fateforger.errors import TasksUnavailable
 from fateforger.memory.credentials import remove_credentials
 from fateforger.planning.timing import zone
 from fateforger.tasks.task import OutsideTask
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, AsyncClient, Response
@@ -240,7 +242,7 @@ def _clean(value: object, limit: int) -> str:
 LOOK_SECONDS = 2.0
 """Seconds for a whole read: connecting, listing the tools, calling one."""
 CLOSE_SECONDS = 1.0
-SENTENCE = "I could not read your TickTick list just now."
+SENTENCE = mark_message("I could not read your TickTick list just now.")
 
 
 class TickTick:
@@ -271,17 +273,17 @@ class TickTick:
             look.cancel()
             await asyncio.wait({look}, timeout=CLOSE_SECONDS)
         if not look.done() or look.cancelled():
-            raise TasksUnavailable(SENTENCE, reason=f"no answer within {self._seconds:g} s")
+            raise TasksUnavailable(_(SENTENCE), reason=f"no answer within {self._seconds:g} s")
         if (error := look.exception()) is None:
             return look.result()
         cause = _first_cause(error)
         if isinstance(cause, TasksUnavailable):
             raise cause
         if isinstance(cause, TooLong):
-            raise TasksUnavailable(SENTENCE, reason=f"{cause}")
+            raise TasksUnavailable(_(SENTENCE), reason=f"{cause}")
         # Only the type of error: its text may quote the address or the answer.
         why = f"HTTP {refused[-1]}: the login was refused" if refused else f"no connection ({type(cause).__name__})"
-        raise TasksUnavailable(SENTENCE, reason=why) from None
+        raise TasksUnavailable(_(SENTENCE), reason=why) from None
 
     async def _look(self, refused: list[int]) -> tuple[OutsideTask, ...]:
         from mcp import Client  # noqa: PLC0415  heavy, and not needed before the first look
@@ -301,7 +303,7 @@ class TickTick:
             # In a thread, since the answer may be long.
             return await asyncio.to_thread(_read_answer, answer, self._tz)
         except ValueError as error:
-            raise TasksUnavailable(SENTENCE, reason=f"{error}") from None
+            raise TasksUnavailable(_(SENTENCE), reason=f"{error}") from None
 
 
 def _read_answer(result: CallToolResult, tz: str) -> tuple[OutsideTask, ...]:

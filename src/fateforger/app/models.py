@@ -5,21 +5,42 @@ Importing this module imports the client libraries, which is slow.
 
 from __future__ import annotations
 
-from fateforger.adapters.model import PROVIDERS, Answers, Endpoint, EndpointReport, Price, probe_model
-from fateforger.app.resources import Check
+import math
+from collections.abc import Iterator
+
+from fateforger.adapters.model.endpoint import (
+    OLLAMA_CONTEXT,
+    OTHER,
+    PROVIDERS,
+    Answers,
+    Endpoint,
+    Price,
+    Thinking,
+)
+from fateforger.adapters.model.probe import EndpointReport, LengthReport, probe_length, probe_model
+from fateforger.app.resources import Check, State
 from fateforger.config import Settings
-from fateforger.errors import BadInput, ModelAuthFailed, ModelError, UserError
-from fateforger.ports.model import Role
+from fateforger.conversation.language.answers import PatchWords
+from fateforger.conversation.language.model_calls import system_text
+from fateforger.errors import BadInput, ModelAuthFailed, ModelError, ModelRejected, ModelTimedOut, UserError
+from fateforger.ports.model import Role, estimate_tokens
+from fateforger.session.constants import DECISION_LIMIT, PATCH_LIMIT
 
 
 def build_endpoint(settings: Settings, model: str) -> Endpoint:
     """Return the address, model and options of the language model. Raises ``BadInput`` with the setting to fix."""
+    url, key = _read_url(settings), _read_key(settings)
+    provider = OTHER if settings.model_provider is None else PROVIDERS[settings.model_provider]
     return Endpoint(
-        url=_read_url(settings),
+        url=url,
         model=model,
-        key=_read_key(settings),
+        key=key,
+        provider=provider,
         roles=_read_roles(settings),
-        answers=Answers(settings.model_answers),
+        answers=provider.answers if settings.model_answers is None else Answers(settings.model_answers),
+        thinking=provider.thinking if settings.model_thinking is None else Thinking(settings.model_thinking),
+        seconds=settings.model_seconds or provider.seconds,
+        context=settings.model_context or provider.context,
         prices={name: _parse_price(name, price) for name, price in settings.model_prices.items()},
     )
 
@@ -81,7 +102,7 @@ def check_settings(settings: Settings, model: str) -> Check:
 
 
 async def check_models(settings: Settings, model: str) -> tuple[Check, ...]:
-    """Ask each model once; check its answer, its adherence to a JSON schema, and its speed."""
+    """Ask each model a short and a long question; check the form of its answer, its speed, and what it really reads."""
     try:
         endpoint = build_endpoint(settings, model)
     except UserError:
@@ -103,23 +124,82 @@ async def _check_model(endpoint: Endpoint, roles: list[Role]) -> Check:
             else "Check the FATEFORGER_MODEL settings."
         )
         return Check("model", "broken", f"{name}: {error.message}", fix)
-    return _report_check(endpoint, report, f"{name} ({', '.join(roles)})")
-
-
-def _report_check(endpoint: Endpoint, report: EndpointReport, name: str) -> Check:
+    named = f"{name} ({', '.join(roles)})"
     if report.answers is None:
         fix = "Choose a model that can answer in JSON."
-        return Check("model", "broken", f"{name} answers, but not with the JSON it was asked for.", fix)
-    spoken = f"{name} answers in {report.seconds:.1f} s and keeps to {_WORDS[report.answers]}."
+        return Check("model", "broken", f"{named} answers, but not with the JSON it was asked for.", fix)
+    spoken = f"{named} answers in {report.seconds:.1f} s and keeps to {_WORDS[report.answers]}."
+    state, measured, fix = await _check_full_day(endpoint, roles[-1])
+    advice = (*_advise(endpoint, report, report.answers), fix)
+    return Check("model", state, f"{spoken} {measured}", " ".join(filter(None, advice)))
+
+
+FULL_DAY = 5_000
+"""Tokens of the longest prompts: a change of a day with thirty blocks and many rules, after a long message."""
+
+
+def _build_long_text() -> str:
+    """Return a text of the length and the kind of the longest prompts."""
+    rows = (f"  b{number},Report for the board of the club,DW,09:00,10:30,90,null" for number in range(1_000))
+    text = system_text("patch", PatchWords)
+    while estimate_tokens(text) < FULL_DAY:
+        text = f"{text}\n{next(rows)}"
+    return text
+
+
+async def _check_full_day(endpoint: Endpoint, role: Role) -> tuple[State, str, str]:
+    """Return a state, a sentence and a fix after a prompt that is as long as the longest ones."""
+    size, limit = f"a full day (about {FULL_DAY:,} tokens)", PATCH_LIMIT * endpoint.seconds / DECISION_LIMIT
+    try:
+        length = await probe_length(endpoint, role, _build_long_text())
+    except ModelTimedOut:
+        return "broken", f"For {size} it takes too long; a change has {limit:.0f} s.", _QUICKER
+    except ModelRejected:
+        return "broken", f"It refuses {size}.", _advise_context(endpoint)
+    except ModelError as error:
+        return "broken", f"Asked about {size}, it fails: {error.message}", "Look into the log of the server."
+    if not length.complete:
+        lost = f"Of {size} it does not see the beginning, so it would miss its instructions."
+        return "broken", lost, _advise_context(endpoint)
+    rate = "" if length.rate is None else f", {length.rate:.0f} tokens a second"
+    taken = f"For {size} it takes {length.seconds:.1f} s{rate}."
+    if length.seconds > limit:
+        return "broken", f"{taken} A change has only {limit:.0f} s.", _advise_time(length)
+    return "real", taken, ""
+
+
+def _advise(endpoint: Endpoint, report: EndpointReport, answers: Answers) -> Iterator[str]:
+    """Yield what to set after the short question."""
+    ladder = list(Answers)
+    if ladder.index(answers) > ladder.index(endpoint.answers):
+        yield f"Set FATEFORGER_MODEL_ANSWERS={answers}."
+    elif answers is not endpoint.answers:
+        yield f"FATEFORGER_MODEL_ANSWERS={answers} would hold it to the exact form, for more tokens."
+    if report.thinks and endpoint.thinking is Thinking.OFF:
+        yield "It thinks before each answer, and cannot be told not to; a model that need not is quicker."
+    elif report.thinks:
+        yield "It thinks before each answer; FATEFORGER_MODEL_THINKING=off is quicker."
     if report.seconds > SLOW:
-        return Check(
-            "model", "real", spoken, "It is slow for a conversation; a smaller model may serve decide and gate."
-        )
-    if report.answers is not endpoint.answers:
-        return Check("model", "real", spoken, f"Set FATEFORGER_MODEL_ANSWERS={report.answers.value}.")
-    return Check("model", "real", spoken)
+        yield "It is slow for a conversation; a smaller model may serve decide and gate."
 
 
+def _advise_context(endpoint: Endpoint) -> str:
+    if endpoint.context is not None and endpoint.context < OLLAMA_CONTEXT:
+        return f"Set FATEFORGER_MODEL_CONTEXT={OLLAMA_CONTEXT}."
+    if endpoint.provider.native:
+        return "Choose a model with a longer context, or more memory for this one; `ollama ps` shows what it has."
+    return (
+        f"Give the server a context of {OLLAMA_CONTEXT} tokens, or more (vLLM: --max-model-len). If it is Ollama, set"
+        " FATEFORGER_MODEL_PROVIDER=ollama, and it is asked for that."
+    )
+
+
+def _advise_time(length: LengthReport) -> str:
+    enough = math.ceil(1.5 * length.seconds * DECISION_LIMIT / PATCH_LIMIT / 10) * 10
+    return f"Set FATEFORGER_MODEL_SECONDS={enough}, or choose a smaller model."
+
+
+_QUICKER = "Choose a smaller model, or a quicker machine."
 _WORDS = {
     Answers.SCHEMA: "a JSON schema",
     Answers.JSON: "JSON",

@@ -53,6 +53,7 @@ from fateforger.conversation.language.model_calls import CountingModel
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.execution import check_waiting_tasks
+from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.redaction import Redaction
@@ -91,7 +92,7 @@ def build_model(settings: Settings) -> Model | None:
     """Return the model; ``None`` if none is configured. It does not connect yet. Raises ``BadInput``."""
     if settings.model is None:
         return None
-    from fateforger.adapters.model import open_model  # noqa: PLC0415  heavy
+    from fateforger.adapters.model.client import open_model  # noqa: PLC0415  heavy
     from fateforger.app.models import build_endpoint  # noqa: PLC0415  heavy
 
     return open_model(build_endpoint(settings, settings.model))
@@ -312,6 +313,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             *_build_handlers(resources, watched),
             Repeated(INDEXING, health.indexing.run_once),
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
+            build_reminder_handler(tools),
         )
         lanes = _select_lanes(settings)
         supervisor = Supervisor(store.jobs, handlers, owner=resources.replica, clock=clock, lanes=lanes)
@@ -360,6 +362,8 @@ def _build_tools(resources: _Resources, memory: MemoryService, model: Model | No
         clock=resources.clock,
         tz=resources.settings.time_zone,
         durations=DurationService(store.durations),
+        languages=resources.languages,
+        talks=store.talks,
         rules=memory,
         model=model,
     )

@@ -16,6 +16,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.store import Feedbacks, Outbox, Sessions
 from fateforger.slack.access import People
+from fateforger.slack.agent_threads import AgentThreads
 from fateforger.slack.client import (
     SLACK_URL,
     Pace,
@@ -84,11 +85,12 @@ class SlackApp:
         self._app = new_app(client)
         self._listeners.register(self._app)
         self._sockets: list[AsyncSocketModeHandler] = []
-        delivery = Delivery(outbox, services.sessions, poster, people, clock=clock)
+        self._agent = agent = AgentThreads(client, pace, poster.latest)
+        delivery = Delivery(outbox, services.sessions, poster, people, agent, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
         self._presence = Presence(
             build_command_handler(door, jobs, people, home, clock),
-            StatusLines(client, outbox, poster),
+            StatusLines(agent, services.sessions, outbox, poster),
             services.sessions,
             outbox,
             background,
@@ -101,9 +103,9 @@ class SlackApp:
         self.handlers: tuple[Handler, ...] = (
             build_sending_handler(dispatcher.run, wake=dispatcher.wake, halt=dispatcher.halt),
             build_turn_handler(self._presence.handle, jobs, services.sessions, services.languages, clock),
-            build_greeting_handler(door, poster),
+            build_greeting_handler(door, poster, client),
             build_notification_handler(poster),
-            build_stop_handler(door, services.languages, people),
+            build_stop_handler(door, services.languages, people, self._presence),
             build_proposal_handler(services.approvals, services.languages, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
         )
@@ -118,7 +120,7 @@ class SlackApp:
 
         Raises like :func:`check_login`.
         """
-        team, scopes = await check_login(self._login, self._client)
+        team, self._agent.team_id, scopes = await check_login(self._login, self._client)
         self._poster.pictures.apply_scopes(scopes)
         await self._services.jobs.enqueue(SENDING_JOB, now=self._services.clock.now())
         await self._presence.sweep()

@@ -99,26 +99,26 @@ _ADDED = {
 }
 """Extras that an event either has or lacks, as something that was added."""
 _OF_IT = {
-    "location": mark_message("place"),
-    "reminders": mark_message("reminders"),
-    "guests": mark_message("guests"),
-    "guest_rights": mark_message("settings for guests"),
-    "attachments": mark_message("attachments"),
-    "conference": mark_message("video call"),
-    "source": mark_message("source link"),
-    "visibility": mark_message("visibility"),
-    "free": mark_message("free or busy setting"),
-    "tentative": mark_message("tentative status"),
-    "answers": mark_message("guests' answers"),
-    "properties": mark_message("data of another program"),
-    "shared_properties": mark_message("data for other programs"),
-    "others": mark_message("details of another calendar program"),
+    "location": mark_message("the place"),
+    "reminders": mark_message("the reminders"),
+    "guests": mark_message("the guests"),
+    "guest_rights": mark_message("the settings for guests"),
+    "attachments": mark_message("the attachments"),
+    "conference": mark_message("the video call"),
+    "source": mark_message("the source link"),
+    "visibility": mark_message("the visibility"),
+    "free": mark_message("the free or busy setting"),
+    "tentative": mark_message("the tentative status"),
+    "answers": mark_message("the guests' answers"),
+    "properties": mark_message("the data of another program"),
+    "shared_properties": mark_message("the data for other programs"),
+    "others": mark_message("the details of another calendar program"),
 }
 """All extras, as parts of an event."""
 
 
 def describe_extras(now: EventExtras, known: EventExtras | None) -> str | None:
-    """Return the extras a person added or changed, as a clause: ``you added a place and changed its visibility``.
+    """Return the extras a person added or changed, as a clause: ``you added a place and changed the visibility``.
 
     Returns ``None`` if nothing differs.
     """
@@ -127,12 +127,12 @@ def describe_extras(now: EventExtras, known: EventExtras | None) -> str | None:
     added = [_(_ADDED[name]) for name in names if name in _ADDED and getattr(base, name) == getattr(PLAIN, name)]
     changed = [_(_OF_IT[n]) for n in names if n not in _ADDED or getattr(base, n) != getattr(PLAIN, n)]
     if added and changed:
-        return _("you added {added} and changed its {changed}", added=join_words(added), changed=join_words(changed))
+        return _("you added {added} and changed {changed}", added=join_words(added), changed=join_words(changed))
     if added:
         return _("you added {added}", added=join_words(added))
-    return _("you changed its {changed}", changed=join_words(changed)) if changed else None
+    return _("you changed {changed}", changed=join_words(changed)) if changed else None
 
 
 def describe_missing(names: Sequence[str]) -> str:
-    """Return the end of a sentence about an event that lacks some extras: ``without its place and reminders``."""
-    return _("without its {parts}", parts=join_words(_(_OF_IT[name]) for name in names))
+    """Return the end of a sentence about an event that lacks some extras: ``without the place and the reminders``."""
+    return _("without {parts}", parts=join_words(_(_OF_IT[name]) for name in names))

@@ -118,17 +118,21 @@ def phrase_questions(sync_plan: SyncPlan) -> tuple[str, ...]:
     return tuple(phrase_question(c, sync_plan.day, zone(sync_plan.tz)) for c in find_conflicts(sync_plan))
 
 
-def describe_value(topic: Topic, fields: EventFields, day: date, tz: ZoneInfo) -> str:
-    """Return a block's value for a topic, to follow its title in a sentence: ``is at 10:00–11:00``."""
+def describe_value(conflict: Conflict, fields: EventFields, day: date, tz: ZoneInfo) -> str:
+    """Return a block's value for the topic of a conflict as a sentence.
+
+    An example is ``“Mail” is from 10:00 to 11:00.``
+    """
+    title, topic = quote_title(conflict.title), conflict.topic
     match topic:
         case "time" | "deleted":
-            return _("is at {span}", span=_format_span(fields, day, tz))
+            return _describe_span(title, fields, day, tz)
         case "summary":
-            return _("is called {title}", title=quote_title(fields.summary))
+            return _("{title} is called {name}.", title=title, name=quote_title(fields.summary))
         case "description":
-            return _("has {notes}", notes=_describe_notes(fields))
+            return _("{title} has {notes}.", title=title, notes=_describe_notes(fields))
         case "color_id":
-            return _("is in {color}", color=_describe_color(fields))
+            return _("{title} is in {color}.", title=title, color=_describe_color(fields))
         case _:
             assert_never(topic)
 
@@ -165,6 +169,14 @@ def _format_span(fields: EventFields, day: date, tz: ZoneInfo) -> str:
     start, end = fields.start.astimezone(tz), fields.end.astimezone(tz)
     span = f"{start:%H:%M}–{end:%H:%M}"
     return span if start.date() == day else _("{time} on {day}", time=span, day=format_day(start.date()))
+
+
+def _describe_span(title: str, fields: EventFields, day: date, tz: ZoneInfo) -> str:
+    start, end = fields.start.astimezone(tz), fields.end.astimezone(tz)
+    if start.date() == day:
+        return _("{title} is from {start:%H:%M} to {end:%H:%M}.", title=title, start=start, end=end)
+    on = format_day(start.date())
+    return _("{title} is from {start:%H:%M} to {end:%H:%M} on {day}.", title=title, start=start, end=end, day=on)
 
 
 def _describe_notes(fields: EventFields) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
@@ -16,14 +16,19 @@ from fateforger.calendar.model import WRITES, SyncOp, SyncPlan, Verb
 from fateforger.errors import InternalError
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
-from fateforger.text import join_words, mark_message, quote_title
+from fateforger.text import join_words, mark_message, ngettext, quote_title
 
-_COUNTED = ("added", "moved", "changed", "removed")
-_COUNTS = {
-    "added": (mark_message("{count} to add"), mark_message("{count} added")),
-    "moved": (mark_message("{count} to move"), mark_message("{count} moved")),
-    "changed": (mark_message("{count} to change"), mark_message("{count} changed")),
-    "removed": (mark_message("{count} to remove"), mark_message("{count} removed")),
+_PLANNED: Mapping[str, Callable[[int], str]] = {
+    "added": lambda n: ngettext("{count} to add", "{count} to add", n),
+    "moved": lambda n: ngettext("{count} to move", "{count} to move", n),
+    "changed": lambda n: ngettext("{count} to change", "{count} to change", n),
+    "removed": lambda n: ngettext("{count} to remove", "{count} to remove", n),
+}
+_DONE: Mapping[str, Callable[[int], str]] = {
+    "added": lambda n: ngettext("{count} added", "{count} added", n),
+    "moved": lambda n: ngettext("{count} moved", "{count} moved", n),
+    "changed": lambda n: ngettext("{count} changed", "{count} changed", n),
+    "removed": lambda n: ngettext("{count} removed", "{count} removed", n),
 }
 _CREATE = mark_message("Add {title} {time}"), mark_message("Added {title} {time}")
 _DELETE = mark_message("Remove {title} {time}"), mark_message("Removed {title} {time}")
@@ -87,7 +92,8 @@ def describe_op(op: SyncOp, tz: ZoneInfo, *, done: bool = False) -> str:
 def describe_counts(ops: Iterable[SyncOp], *, planned: bool = False) -> str:
     """Return ``1 added, 2 moved``, or ``1 to add, 2 to move``; an empty text for no writes."""
     kinds = [classify_write(op) for op in ops if op.verb in WRITES]
-    return ", ".join(_(_COUNTS[kind][not planned], count=kinds.count(kind)) for kind in _COUNTED if kind in kinds)
+    count_kind = _PLANNED if planned else _DONE
+    return ", ".join(count(kinds.count(kind)) for kind, count in count_kind.items() if kind in kinds)
 
 
 def classify_write(write: SyncOp) -> str:

@@ -219,7 +219,7 @@ _TITLES = {
     "late": LATE,
     "change": mark_message("Your change"),
     "retry": mark_message("Try again"),
-    "commit": mark_message("Commit"),
+    "commit": mark_message("Plan committed"),
 }
 
 
@@ -245,8 +245,8 @@ def _describe_counts(writes: Sequence[OpRecord], done: Sequence[OpRecord]) -> st
     parts = [describe_counts(r.op for r in done)] if done else []
     missing = sum(r.state in _NOT_DONE or (r.state is OpState.SKIPPED and bool(r.error)) for r in writes)
     waiting = sum(not r.state.is_settled for r in writes)
-    parts += [_("{count} not done", count=missing)] if missing else []
-    parts += [_("{count} still waiting", count=waiting)] if waiting else []
+    parts += [ngettext("{count} not done", "{count} not done", missing)] if missing else []
+    parts += [ngettext("{count} still waiting", "{count} still waiting", waiting)] if waiting else []
     return ", ".join(parts) or _("nothing written")
 
 

@@ -367,10 +367,15 @@ def warn_about_overlaps(blocks: Iterable[DesiredBlock], foreign: Sequence[EventI
         ours = block.fields.canon
         met = next((shape for shape in shapes if shape.start < ours.end and ours.start < shape.end), None)
         if met is not None and block.type is not ET.BACKGROUND:
-            mine, other = (
-                f"{quote_title(shape.summary)}, {format_clock(shape.start, shape.end, tz)}," for shape in (ours, met)
+            warnings.append(
+                _(
+                    "{title}, {time}, overlaps {other}, {other_time}.",
+                    title=quote_title(ours.summary),
+                    time=format_clock(ours.start, ours.end, tz),
+                    other=quote_title(met.summary),
+                    other_time=format_clock(met.start, met.end, tz),
+                )
             )
-            warnings.append(f"{mine} overlaps {other[:-1]}.")
     return limit_items(
         warnings,
         _MOST_WARNINGS,

@@ -17,7 +17,7 @@ from fateforger.calendar.model import WRITES, SyncPlan, Verb
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 from fateforger.calendar.undo import ALONG
 from fateforger.planning.timing import zone
-from fateforger.text import count_blocks, format_date, join_words, mark_message, ngettext, quote_title
+from fateforger.text import count_blocks, format_date, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -216,7 +216,7 @@ def _describe_not_done(records: Sequence[OpRecord]) -> list[str]:
             if record.op.verb is Verb.DELETE and record.state is OpState.SKIPPED:
                 continue
             why.setdefault(record.error, []).append(record.op.summary)
-    sentences = [f"{list_titles(titles)}: {_(reason)}" for reason, titles in why.items()]
+    sentences = [label_text(list_titles(titles), _(reason)) for reason, titles in why.items()]
     put_off = [r.op.summary for r in records if r.op.verb is Verb.DELETE and r.state is OpState.SKIPPED]
     if put_off:
         titles = list_titles(put_off)
@@ -225,7 +225,12 @@ def _describe_not_done(records: Sequence[OpRecord]) -> list[str]:
     if given_up:
         titles = list_titles(given_up)
         sentences.append(
-            _("{titles} had to wait and was given up; plan again and I take it from there.", titles=titles)
+            ngettext(
+                "{titles} had to wait and was given up; plan again and I take it from there.",
+                "{titles} had to wait and were given up; plan again and I take it from there.",
+                len(given_up),
+                titles=titles,
+            )
         )
     return sentences
 
@@ -256,7 +261,7 @@ def _describe_decision(plan: SyncPlan, *, undo: bool = False) -> list[str]:
     """
     left = [] if undo else [op for op in plan.ops if op.verb is Verb.RELEASE]
     left += [op for op in plan.ops if op.verb is Verb.SKIP and op.before is not None]
-    sentences = [f"{quote_title(op.summary)}: {op.reason}" for op in left[:_MOST_LEFT]]
+    sentences = [label_text(quote_title(op.summary), op.reason) for op in left[:_MOST_LEFT]]
     if more := len(left) - len(sentences):
         sentences.append(ngettext("{count} more was left alone, too.", "{count} more were left alone, too.", more))
     return [*describe_changes(plan, zone(plan.tz)), *phrase_questions(plan), *sentences, *plan.warnings]

@@ -194,7 +194,7 @@ def _describe_along(chosen: UndoScope, session: str | None) -> str:
     sentences = []
     if gone := [t for t in chosen.targets if t.id in chosen.gone]:
         makers = Counter(_describe_origin(t.context.get("session"), session) for t in gone)
-        made = [_(_ORIGINS[maker], count=number) for maker, number in makers.items()]
+        made = [_ORIGINS[maker](number) for maker, number in makers.items()]
         sentences.append(_("This also took back later writes: {made}.", made=join_words(made)))
     if chosen.again:
         count = len(chosen.again)
@@ -202,11 +202,11 @@ def _describe_along(chosen: UndoScope, session: str | None) -> str:
     return join_sentences(*sentences)
 
 
-_ORIGINS = {
-    "command line": mark_message("{count} made from the command line"),
-    "thread": mark_message("{count} made in a thread"),
-    "this thread": mark_message("{count} made in this thread"),
-    "another thread": mark_message("{count} made in another thread"),
+_ORIGINS: Mapping[str, Callable[[int], str]] = {
+    "command line": lambda n: ngettext("{count} made from the command line", "{count} made from the command line", n),
+    "thread": lambda n: ngettext("{count} made in a thread", "{count} made in a thread", n),
+    "this thread": lambda n: ngettext("{count} made in this thread", "{count} made in this thread", n),
+    "another thread": lambda n: ngettext("{count} made in another thread", "{count} made in another thread", n),
 }
 
 

@@ -348,10 +348,10 @@ def _replace(now: Canon, before: Canon, names: set[str]) -> Canon:
 
 def _name_fields(names: set[str]) -> str:
     spoken = {
-        "summary": _("title"),
-        "description": _("notes"),
-        "start": _("time"),
-        "end": _("time"),
-        "color_id": _("colour"),
+        "summary": _("the title"),
+        "description": _("the notes"),
+        "start": _("the time"),
+        "end": _("the time"),
+        "color_id": _("the colour"),
     }
     return ", ".join(dict.fromkeys(spoken[name] for name in MANAGED if name in names))

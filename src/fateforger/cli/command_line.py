@@ -24,6 +24,7 @@ _COMMANDS = {
     "feedback": ("fateforger.cli.records", "What people think of what a language model said, with its turn."),
     "plan": ("fateforger.cli.plan", "Resolve, patch and check plans."),
     "costs": ("fateforger.cli.records", "Say what language models were asked, and what that cost."),
+    "eval": ("fateforger.cli.evaluation", "Measure how well a language model understands messages, and compare two."),
     "replay": ("fateforger.cli.records", "Run recorded turns again, offline, and say what is different now."),
     "constraints": (
         "fateforger.cli.constraints",

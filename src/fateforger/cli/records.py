@@ -90,7 +90,7 @@ def replay_command(sources: tuple[str, ...], as_json: bool) -> None:
     from fateforger.conversation.turn_runs import replay  # noqa: PLC0415  heavy
 
     async def run() -> list[tuple[str, tuple[Difference, ...]]]:
-        return [(file, await replay(parse_recorded_turn(read_document(file), file))) for file in _iter_files(sources)]
+        return [(file, await replay(parse_recorded_turn(read_document(file), file))) for file in iter_files(sources)]
 
     replayed = asyncio.run(run())
     same = not any(found for _, found in replayed)
@@ -108,7 +108,7 @@ def replay_command(sources: tuple[str, ...], as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _iter_files(sources: Iterable[str]) -> Iterator[str]:
+def iter_files(sources: Iterable[str]) -> Iterator[str]:
     """Yield the files, and those of each directory in the order of their names."""
     for source in sources:
         if not Path(source).is_dir():

@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import assert_never
 
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.calendar_watch import is_in_doubt, notice_changes
@@ -27,9 +28,10 @@ from fateforger.errors import StoreError, VersionConflict
 from fateforger.planning.block_times import keys_before
 from fateforger.ports.clock import Clock
 from fateforger.session.better_draft import apply_better_draft, awaits_better_draft, search_again
+from fateforger.session.commands import BackgroundCommand
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.commands.rules import AddExtracted
-from fateforger.session.commands.thread import EndAbandoned
+from fateforger.session.commands.thread import EndAbandoned, KeepTitle
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import is_current, with_fixes, without_stale_sketch
 from fateforger.session.lengths import note_begun
@@ -109,7 +111,21 @@ class BackgroundUpdates:
             use_language(session.options.language)
         return session
 
-    async def look_again(self, command: RefreshCalendar) -> None:
+    async def carry_out(self, command: BackgroundCommand) -> None:
+        """Carry out a command of the inbox that no person gave."""
+        match command:
+            case RefreshCalendar():
+                await self._look_again(command)
+            case AddExtracted():
+                await self._apply_understood(command)
+            case EndAbandoned():
+                await self._close_abandoned(command)
+            case KeepTitle():
+                await self._keep_title(command)
+            case _:
+                assert_never(command)
+
+    async def _look_again(self, command: RefreshCalendar) -> None:
         """Apply calendar changes to the session and announce them.
 
         Nothing is saved if they mean nothing to the session, or if the calendar does not answer in time.
@@ -141,7 +157,7 @@ class BackgroundUpdates:
             if news.reading.plan is not None:
                 await self._effects.note(news.reading.plan, after, f"{command.command_id}/seen")
 
-    async def apply_understood(self, command: AddExtracted) -> None:
+    async def _apply_understood(self, command: AddExtracted) -> None:
         """Apply the rules that were found in a reply; they are in force from now on."""
         async with self._drafts.turn(command.session_id):
             before = await self._load(command.session_id)
@@ -166,7 +182,7 @@ class BackgroundUpdates:
             after = await self._effects.carry_out(effect, after, before=session, cause=heard.command_id)
         return after
 
-    async def close_abandoned(self, command: EndAbandoned) -> None:
+    async def _close_abandoned(self, command: EndAbandoned) -> None:
         """Close an abandoned session, unless the person has come back."""
         async with self._drafts.turn(command.session_id):
             before = await self._load(command.session_id)
@@ -174,6 +190,13 @@ class BackgroundUpdates:
                 return
             after, messages = close_session(before, command)
             await self._sessions.save(after, expected=before.version, outgoing=messages)
+
+    async def _keep_title(self, command: KeepTitle) -> None:
+        """Record that the person chose the title of their thread."""
+        async with self._drafts.turn(command.session_id):
+            before = await self._load(command.session_id)
+            if before is not None and not before.thread.named:
+                await self._sessions.save(before.with_thread(named=True), expected=before.version)
 
     async def _follow(self, session: Session, *, cause: str) -> tuple[Session, tuple[Effect, ...]]:
         """Return the session with its draft or plan adjusted to what arrived, and the writes that follow.

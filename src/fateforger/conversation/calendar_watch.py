@@ -27,7 +27,7 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.session.zones import zone_suffix
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext, quote_title
+from fateforger.text import join_sentences, mark_message, ngettext, quote_title
 from fateforger.ui.session_cards import root_line, stage_card
 from fateforger.workers.turns import build_command_job
 
@@ -151,27 +151,20 @@ def _describe_removed(meeting: Meeting, session: Session) -> str:
 
 
 def _describe_changed(was: Meeting, now: Meeting, session: Session) -> str | None:
-    title = quote_title(was.title)
+    old, title = quote_title(was.title), quote_title(now.title)
+    told = []
     if was.title != now.title:
-        title = _("{old}, now called {new},", old=title, new=quote_title(now.title))
+        told.append(_("{old} is now called {new}.", old=old, new=title))
     if (was.start, was.end) != (now.start, now.end):
-        return _(
-            "{title} is now {time} (was {before}).",
-            title=title,
-            time=_format_time(now, session),
-            before=_format_time(was, session),
-        )
-    if was.busy != now.busy:
-        return (
+        time, before = _format_time(now, session), _format_time(was, session)
+        told.append(_("{title} is now {time} (was {before}).", title=title, time=time, before=before))
+    elif was.busy != now.busy:
+        told.append(
             _("{title} is shown as busy now.", title=title)
             if now.busy
             else _("{title} is shown as free now.", title=title)
         )
-    return (
-        _("{old} is now called {new}.", old=quote_title(was.title), new=quote_title(now.title))
-        if was.title != now.title
-        else None
-    )
+    return join_sentences(*told) or None
 
 
 def _format_time(meeting: Meeting, session: Session) -> str:

@@ -30,11 +30,18 @@ from fateforger.session.commands import BackgroundCommand, Command, InboxCommand
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.rules import AddExtracted
-from fateforger.session.commands.thread import EndAbandoned, Opening, StageAction, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import (
+    EndAbandoned,
+    KeepTitle,
+    Opening,
+    StageAction,
+    Start,
+    TimeboxingUserReply,
+)
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import CalendarWrite, Session
-from fateforger.session.queue_commands import ChooseLanguage, QueueCommand, QueueCommandBase, ReadAgain
+from fateforger.session.queue_commands import QueueCommand, QueueCommandBase, ReadAgain
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
 from fateforger.session.store import Sessions
@@ -138,7 +145,9 @@ class PlanningCoordinator:
         self._outside = outside
         self._alone = RuleService(sessions, memory, clock)
         self._forms = FormService(sessions, memory, self._alone, clock)
-        effects = Effects(submitter, self._looker, calendar_wait=calendar_wait, memory=memory, proposals=proposals)
+        effects = Effects(
+            submitter, self._looker, calendar_wait=calendar_wait, memory=memory, proposals=proposals, tasks=tasks
+        )
         self._later = BackgroundUpdates(
             sessions=sessions,
             looker=self._looker,
@@ -189,10 +198,7 @@ class PlanningCoordinator:
 
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.handle`."""
-        if isinstance(command, ChooseLanguage):
-            await self._languages.choose(command.user_id, command.language)
-            use_language((await self._languages.of(command.user_id)).code)
-        elif isinstance(command, ReadAgain):
+        if isinstance(command, ReadAgain):
             await self._beginnings.read_again(command)
         elif isinstance(command, QueueCommandBase):
             await self._tasks.carry_out(command)
@@ -207,12 +213,8 @@ class PlanningCoordinator:
                 await self.on_start(command)
             case Opening():
                 await self.on_opening(command)
-            case RefreshCalendar():
-                await self._later.look_again(command)
-            case AddExtracted():
-                await self._later.apply_understood(command)
-            case EndAbandoned():
-                await self._later.close_abandoned(command)
+            case RefreshCalendar() | AddExtracted() | EndAbandoned() | KeepTitle():
+                await self._later.carry_out(command)
             case TimeboxingCommitDate():
                 await self.on_commit_date(command, tell)
             case TimeboxingUserReply():

@@ -21,9 +21,11 @@ from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.calendar_reads import Look, Looker, Read, build_reading
 from fateforger.conversation.day_history import Historian, HistoryService
 from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import WRITING
 from fateforger.conversation.turn_values import (
     AnswerAgent,
+    CarryOutRequest,
     DraftDay,
     Effect,
     GoBack,
@@ -51,8 +53,10 @@ from fateforger.conversation.write_results import (
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
 from fateforger.planning.plan import TBPlan
 from fateforger.session.cards import Activity, Progress, ProgressCallback, ignore_progress
+from fateforger.session.commands.thread import Opening
 from fateforger.session.conflicts import choices_of, settle_questions
 from fateforger.session.constants import REREAD_WAIT
+from fateforger.session.messages import LastWords
 from fateforger.session.model import Session
 from fateforger.session.replanning import facts_of
 from fateforger.session.views import PreviewView
@@ -160,8 +164,10 @@ class Effects:
         calendar_wait: float,
         memory: MemoryService,
         proposals: ProposalService,
+        tasks: QueueService,
     ) -> None:
         self._submitter = submitter
+        self._tasks = tasks
         self._proposals = proposals
         self._memory = memory
         self._looker = looker
@@ -202,12 +208,27 @@ class Effects:
                 return await self._memory.look_for(effect, session)
             case AnswerAgent():
                 return await self._answer_agent(effect, session, cause)
+            case CarryOutRequest():
+                return await self._carry_out_request(effect, session)
             case _:
                 assert_never(effect)
 
     async def _answer_agent(self, effect: AnswerAgent, session: Session, cause: str) -> Session:
         await self._proposals.answer(effect, session, cause)
         return session
+
+    async def _carry_out_request(self, effect: CarryOutRequest, session: Session) -> Session:
+        place = Opening(
+            command_id=effect.cause,
+            user_id=session.user_id,
+            at=effect.at,
+            channel=session.channel,
+            thread_ts=session.thread_ts,
+            tz=session.tz,
+            text="",
+        )
+        card = await self._tasks.carry_out_request(effect.request, place)
+        return session.with_thread(last_words=LastWords.of(card.text, asks=False, of_queue=True))
 
     async def note(self, plan: TBPlan, session: Session, cause: str) -> None:
         """Record that the plan has adopted the person's own changes, so that reverting one counts as a new request.

@@ -37,7 +37,7 @@ from fateforger.session.commands.plan import ExplainBlock
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import MOST_STEPS
 from fateforger.session.gate import find_refusal, get_requested_move
-from fateforger.session.messages import CHANGE, LastWords, Notice
+from fateforger.session.messages import LastWords, Notice, join_notices
 from fateforger.session.pending import PendingQuestion, pending_questions
 from fateforger.session.recall import nameable_constraints
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage, target
@@ -48,13 +48,38 @@ from fateforger.values import replace
 TURN_INIT, DECISION, TRANSITION, PRESENTER = "turn_init", "decision", "transition", "presenter"
 
 
-class Step(BaseModel):
-    """Message from one node to the next: the current stage and the move to make from there.
+class Hearing(BaseModel):
+    """Progress through a message in words, which may hold several wishes, each with several commands.
 
-    A message in words may hold several wishes, each with several commands: ``rest`` holds those after the first of the
-    current wish, ``wishes`` and ``later`` what follows it, unread and read. ``notices`` say what came of the wishes so
-    far; ``blocked`` is true if one of them was refused or waits for an answer. ``lines`` are shown at the end.
+    ``rest`` holds the commands after the first of the current wish, ``wishes`` and ``later`` what follows it, unread
+    and read; with ``ended`` that is left for another turn. ``heard`` holds the commands so far, ``notices`` what came
+    of them; ``blocked`` is true if one was refused or waits for an answer. ``lines`` are shown at the end; ``answers``
+    are those to wishes without a command.
     """
+
+    model_config = ConfigDict(frozen=True)
+    rest: tuple[SessionCommand, ...] = ()
+    wishes: tuple[Wish, ...] = ()
+    later: tuple[tuple[SessionCommand, ...], ...] = ()
+    heard: tuple[tuple[SessionCommand, ...], ...] = ()
+    notices: tuple[Notice, ...] = ()
+    lines: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    last_words: LastWords | None = None
+    begun: bool = False
+    ended: bool = False
+    blocked: bool = False
+    rules: bool = False
+    number: int = 0
+
+    @property
+    def has_more(self) -> bool:
+        """True while wishes are left for this turn."""
+        return bool(self.wishes or self.later) and not self.ended
+
+
+class Step(BaseModel):
+    """Message from one node to the next: the current stage and the move to make from there."""
 
     model_config = ConfigDict(frozen=True)
     stage: TimeboxingStage
@@ -62,24 +87,9 @@ class Step(BaseModel):
     refused: bool = False
     turn: TurnInput | None = Field(None, exclude=True, repr=False)
     stage_input: StageInput | None = Field(None, exclude=True, repr=False)
-    rest: tuple[SessionCommand, ...] = Field((), exclude=True, repr=False)
-    wishes: tuple[Wish, ...] = Field((), exclude=True, repr=False)
-    later: tuple[tuple[SessionCommand, ...], ...] = Field((), exclude=True, repr=False)
-    heard: tuple[tuple[SessionCommand, ...], ...] = Field((), exclude=True, repr=False)
-    notices: tuple[Notice, ...] = Field((), exclude=True, repr=False)
-    begun: bool = False
-    blocked: bool = False
-    rules: bool = False
-    number: int = 0
-    lines: tuple[str, ...] = Field((), exclude=True, repr=False)
-    last_words: LastWords | None = Field(None, exclude=True, repr=False)
+    hearing: Hearing = Field(Hearing(), exclude=True, repr=False)
     effects: tuple[Effect, ...] = Field((), exclude=True, repr=False)
     outcome: TurnOutcome | None = Field(None, exclude=True, repr=False)
-
-    @property
-    def has_more(self) -> bool:
-        """True while wishes of the message are left."""
-        return bool(self.wishes or self.later)
 
 
 Message = StructuredMessage[Step]
@@ -131,8 +141,8 @@ def build_timeboxing_graphflow(model: Model | None = None) -> GraphFlow:
         builder.add_node(Node(name, work), activation="any")
     _edge(builder, TURN_INIT, DECISION, lambda _step: True)
     builder.add_edge(DECISION, TRANSITION)
-    _edge(builder, TRANSITION, PRESENTER, lambda step: step.refused and not step.has_more)
-    _edge(builder, TRANSITION, DECISION, lambda step: step.refused and step.has_more)
+    _edge(builder, TRANSITION, PRESENTER, lambda step: step.refused and not step.hearing.has_more)
+    _edge(builder, TRANSITION, DECISION, lambda step: step.refused and step.hearing.has_more)
     for stage in TimeboxingStage:
         _edge(builder, TRANSITION, stage_node(stage), _lets_in(stage))
         for goal, moves in group_moves_by_goal(stage).items():
@@ -196,7 +206,7 @@ def _makes_one_of(moves: frozenset[Move]) -> Callable[[Step], bool]:
 
 
 def _ends_with(moves: frozenset[Move], *, more: bool) -> Callable[[Step], bool]:
-    return lambda step: step.move in moves and step.has_more is more
+    return lambda step: step.move in moves and step.hearing.has_more is more
 
 
 def _turn_init(step: Step) -> Step:
@@ -210,98 +220,104 @@ def _turn_init(step: Step) -> Step:
         now=turn.now,
         memory=turn.memory,
     )
-    return Step(
-        stage=step.stage,
-        turn=turn,
-        stage_input=first,
+    hearing = Hearing(
         rest=turn.rest,
         wishes=turn.wishes,
         later=turn.later,
+        blocked=turn.blocked,
         lines=turn.lines,
         last_words=turn.last_words,
     )
+    return Step(stage=step.stage, turn=turn, stage_input=first, hearing=hearing)
 
 
 def _build_decision(model: Model | None) -> Work:
     async def decision(step: Step) -> Step:
         """Determine the move that a command asks for. Words are read by the model first, wish by wish."""
         given = _require(step.stage_input)
-        if step.begun:
+        if step.hearing.begun:
             return await _take_next(step, model)
-        step, command = replace(step, begun=True), given.command
+        hearing, command = replace(step.hearing, begun=True), given.command
+        step = replace(step, hearing=hearing)
         if model is None or not isinstance(command, TimeboxingUserReply):
-            heard = () if command is None or not (step.has_more or step.rest) else ((command, *step.rest),)
-            return _asking(replace(step, heard=heard), given, command)
-        if step.wishes:
+            heard = () if command is None or not (hearing.has_more or hearing.rest) else ((command, *hearing.rest),)
+            return _asking(replace(step, hearing=replace(hearing, heard=heard, number=1)), given, command)
+        if hearing.has_more:
             return await _take_next(step, model)
         found = await find_wishes(command, given.session, model, _list_in_view(step))
         if found.language is not None:
             given = replace(given, session=given.session.with_options(language=found.language))
-        step = replace(step, wishes=found.wishes, rules=found.rules, stage_input=given)
+        hearing = replace(hearing, wishes=found.wishes, rules=found.rules)
+        step = replace(step, hearing=hearing, stage_input=given)
         if found.trouble:
             return _refuse(step, given, Notice(lines=found.trouble, refused=True))
         with speak(given.session.options.language):
-            return await _take_next(step, model)
+            taken = await _take_next(step, model)
+        if taken.refused:
+            return taken
+        return replace(taken, hearing=replace(taken.hearing, lines=(*found.lines, *taken.hearing.lines)))
 
     return decision
 
 
 NOT_GONE_ON = mark_message("Because of that I did not go on.")
-AFTER_UNDO = mark_message("I took that back first; please say the rest of your message once more.")
 _GOES_ON = frozenset({Move.PROCEED, Move.RETRY})
 
 
 async def _take_next(step: Step, model: Model | None) -> Step:
     """Begin with the next wish of a message, in the session as those before it left it."""
-    given = _require(step.stage_input)
+    given, hearing = _require(step.stage_input), step.hearing
     notice = given.session.thread.notice
-    if step.number and notice is not None:
-        step = replace(step, notices=(*step.notices, notice))
+    if hearing.number and notice is not None:
+        hearing = replace(hearing, notices=(*hearing.notices, notice))
         given = replace(given, session=given.session.with_thread(notice=None))
     given = replace(given, arrived=None)
-    step = replace(step, refused=False, number=step.number + 1, move=Move.STAY, rest=())
+    if any(isinstance(effect, _TAKES_BACK) for effect in step.effects) or (model is None and not hearing.later):
+        ended = replace(hearing, ended=True, rest=())
+        return replace(step, move=Move.STAY, refused=True, hearing=ended, stage_input=given)
+    hearing = replace(hearing, number=hearing.number + 1, rest=())
     lines: tuple[str, ...] = ()
-    if step.later:
-        commands, *later = step.later
-        step = replace(step, later=tuple(later))
+    if hearing.later:
+        commands, *later = hearing.later
+        hearing = replace(hearing, later=tuple(later))
     else:
-        wish, *wishes = step.wishes
-        step = replace(step, wishes=tuple(wishes))
-        heard = await _read_wish(step, given, wish, _require(model))
-        before = given.session.thread.last_words if heard.asks_back else None
-        words = None if heard.spoken is None else LastWords.of(heard.spoken, asks=heard.asks)
-        step = replace(step, last_words=words or before or step.last_words)
-        commands, lines = heard.commands, heard.lines
-        if heard.trouble or not commands:
-            notice = Notice(lines=heard.trouble or lines, refused=bool(heard.trouble), code=heard.code)
-            return _refuse(step, given, notice)
-    if step.blocked and any(get_requested_move(command) in _GOES_ON for command in commands):
-        return _refuse(step, given, Notice(lines=(_(NOT_GONE_ON),)))
-    if any(isinstance(effect, _TAKES_BACK) for effect in step.effects):
-        return _refuse(step, given, Notice(lines=(_(AFTER_UNDO),)))
+        wish, *wishes = hearing.wishes
+        hearing = replace(hearing, wishes=tuple(wishes))
+        read = await _read_wish(replace(step, hearing=hearing), given, wish, _require(model))
+        before = given.session.thread.last_words if read.asks_back else None
+        words = None if read.spoken is None else LastWords.of(read.spoken, asks=read.asks)
+        hearing = replace(hearing, last_words=words or before or hearing.last_words)
+        commands, lines = read.commands, read.lines
+        if read.trouble or not commands:
+            notice = Notice(lines=read.trouble or lines, refused=bool(read.trouble), code=read.code)
+            return _answer(replace(step, hearing=hearing), given, notice)
+    if hearing.blocked and any(get_requested_move(command) in _GOES_ON for command in commands):
+        return _answer(replace(step, hearing=hearing), given, Notice(lines=(_(NOT_GONE_ON),), refused=True))
     first, *rest = commands
-    asking = _asking(step, replace(given, command=first), first)
-    return replace(asking, rest=tuple(rest), lines=(*step.lines, *lines), heard=(*step.heard, tuple(commands)))
+    hearing = replace(
+        hearing, rest=tuple(rest), lines=(*hearing.lines, *lines), heard=(*hearing.heard, tuple(commands))
+    )
+    return _asking(replace(step, refused=False, hearing=hearing), replace(given, command=first), first)
 
 
 _TAKES_BACK = (UndoUpdate, UndoGroup, GoBack)
-"""Effects that change the plan after the graph, so that no further change can be read before them."""
+"""Effects that change the plan after the graph, so that the next wish can only be read in another turn."""
 
 
 async def _read_wish(step: Step, given: StageInput, wish: Wish, model: Model) -> MessageReading:
     """Read a wish. What it makes has keys of its own, so the id of a further wish has its number."""
     memory, turn = given.memory or MemoryReading(), _require(step.turn)
-    command = turn.command
+    command, number = turn.command, step.hearing.number
     text = command.text if isinstance(command, TimeboxingUserReply) else ""
     reply = TimeboxingUserReply(
-        command_id=command.command_id if step.number == 1 else f"{command.command_id}/{step.number}",
+        command_id=command.command_id if number == 1 else f"{command.command_id}/{number}",
         user_id=command.user_id,
         at=command.at,
         session_id=command.session_id,
         text=wish.words or text,
     )
     listed = nameable_constraints(given.session, memory.versions, memory.near)
-    return await read_wish(wish, reply, given.session, model, listed, _list_in_view(step))
+    return await read_wish(wish, reply, given.session, model, listed, _list_in_view(step), turn.context)
 
 
 def _list_in_view(step: Step) -> tuple[PendingQuestion, ...]:
@@ -311,7 +327,9 @@ def _list_in_view(step: Step) -> tuple[PendingQuestion, ...]:
     """
     turn, session = _require(step.turn), _require(step.stage_input).session
     shown = tuple(pending_questions(turn.session, turn.proposals))
-    return shown if step.number < 2 else tuple(q for q in shown if q in pending_questions(session, turn.proposals))
+    return (
+        shown if step.hearing.number < 2 else tuple(q for q in shown if q in pending_questions(session, turn.proposals))
+    )
 
 
 def _asking(step: Step, given: StageInput, command: SessionCommand | None) -> Step:
@@ -319,11 +337,17 @@ def _asking(step: Step, given: StageInput, command: SessionCommand | None) -> St
     return replace(step, move=asked, stage_input=replace(given, asked=asked))
 
 
+def _answer(step: Step, given: StageInput, notice: Notice) -> Step:
+    """Answer a wish without a command. The answer is kept in case the other commands are carried out again."""
+    refused = _refuse(step, given, notice)
+    return replace(refused, hearing=replace(refused.hearing, answers=(*step.hearing.answers, *notice.lines)))
+
+
 def _refuse(step: Step, given: StageInput, notice: Notice) -> Step:
     session = given.session.with_thread(notice=notice)
     stopped = replace(given, session=session)
-    blocked = step.blocked or notice.refused
-    return replace(step, move=Move.STAY, refused=True, blocked=blocked, rest=(), stage_input=stopped)
+    hearing = replace(step.hearing, blocked=step.hearing.blocked or notice.refused, rest=())
+    return replace(step, move=Move.STAY, refused=True, hearing=hearing, stage_input=stopped)
 
 
 def _transition(step: Step) -> Step:
@@ -353,49 +377,42 @@ def _stage(step: Step) -> Step:
             arrived=output.move,
         )
         return replace(step, stage=goal, move=output.move, stage_input=arriving)
-    here = replace(given, session=output.session)
+    here, hearing = replace(given, session=output.session), step.hearing
     notice = output.session.thread.notice
     held = output.session.sync.held is not None and output.session.sync.held.asked == given.cause
     # A held change can be confirmed within the same message; a move does not proceed until it is answered.
-    answer = held and bool(step.rest) and isinstance(step.rest[0], JUDGEMENTS)
+    answer = held and bool(hearing.rest) and isinstance(hearing.rest[0], JUDGEMENTS)
     refused = notice is not None and notice.refused
     stayed = given.asked is Move.PROCEED and given.arrived is None
-    if not step.rest or (held and not answer) or (refused and not held) or stayed:
-        blocked = step.blocked or held or refused or stayed
-        return replace(step, move=Move.STAY, rest=(), blocked=blocked, stage_input=here)
-    command, *rest = step.rest
-    following = replace(here, command=command, arrived=None)
-    after = _transition(_asking(replace(step, rest=tuple(rest)), following, command))
+    if not hearing.rest or (held and not answer) or (refused and not held) or stayed:
+        hearing = replace(hearing, rest=(), blocked=hearing.blocked or held or refused or stayed)
+        return replace(step, move=Move.STAY, hearing=hearing, stage_input=here)
+    command, *rest = hearing.rest
+    step = replace(step, hearing=replace(hearing, rest=tuple(rest)))
+    after = _transition(_asking(step, replace(here, command=command, arrived=None), command))
     return after if after.refused else _stage(after)
 
 
 def _presenter(step: Step) -> Step:
     """Build the outcome of the turn."""
-    given = _require(step.stage_input)
+    given, hearing = _require(step.stage_input), step.hearing
     session = given.session
     if given.command is None or not given.command.is_view:
-        session = session.with_thread(last_words=step.last_words)
+        session = session.with_thread(last_words=hearing.last_words)
     if session.sync.held is not None and session.sync.held.asked != given.cause and not _keeps_held(given.command):
         session = session.with_sync(held=None)
-    session = session.with_thread(notice=_join_notices((*step.notices, session.thread.notice)))
-    if step.lines:
-        session = session.remark(*step.lines)
-    outcome = present_outcome(session, step.effects)
-    return Step(stage=step.stage, outcome=replace(outcome, wishes=step.heard, lines=step.lines, rules=step.rules))
-
-
-def _join_notices(notices: Sequence[Notice | None]) -> Notice | None:
-    """Return what came of the wishes of a message as one notice; it is a refusal only if all of them were refused."""
-    found = [notice for notice in notices if notice is not None]
-    if len(found) < 2:
-        return found[0] if found else None
-    codes = [notice.code for notice in found]
-    return Notice(
-        lines=tuple(dict.fromkeys(line for notice in found for line in notice.lines)),
-        refused=all(notice.refused for notice in found),
-        code=CHANGE if CHANGE in codes else codes[-1],
-        draft=tuple(line for notice in found for line in notice.draft),
+    session = session.with_thread(notice=join_notices((*hearing.notices, session.thread.notice)))
+    if hearing.lines:
+        session = session.remark(*hearing.lines)
+    outcome = replace(
+        present_outcome(session, step.effects),
+        wishes=hearing.heard,
+        lines=(*hearing.lines, *hearing.answers),
+        rules=hearing.rules,
+        left=hearing.wishes,
+        left_later=hearing.later,
     )
+    return Step(stage=step.stage, outcome=outcome)
 
 
 def _keeps_held(command: SessionCommand | None) -> bool:

@@ -16,6 +16,7 @@ from fateforger.conversation.turn_values import (
     with_memory,
 )
 from fateforger.errors import BadInput, UserError
+from fateforger.memory.applicability import TAKEN_BACK
 from fateforger.memory.credentials import REFUSED, holds_credentials
 from fateforger.memory.record import ConstraintRecord, compute_content_key, compute_rule_key, compute_uid
 from fateforger.memory.versions import Version, select_newest
@@ -38,7 +39,6 @@ from fateforger.session.day import follow_lunch_rule
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.memory_changes import (
     COUNTS_AGAIN,
-    TAKEN_BACK,
     Memory,
     MemoryChange,
     find_alike,

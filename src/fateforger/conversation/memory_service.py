@@ -39,7 +39,8 @@ from fateforger.session.commands.rules import (
 )
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
-from fateforger.session.memory import MemoryView, unstored_versions
+from fateforger.session.memory import MemoryView, MemoryWrite, unstored_versions
+from fateforger.session.messages import LastWords, RecentTalk
 from fateforger.session.model import Session
 from fateforger.session.recall import MOST_NAMED, nameable_constraints, recall
 from fateforger.session.rulebook import (
@@ -391,6 +392,14 @@ NO_ZONE = "UTC"
 """The time zone of a person who has never planned a day; it only decides which day is today."""
 
 
+def _with_talk(person: Session, talk: RecentTalk) -> Session:
+    """Return the session of a person with what was said before, and what was written then, to take back."""
+    bot = talk.exchanges[-1].bot if talk.exchanges else ""
+    words = LastWords.of(bot, asks=False) if bot else None
+    writes = tuple(MemoryWrite(cause=cause, lines=()) for cause in talk.wrote)
+    return person.with_thread(exchanges=talk.exchanges, last_words=words).with_rules(memory_writes=writes)
+
+
 class RuleService:
     """Reads and changes rules outside of a session.
 
@@ -438,15 +447,32 @@ class RuleService:
             return True
         return await self._memory.has_written(command.user_id, command.command_id)
 
-    async def answer(self, reply: TimeboxingUserReply, model: Model) -> Card:
-        """Carry out what a message wants of memory, and return the answer. Raises ``StoreError``."""
+    async def answer(
+        self, reply: TimeboxingUserReply, model: Model, talk: RecentTalk | None = None
+    ) -> tuple[Card, tuple[str, ...]]:
+        """Carry out what a message wants of memory; return the answer, and the commands that wrote something.
+
+        ``talk`` is what was said before. Raises ``StoreError``.
+        """
         try:
-            return await self._answer(reply, model)
+            return await self._answer(reply, model, talk)
+        except BadInput as error:
+            return rules_reply((error.message,), None), ()
+
+    async def answer_command(self, command: SessionCommand) -> Card:
+        """Carry out a command that words gave, and return the answer. Raises ``StoreError``."""
+        try:
+            await self.carry_out(command)
         except BadInput as error:
             return rules_reply((error.message,), None)
+        return rules_reply(self.get_reply(command.command_id), None)
 
-    async def _answer(self, reply: TimeboxingUserReply, model: Model) -> Card:
+    async def _answer(
+        self, reply: TimeboxingUserReply, model: Model, talk: RecentTalk | None
+    ) -> tuple[Card, tuple[str, ...]]:
         person, before = await self._person(reply.user_id), (await self.book(reply.user_id, None)).versions
+        person = person if talk is None else _with_talk(person, talk)
+        wrote: list[str] = []
         heard = await read_memory_request(reply, person, model, nameable_constraints(person, before))
         lines, view = [*heard.trouble, *heard.lines], None
         for number, command in enumerate(heard.commands):
@@ -455,13 +481,14 @@ class RuleService:
                 continue
             named = replace(command, command_id=f"{command.command_id}.{number}")
             await self.carry_out(named)
+            wrote.append(named.command_id)
             lines += self.get_reply(named.command_id)
         known = {(version.uid, version.seq) for version in before}
         after = (await self.book(reply.user_id, None)).versions
         changed = tuple(version.uid for version in after if (version.uid, version.seq) not in known)
         if changed:
             view = refresh_view(person, after, MemoryView(asked=reply.command_id, only=changed))
-        return rules_reply(lines, view)
+        return rules_reply(lines, view), tuple(wrote)
 
     async def _show(self, person: Session, command: ShowMemory) -> MemoryView | None:
         """Return the rules that a message asks for. Raises ``StoreError``."""
@@ -484,7 +511,7 @@ class RuleService:
             raise StoreUnavailable(reading.error)
         output = node.handle_memory_command(self._stage(person, command, reading), command)
         if output is None:
-            raise BadInput("That needs a session; start one with /timebox.")
+            raise BadInput(_("That needs a session; start one with /timebox."))
         for effect in output.effects:
             if isinstance(effect, WriteMemory):
                 # The rule belongs to no session.

@@ -6,7 +6,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 from fateforger.calendar.conflicts import describe_value
 from fateforger.calendar.model import SafetyCheckKind
@@ -70,7 +69,7 @@ from fateforger.session.replanning import (
     with_safe_undo,
 )
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.session.undone import find_undone, with_undone
+from fateforger.session.undone import NONE_UNDONE, find_undone, with_undone
 from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
@@ -116,25 +115,15 @@ def resolve_conflict(session: Session, command: ResolveConflict, *, at_once: boo
 
 def _describe_answer(question: Question, command: ResolveConflict, session: Session, *, at_once: bool) -> str:
     conflict, tz = question.conflict, zone(session.tz)
-    title = quote_title(conflict.title)
     if command.keep == "plan":
-        planned = _describe_planned(question, session, tz)
+        planned = describe_value(conflict, conflict.plan, session.date, tz)
         if at_once:
-            return _("As planned, {title} {planned}; your calendar gets that now.", title=title, planned=planned)
-        return _(
-            "As planned, {title} {planned}; your calendar gets that when you commit.", title=title, planned=planned
-        )
+            return _("As planned: {planned} Your calendar gets that now.", planned=planned)
+        return _("As planned: {planned} Your calendar gets that when you commit.", planned=planned)
     if conflict.calendar is None:
-        return _("{title} stays deleted, and is out of the plan.", title=title)
-    return _(
-        "As on your calendar, {title} {value}.",
-        title=title,
-        value=describe_value(conflict.topic, conflict.calendar, session.date, tz),
-    )
-
-
-def _describe_planned(question: Question, session: Session, tz: ZoneInfo) -> str:
-    return describe_value(question.conflict.topic, question.conflict.plan, session.date, tz)
+        return _("{title} stays deleted, and is out of the plan.", title=quote_title(conflict.title))
+    shown = describe_value(conflict, conflict.calendar, session.date, tz)
+    return _("As on your calendar: {shown}", shown=shown)
 
 
 CHANGED = mark_message("{why} So I changed your plan.")
@@ -146,13 +135,13 @@ NOT_COMMITTED = mark_message("I did not commit this plan, because it goes agains
 NOT_WRITTEN = mark_message(
     "It is in your plan, but not on your calendar yet, because the plan goes against what you want kept."
 )
-AGAINST = mark_message("{sentence} Against it: {blocks}.")
-BOOKED = mark_message("“{title}” came to your calendar at {times}. Against it: {block}.")
+AGAINST = mark_message("{sentence} These break it: {blocks}.")
+BOOKED = mark_message("“{title}” ({times}) is new on your calendar. In its way: {block}.")
 COMMIT_ANYWAY = mark_message("Commit anyway, and that does not count for this day; or change the plan.")
 WRITE_ANYWAY = mark_message("Write it anyway, and that does not count for this day; or change the plan.")
 NOT_MADE = mark_message("I did not do that, because of a rule you want kept.")
 ANYWAY = mark_message("Do it anyway, and that rule does not count for this day; or leave the plan as it is.")
-BY_ITSELF = mark_message("This plan is {label} ({level} of 4), so it goes to your calendar by itself.")
+BY_ITSELF = mark_message("This plan is at level {level} of 4 ({label}), so it goes to your calendar by itself.")
 GOES_AGAINST = mark_message("That goes against something you want.")
 JUDGEMENTS = (JudgeConstraint, ReviseConstraint, SettleConstraints)
 
@@ -481,7 +470,7 @@ def _why_against(session: Session, breach: ConstraintViolation) -> str:
 def _join_blocks(session: Session, keys: AbstractSet[str]) -> str:
     """List blocks of the plan, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
     blocks = () if session.planning.plan is None else by_time(session.planning.plan)
-    return join_words([f"“{b.event.name}” ({local_span(session, b)})" for b in blocks if b.key in keys])
+    return join_words([f"{quote_title(b.event.name)} ({local_span(session, b)})" for b in blocks if b.key in keys])
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:
@@ -494,9 +483,6 @@ def write(stage: StageInput, session: Session) -> StageOutput:
     brakes = session.sync.brakes if stage.asked is Move.RETRY else ()
     session = session.with_sync(write_group=group, brakes=brakes)
     return StageOutput(session=session, effects=(WriteCalendar(group=group, commit=False),))
-
-
-NONE_UNDONE = mark_message("No change was taken back that I could make again, so I changed nothing.")
 
 
 def _restore_change(stage: StageInput) -> StageOutput:
@@ -531,7 +517,7 @@ def undo_last_change(session: Session) -> Session:
     return grade_session(
         session.with_planning(plan=last.plan_before)
         .with_sync(refine_undo=rest, problem=session.sync.problem if rest and not rest[-1].transactions else None)
-        .with_notice(join_sentences(_("Your last change is taken back."), difference))
+        .with_notice(join_sentences(_("Your last change is taken back."), difference), *session.notice_lines)
     )
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from fateforger.conversation.language.answers import OpeningReading
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.turn_values import TurnInput, TurnOutcome
 from fateforger.errors import BadInput, ModelBusy, ModelError, ModelTimedOut, ModelUnreachable
 from fateforger.planning.plan import TBPlan
@@ -18,7 +19,6 @@ from fateforger.planning.validation import first_mistake
 from fateforger.ports.model import Completion, Model, Prompt, Role
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session, Sketch
-from fateforger.tasks.task import QueuedTask
 
 VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -78,7 +78,7 @@ class Run(BaseModel):
 
 
 class OpeningRun(BaseModel):
-    """Reading of a first message, for the ``session`` that it would begin and a person with this ``queue``.
+    """Reading of a first message, for the ``session`` that it would begin.
 
     Without ``opened`` there was nothing to do, or the message could not be read.
     """
@@ -87,10 +87,20 @@ class OpeningRun(BaseModel):
     kind: Literal["opening"] = "opening"
     reply: TimeboxingUserReply
     session: Session
-    queue: tuple[QueuedTask, ...] = ()
+    context: OutsideContext = OutsideContext()
     exchanges: tuple[Exchange, ...] = ()
     opened: OpeningReading | None = None
     seconds: float = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_queue(cls, document: Any) -> Any:
+        """Read an earlier recording, which knew the queue alone."""
+        if not isinstance(document, dict) or "queue" not in document:
+            return document
+        told = {**document}
+        tasks = told.pop("queue")
+        return {**told, "context": {"tasks": tasks}}
 
 
 class DraftRun(BaseModel):
@@ -187,6 +197,11 @@ class ListeningModel:
         self.exchanges: list[Exchange] = []
         self.prompts: list[Prompt] = []
 
+    @property
+    def time_factor(self) -> float:
+        """See :attr:`fateforger.ports.model.Model.time_factor`."""
+        return self._model.time_factor
+
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         """Complete a prompt and record the exchange. See :meth:`fateforger.ports.model.Model.complete`."""
         try:
@@ -214,6 +229,8 @@ class AnsweringModel:
     ``missed`` holds requests without a recorded answer, ``left`` the answers that have not been used.
     """
 
+    time_factor = 1.0
+
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
         self.left = list(exchanges)
         self.answered: list[tuple[Exchange, Exchange]] = []
@@ -232,7 +249,7 @@ class AnsweringModel:
         self.left.remove(then)
         self.answered.append((then, now))
         if then.completion is None:
-            raise _build_error(then.failure)
+            raise build_error(then.failure)
         return then.completion
 
     async def aclose(self) -> None:
@@ -244,7 +261,8 @@ def read_purpose(name: str) -> str:
     return name.partition("/")[0]
 
 
-def _build_error(failure: Failure | None) -> ModelError:
+def build_error(failure: Failure | None) -> ModelError:
+    """Return the error of a recorded failure."""
     if failure is None or failure.kind == CANCELLED:
         return ModelTimedOut("The language model took too long to answer.")
     kinds = {kind("").kind: kind for kind in (*ModelError.__subclasses__(), ModelError)}

@@ -130,6 +130,10 @@ KEPT = frozenset(
             "Replan.missed",
             "Replan.done",
             "Replan.not_today",
+            "Button.action",
+            "Button.target",
+            "RecentTalk.wrote",
+            "OpenPlan.step",
         ),
     }
 )
@@ -160,8 +164,8 @@ def redact_run(run: AnyRun, schemas: Sequence[Mapping[str, Any] | None], hide: H
         case Run():
             return replace(run, input=redact_input(run.input, hide))
         case OpeningRun():
-            queue = tuple(_model(task, hide) for task in run.queue)
-            return replace(run, reply=_model(run.reply, hide), session=_session(run.session, hide), queue=queue)
+            context = _model(run.context, hide)
+            return replace(run, reply=_model(run.reply, hide), session=_session(run.session, hide), context=context)
         case DraftRun():
             over = None if run.instead_of is None else _model(run.instead_of, hide)
             return replace(run, session=_session(run.session, hide), instead_of=over)

@@ -105,6 +105,11 @@ class TurnModel:
         self._tell = tell
         self.prompts: tuple[str, ...] = ()
 
+    @property
+    def time_factor(self) -> float:
+        """See :attr:`Model.time_factor`."""
+        return self._model.time_factor
+
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         """See :meth:`Model.complete`."""
         doing = _find_progress(prompt.role)

@@ -1,19 +1,23 @@
 """Messages of a session after a turn: the card of its stage, its first message, and views next to the plan.
 
+The card of a stage is one message, updated in place. Words are answered by a short reply at the end of the thread. The
+card itself moves there once the reply would be too far from it, or when it asks something that its buttons answer.
 Opening a view with a click posts it at the end of the thread; later changes update it in place. When it is closed, or
 opened again further down, one line remains of the message.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from fateforger.session.cards import Card, Feedback
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import mark_shown
-from fateforger.session.messages import LONGEST_EXCHANGE, MOST_EXCHANGES, Exchange, Outgoing
+from fateforger.session.messages import MOST_EXCHANGES, Exchange, Outgoing
 from fateforger.session.model import Session
+from fateforger.session.pending import pending_questions
 from fateforger.session.stages import TimeboxingStage
-from fateforger.text import shorten
 from fateforger.ui.calendar_cards import (
     closed_history_card,
     closed_preview_card,
@@ -22,8 +26,9 @@ from fateforger.ui.calendar_cards import (
     moved_preview_card,
     preview_card,
 )
+from fateforger.ui.card_parts import show_notice
 from fateforger.ui.rule_cards import closed_memory_card, memory_card, moved_memory_card
-from fateforger.ui.session_cards import left_card, root_card, root_line, stage_card
+from fateforger.ui.session_cards import left_card, moved_card, root_card, root_line, stage_card
 from fateforger.values import replace
 
 HISTORY = "history"
@@ -98,10 +103,22 @@ def find_slot(session: Session) -> str:
     return f"stage:{session.stage.number}"
 
 
-def build_messages(before: Session | None, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:
+class Trigger(StrEnum):
+    """Cause of a session's messages."""
+
+    WORDS = "words"
+    CONTROL = "control"
+    """A control or form, which the person has in front of them."""
+    BACKGROUND = "background"
+
+
+def build_messages(
+    before: Session | None, after: Session, cause: str, trigger: Trigger = Trigger.BACKGROUND
+) -> tuple[Session, tuple[Outgoing, ...]]:
     """Return the messages, the first message first, and the session that records its line and the asked questions.
 
-    After a change of stage, the previous card becomes one line about its outcome.
+    After a change of stage, the previous card becomes one line about its outcome. Without ``before`` the card is shown
+    at the end of the thread.
     """
     messages: list[Outgoing] = []
     line = root_line(after)
@@ -114,9 +131,30 @@ def build_messages(before: Session | None, after: Session, cause: str) -> tuple[
     if before is not None and before.stage is not after.stage:
         farewell = left_card(after, before.stage)
         card = replace(card, retire=(find_slot(before),), farewell=farewell)
+    else:
+        card = replace(card, retire=(card.slot,), farewell=moved_card(after))
+        if before is not None:
+            card = _keep_in_place(before, after, card, trigger)
     messages.append(card)
     messages += build_side_messages(before, after, cause)
     return after, tuple(messages)
+
+
+def _keep_in_place(before: Session, after: Session, card: Outgoing, trigger: Trigger) -> Outgoing:
+    """Return the card of an unchanged stage with where it is shown. News that it alone tells go to the end."""
+    notice = show_notice(after)
+    if trigger is Trigger.CONTROL or (trigger is Trigger.BACKGROUND and not notice):
+        return replace(card, stays=True)
+    if trigger is Trigger.WORDS and notice and not _asks_more(before, after):
+        return replace(card, reply=Card(text="\n".join(after.notice_lines), parts=notice))
+    return card
+
+
+def _asks_more(before: Session, after: Session) -> bool:
+    """Check whether the card asks something new that its buttons answer."""
+    asked = [each.answers for each in pending_questions(before)]
+    new = (each for each in pending_questions(after) if not each.is_offer and each.answers)
+    return any(each.answers not in asked for each in new)
 
 
 def with_exchange(session: Session, command: SessionCommand, *, rules: bool) -> Session:
@@ -132,9 +170,10 @@ def with_exchange(session: Session, command: SessionCommand, *, rules: bool) -> 
         person = f"[{command.moves[command.move].label}]"
     else:
         person = f"[{command.kind}]"
-    bot = " ".join(session.notice_lines) or session.stage.heading
-    exchange = Exchange(person=shorten(person, LONGEST_EXCHANGE), bot=shorten(bot, LONGEST_EXCHANGE))
-    return session.with_thread(exchanges=(*session.thread.exchanges, exchange)[-MOST_EXCHANGES:])
+    last = session.thread.last_words
+    bot = " ".join(session.notice_lines) or (session.stage.heading if last is None else last.bot)
+    exchanges = (*session.thread.exchanges, Exchange.of(person, bot))
+    return session.with_thread(exchanges=exchanges[-MOST_EXCHANGES:])
 
 
 def add_rating(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]) -> tuple[Outgoing, ...]:

@@ -7,27 +7,33 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from fateforger.conversation.calendar_reads import Looker
+from fateforger.conversation.language.answers import OpeningReading
+from fateforger.conversation.language.queue_requests import OpenPlan, OutsideContext
 from fateforger.conversation.memory_service import MemoryService, RuleService
+from fateforger.conversation.queue.cards import build_reply
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import RunningTurn, TurnModel
 from fateforger.conversation.session_lifecycle import build_session, format_session_id
 from fateforger.conversation.session_messages import add_rating, build_messages
-from fateforger.conversation.task_offers import ExternalTaskList
-from fateforger.conversation.turn_log import TurnLog
+from fateforger.conversation.task_offers import ExternalTaskList, find_offers
+from fateforger.conversation.turn_log import LogEntry, TurnLog
 from fateforger.conversation.turn_values import TurnInput
 from fateforger.conversation.turns import Turns
 from fateforger.ports.model import Model
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import ignore_progress
 from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
+from fateforger.session.day import day_words
 from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
-from fateforger.session.queue_commands import ReadAgain
+from fateforger.session.noted import describe_noted
+from fateforger.session.queue_commands import QueueCommandBase, ReadAgain
+from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
-from fateforger.tasks.durations import Estimate
-from fateforger.tasks.intent import HydratedMessage, Purpose
-from fateforger.tasks.task import QueuedTask
+from fateforger.tasks.intent import Purpose
 from fateforger.text import current_language, use_language
+from fateforger.text import gettext as _
 from fateforger.ui.session_cards import unread_card, welcome_card
+from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
 AT_ONCE = timedelta(seconds=20)
@@ -46,6 +52,14 @@ def find_recent_session(opening: Opening, earlier: Sequence[Session]) -> Session
     return None
 
 
+def _is_open(session: Session) -> bool:
+    return session.status is SessionStatus.ACTIVE
+
+
+def _describe_plan(session: Session) -> OpenPlan:
+    return OpenPlan(session_id=session.id, date=session.date, step=session.stage.value)
+
+
 def to_reply(session_id: str, opening: Opening) -> TimeboxingUserReply:
     """Return the message as a reply to a session."""
     return TimeboxingUserReply(
@@ -58,56 +72,8 @@ def to_reply(session_id: str, opening: Opening) -> TimeboxingUserReply:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A message that no model could read."""
-
-
-async def run_first_turn(
-    opening: Opening,
-    earlier: Sequence[Session],
-    queue: Sequence[QueuedTask],
-    model: Model,
-    logbook: TurnLog,
-    *,
-    calendar_write: CalendarWrite,
-    memory: MemoryService,
-    estimates: tuple[Estimate, ...],
-    spoken: PersonLanguage,
-) -> Session | HydratedMessage | Unread | None:
-    """Return the session that a message begins, or another request in it; ``None`` if there is nothing to do.
-
-    The language of this task becomes that of the message, unless the person chose theirs.
-    """
-    start = Start(**opening.model_dump(exclude=_NOT_OF_A_START))
-    session = build_session(start, earlier, calendar_write=calendar_write)
-    session = session.with_options(language=spoken.code, language_chosen=spoken.chosen)
-    reply = to_reply(session.id, opening)
-    with logbook.turn(reply, session) as entry:
-        opened = await entry.opening(reply, session, model, queue)
-        if opened.unread:
-            return Unread()
-        if opened.language is not None:
-            use_language(opened.language)
-            session = session.with_options(language=opened.language)
-        if not opened.plan:
-            return opened.hydrated
-        lines = (*session.notice_lines, *opened.lines)
-        if opened.rules:
-            # This comes before the session is saved: if the program dies, the message is read nevertheless.
-            await memory.queue_extraction(reply)
-        if not (opened.commands or opened.further):
-            return session.with_notice(*lines)
-        first, *rest = opened.commands or (reply,)
-        turn = TurnInput(
-            session=session,
-            command=first,
-            rest=tuple(rest),
-            wishes=opened.further,
-            lines=lines,
-            estimates=estimates,
-        )
-        return (await entry.run(turn, model)).session
+MOST_PARTS = 4
+"""Most requests in one message outside of plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,40 +152,115 @@ class SessionStarter:
         return self.model is not None and await self._read(opening, earlier, self.model)
 
     async def _read(self, opening: Opening, earlier: Sequence[Session], connected: Model) -> bool:
-        """Read a first message and answer it; return ``False`` if there is nothing to answer."""
+        """Read a first message and answer all that it wants; return ``False`` if there is nothing to answer."""
         model = TurnModel(connected, RunningTurn(opening.at), ignore_progress)
-        queue = await self.tasks.queue(opening.user_id)
         spoken = await self.languages.of(opening.user_id)
         use_language(spoken.code)
-        session = await run_first_turn(
-            opening,
-            earlier,
-            queue,
-            model,
-            self.logbook,
-            calendar_write=self.calendar_write,
-            memory=self.memory,
-            estimates=await self.tasks.durations.estimates(opening.user_id),
-            spoken=spoken,
-        )
+        answered, part = False, opening
+        for number in range(2, MOST_PARTS + 2):
+            opened = await self._read_part(part, earlier, model, spoken)
+            if opened.unread:
+                await self.tasks.send(unread_card(part.text), part)
+            answered = answered or opened.answers
+            if opened.unread or opened.plan or not opened.rest:
+                break
+            part = replace(opening, command_id=f"{opening.command_id}/{number}", text=opened.rest)
         if current_language() != spoken.code:
             await self.languages.note_written(opening.user_id, current_language())
-        if isinstance(session, Unread):
-            await self.tasks.send(unread_card(opening.text), opening)
-            return True
-        if isinstance(session, HydratedMessage) and session.intent is Purpose.MEMORY:
-            card = await self.rules.answer(to_reply("", opening), model)
-            await self.tasks.send(card, opening)
-            return True
-        if session is None or isinstance(session, HydratedMessage):
-            return session is not None and await self.tasks.route(opening, session)
+        return answered
+
+    async def _read_part(
+        self, opening: Opening, earlier: Sequence[Session], model: TurnModel, spoken: PersonLanguage
+    ) -> OpeningReading:
+        """Read a message and carry out the first thing that it wants; the reading says what is left.
+
+        The language of this task becomes that of the message, unless the person chose theirs.
+        """
+        start = Start(**opening.model_dump(exclude=_NOT_OF_A_START))
+        session = build_session(start, earlier, calendar_write=self.calendar_write)
+        session = session.with_options(language=spoken.code, language_chosen=spoken.chosen)
+        reply = to_reply(session.id, opening)
+        context = await self.tasks.find_context(opening.user_id, opening.at)
+        context = replace(context, plans=tuple(map(_describe_plan, filter(_is_open, earlier))))
+        with self.logbook.turn(reply, session) as entry:
+            opened = await entry.opening(reply, session, model, context)
+            if opened.language is not None:
+                use_language(opened.language)
+                session = session.with_options(language=opened.language)
+            if opened.plan:
+                await self._begin(opening, session, opened, model, entry)
+            else:
+                await self._answer(opening, opened, context, model)
+        return opened
+
+    async def _begin(
+        self, opening: Opening, session: Session, opened: OpeningReading, model: TurnModel, entry: LogEntry
+    ) -> None:
+        """Begin the session of a message, with what it says of the day and what it wants besides."""
+        reply, lines = to_reply(session.id, opening), (*session.notice_lines, *opened.lines)
+        if opened.rules:
+            # This comes before the session is saved: if the program dies, the message is read nevertheless.
+            await self.memory.queue_extraction(reply)
+        session = session.with_notice(*lines)
+        read = [wish for wish in (tuple(opened.commands), *((move,) for move in opened.moves)) if wish]
+        if read:
+            (first, *rest), *later = read
+            more, trouble = await find_offers(self.sessions, session, self.tasks.planned, self.outside, now=opening.at)
+            turn = TurnInput(
+                session=session,
+                command=first,
+                rest=tuple(rest),
+                later=tuple(later),
+                lines=lines,
+                offered=more,
+                offer_trouble=trouble,
+                estimates=await self.tasks.durations.estimates(opening.user_id),
+            )
+            begun = (await entry.run(turn)).session
+            session = begun.remark(*describe_noted(session, begun))
         self._look_ahead(session)
+        if opened.further:
+            session = await self.turns.begin(session, reply, opened, model, entry)
+        else:
+            session = await self._save_first(session, opening, model)
+        if session.stage is not TimeboxingStage.DATE:
+            self.turns.later.show_when_read(session)
+
+    async def _save_first(self, session: Session, opening: Opening, model: TurnModel) -> Session:
         session, messages = build_messages(
             None, session.after_command(opening.command_id, opening.at), opening.command_id
         )
         messages = add_rating(messages, opening.command_id, model.prompts)
-        await self.sessions.save(session, expected=0, outgoing=messages)
-        return True
+        return await self.sessions.save(session, expected=0, outgoing=messages)
+
+    async def _answer(
+        self, opening: Opening, opened: OpeningReading, context: OutsideContext, model: TurnModel
+    ) -> None:
+        """Answer a message that asks for no plan."""
+        hydrated, command = opened.hydrated, opened.command
+        if hydrated is not None and hydrated.intent is Purpose.MEMORY:
+            card, wrote = await self.rules.answer(to_reply("", opening), model, context.talk)
+            await self.tasks.send(card, opening, wrote=wrote)
+        elif hydrated is not None:
+            await self.tasks.carry_out_request(hydrated, opening)
+        elif isinstance(command, QueueCommandBase):
+            await self.tasks.carry_out_request(command, opening)
+        elif command is not None:
+            card = await self.rules.answer_command(command)
+            await self.tasks.send(card, opening, wrote=(command.command_id,))
+        elif opened.thread is not None:
+            await self._pass_on(opening, opened.thread)
+        elif opened.lines:
+            await self.tasks.send(build_reply(" ".join(opened.lines)), opening)
+
+    async def _pass_on(self, opening: Opening, session_id: str) -> None:
+        """Pass a message on to the plan that it is about, whose thread has the answer."""
+        session = await self.sessions.load(session_id)
+        if session is None:
+            return
+        await self.turns.carry_out(to_reply(session_id, opening), ignore_progress)
+        said = _("I took that to the plan for {day}; its thread has the answer.", day=day_words(session.date))
+        await self.tasks.send(build_reply(said), opening)
 
     def _look_ahead(self, session: Session) -> None:
         """Start to read what Stage 1 shows, before it is needed (S39, S102)."""

@@ -19,6 +19,7 @@ from fateforger.conversation.plan_nodes import (
 )
 from fateforger.conversation.turn_values import (
     AnswerAgent,
+    CarryOutRequest,
     DraftDay,
     Effect,
     GoBack,
@@ -51,7 +52,7 @@ from fateforger.session.commands.day import (
     UndoCatchUp,
 )
 from fateforger.session.commands.plan import ExplainBlock
-from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs
+from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs, RequestWork
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today
 from fateforger.session.draft import basis_of, draft_day, grade_session, is_current, option_words, room_words
@@ -76,19 +77,8 @@ from fateforger.values import replace
 def apply_day_facts(session: Session, command: SessionCommand | None) -> Session | None:
     """Apply what a command says about the day; return ``None`` if it says nothing.
 
-    Raises ``UserError``. The gate checks the frame, so that changing one end after the other loses nothing. A change
-    that the current card does not show is mentioned in a notice.
+    Raises ``UserError``. The gate checks the frame, so that changing one end after the other loses nothing.
     """
-    after = _apply_fact(session, command)
-    home = None if command is None else command.home
-    if after is None or home is None or session.stage in {home, TimeboxingStage.SKELETON}:
-        return after
-    return after.with_notice(
-        *dict.fromkeys((*session.notice_lines, _("I noted that for the step “{heading}”.", heading=home.heading)))
-    )
-
-
-def _apply_fact(session: Session, command: SessionCommand | None) -> Session | None:
     match command:
         case BringAlong():
             return bring_tasks(session, command.task_ids, command.settled)
@@ -310,7 +300,8 @@ ANSWERED = mark_message("That is answered already, so I changed nothing.")
 _CHOSEN: dict[CalendarWrite, str] = {
     "refine": mark_message("From now on each change goes to your calendar at once, with what is still waiting."),
     "okay": mark_message(
-        "From now on a plan goes to your calendar by itself once it is Okay (2 of 4), and each change after that."
+        "From now on a plan goes to your calendar by itself once it is at level 2 of 4 (Okay), and each change after"
+        " that."
     ),
     "commit": mark_message("From now on nothing goes to your calendar before you commit; what is there stays."),
 }
@@ -334,13 +325,22 @@ def handle_common_command(stage: StageInput, command: SessionCommand) -> StageOu
             return _explain(session, key)
         case LeaveAsIs(about=about):
             return _leave_as_is(session, about)
-        case AnswerProposal(proposal=proposal, answer=answer):
-            said = session.with_notice(_(PASSED_ON))
-            return StageOutput(session=said, effects=(AnswerAgent(proposal=proposal, answer=answer),))
+        case AnswerProposal() | RequestWork():
+            return _hand_on(stage, command)
         case SetCalendarWrite(when=when):
             return _set_calendar_write(stage, when)
         case _:
             return memory.handle_memory_command(stage, command)
+
+
+def _hand_on(stage: StageInput, command: AnswerProposal | RequestWork) -> StageOutput:
+    """Hand on what is not about the plan itself."""
+    session = stage.session
+    if isinstance(command, RequestWork):
+        request = CarryOutRequest(request=command.request, cause=command.command_id, at=stage.now)
+        return StageOutput(session=session, effects=(request,))
+    answer = AnswerAgent(proposal=command.proposal, answer=command.answer)
+    return StageOutput(session=session.with_notice(_(PASSED_ON)), effects=(answer,))
 
 
 def _explain(session: Session, key: str) -> StageOutput:

@@ -14,6 +14,7 @@ from fateforger import __version__
 from fateforger.conversation.language.answers import OpeningReading
 from fateforger.conversation.language.message_reader import read_opening
 from fateforger.conversation.language.plan_proposals import sketch_day
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.recordings import (
     AnyRun,
     DraftRun,
@@ -36,7 +37,6 @@ from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.draft import basis_of
 from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import ConstraintEvent, uids_of
-from fateforger.tasks.task import QueuedTask
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
@@ -103,14 +103,14 @@ class LogEntry:
         return outcome
 
     async def opening(
-        self, reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
+        self, reply: TimeboxingUserReply, session: Session, model: Model, context: OutsideContext
     ) -> OpeningReading:
         """Interpret an opening and record it; see :func:`.message_reader.read_opening`."""
         listening, began, opened = ListeningModel(model), self.seconds, None
         try:
-            opened = await read_opening(reply, session, listening, queue)
+            opened = await read_opening(reply, session, listening, context)
         finally:
-            self._note(OpeningRun(reply=reply, session=session, queue=tuple(queue), opened=opened), listening, began)
+            self._note(OpeningRun(reply=reply, session=session, context=context, opened=opened), listening, began)
         return opened
 
     async def draft(

@@ -34,10 +34,10 @@ from fateforger.values import replace, replace_named
 
 
 async def run_turn(turn: TurnInput, model: Model | None = None) -> TurnOutcome:
-    """Run one turn; ``model`` reads words. Raises ``TimeoutError`` after ``TURN_LIMIT`` seconds."""
+    """Run one turn; ``model`` reads words. Raises ``TimeoutError`` if it takes longer than any turn should."""
     from fateforger.conversation.graph import run_graph  # noqa: PLC0415  heavy
 
-    async with asyncio.timeout(TURN_LIMIT):
+    async with asyncio.timeout(TURN_LIMIT * (1 if model is None else model.time_factor)):
         return await run_graph(turn, model)
 
 
@@ -81,7 +81,7 @@ async def _run_recorded(run: AnyRun, model: Model) -> object:
         case Run():
             return await run_turn(run.input, model if run.model else None)
         case OpeningRun():
-            return await read_opening(run.reply, run.session, model, run.queue)
+            return await read_opening(run.reply, run.session, model, run.context)
         case DraftRun():
             return await sketch_day(run.session, model, now=run.now, instead_of=run.instead_of)
         case _:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.calendar.model import Snapshot
 from fateforger.conversation.language.answers import Wish
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.session.commands import SessionCommand
@@ -26,9 +27,11 @@ from fateforger.session.messages import LastWords
 from fateforger.session.model import OfferedInput, Question, Session
 from fateforger.session.other_days import with_settled
 from fateforger.session.pending import WaitingProposal
+from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.recall import recall
 from fateforger.session.stages import Move, StageGateOutput
 from fateforger.tasks.durations import Estimate
+from fateforger.tasks.intent import HydratedMessage
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -79,6 +82,8 @@ class TurnInput(BaseModel):
     ``settled`` are tasks that were given to another day and are on its calendar.
     ``planned_days`` are other days that have a thread already.
     ``estimates`` say how long the person's tasks take (``None``: as the session knows it).
+    ``context`` is what a message knows that is not about the plan.
+    ``blocked`` is true if an earlier wish of the message was refused, so that nothing goes on to the next step.
     """
 
     model_config = _FROZEN
@@ -97,6 +102,8 @@ class TurnInput(BaseModel):
     settled: tuple[str, ...] = ()
     planned_days: tuple[Date, ...] = ()
     estimates: tuple[Estimate, ...] | None = None
+    blocked: bool = False
+    context: OutsideContext | None = None
 
     @property
     def now(self) -> datetime:
@@ -204,6 +211,16 @@ class AnswerAgent(BaseModel):
     answer: Literal["apply", "deny"]
 
 
+class CarryOutRequest(BaseModel):
+    """Carry out a request that is not about the plan, and answer it next to the plan. ``cause`` is its command."""
+
+    model_config = _FROZEN
+    kind: Literal["carry_out_request"] = "carry_out_request"
+    request: HydratedMessage | QueueCommand
+    cause: str
+    at: datetime
+
+
 class SearchMemory(BaseModel):
     """Search the constraints, and show the matches on the open memory card in addition to those it already lists."""
 
@@ -223,7 +240,8 @@ Effect = Annotated[
     | DraftDay
     | WriteMemory
     | SearchMemory
-    | AnswerAgent,
+    | AnswerAgent
+    | CarryOutRequest,
     Field(discriminator="kind"),
 ]
 
@@ -264,7 +282,8 @@ class TurnOutcome(BaseModel):
     """Outcome of a turn: the session before the effects, the result of its stage, and the effects in order.
 
     ``wishes`` holds the commands that a message in words produced, wish by wish, and ``lines`` the model's words to the
-    person. ``rules`` is true if the message may say how the person's days should be in general.
+    person. ``rules`` is true if the message may say how the person's days should be in general. ``left`` and
+    ``left_later`` are its wishes, unread and read, that can be carried out only after the effects.
     """
 
     model_config = _FROZEN
@@ -274,6 +293,8 @@ class TurnOutcome(BaseModel):
     wishes: tuple[tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...], ...] = ()
     lines: tuple[str, ...] = ()
     rules: bool = False
+    left: tuple[Wish, ...] = ()
+    left_later: tuple[tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...], ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -347,7 +368,17 @@ def present_outcome(session: Session, effects: tuple[Effect, ...]) -> TurnOutcom
     drafts = [effect for effect in effects if isinstance(effect, DraftDay)]
     # A turn of several steps is drafted only once, in its final state.
     kept = tuple(e for e in effects if not isinstance(e, DraftDay) or e is drafts[-1])
-    return TurnOutcome(session=session, gate=describe_stage(session), effects=merge_memory_writes(kept))
+    return TurnOutcome(session=session, gate=describe_stage(session), effects=merge_memory_writes(merge_writes(kept)))
+
+
+def merge_writes(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """Merge the calendar writes of a turn into the last one, because the plan is written in its final state."""
+    writes = [effect for effect in effects if isinstance(effect, WriteCalendar)]
+    if len(writes) < 2:
+        return effects
+    whole = replace(writes[-1], commit=any(write.commit for write in writes))
+    others = tuple(e for e in effects if not isinstance(e, WriteCalendar) or e is writes[-1])
+    return tuple(whole if effect is writes[-1] else effect for effect in others)
 
 
 def merge_memory_writes(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:

@@ -13,6 +13,8 @@ from fateforger.conversation.background_updates import BackgroundUpdates
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, mark_stale_preview
+from fateforger.conversation.language.answers import Intent, OpeningReading
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.other_days import OtherDays
 from fateforger.conversation.queue.service import QueueService
@@ -26,6 +28,7 @@ from fateforger.conversation.running_turns import (
 )
 from fateforger.conversation.session_messages import (
     ROOT,
+    Trigger,
     add_rating,
     build_ephemeral,
     build_messages,
@@ -48,9 +51,9 @@ from fateforger.conversation.turn_values import (
 from fateforger.errors import VersionConflict
 from fateforger.memory.credentials import LEFT_OUT
 from fateforger.ports.model import Model
-from fateforger.session.cards import Activity, Card, Progress, ProgressCallback
+from fateforger.session.cards import Activity, Card, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import SessionCommand
-from fateforger.session.commands.day import ReceiveTasks
+from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
 from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
@@ -62,9 +65,10 @@ from fateforger.session.commands.rules import (
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
-from fateforger.session.gate import close_turn, refuse_by_rules
-from fateforger.session.messages import Outgoing
+from fateforger.session.gate import close_turn, describe_stage, refuse_by_rules
+from fateforger.session.messages import Outgoing, join_notices
 from fateforger.session.model import Session, SessionStatus
+from fateforger.session.noted import describe_noted
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
@@ -111,7 +115,8 @@ def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) ->
 def with_wishes(turn: TurnInput, outcome: TurnOutcome) -> TurnInput:
     """Return the turn with the commands that its message came to, so that no model is asked again."""
     (first, *rest), *later = outcome.wishes
-    return replace(turn, command=first, rest=tuple(rest), later=tuple(later), wishes=())
+    following = (*later, *outcome.left_later)
+    return replace(turn, command=first, rest=tuple(rest), later=following, wishes=outcome.left)
 
 
 _WRITES = (WriteCalendar, UndoUpdate, UndoGroup)
@@ -155,6 +160,16 @@ STILL_READING = mark_message(
 OF_MEMORY = (RememberConstraint, ReviseConstraint, SetPolicy, JudgeConstraint, SettleConstraints, UndoMemory)
 TRIES = 4
 """Attempts to carry out a command while background work keeps saving the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Environment of a command: its model, the handle to stop it, the callback for its progress, and its log entry."""
+
+    model: TurnModel | None
+    course: RunningTurn
+    tell: ProgressCallback
+    entry: LogEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,28 +240,72 @@ class Turns:
                     await self._run_logged(before, command, course, tell)
                 else:
                     after = mark_stopped(before).after_command(command.command_id, command.at)
-                    after, messages = build_messages(before, after, command.command_id)
+                    after, messages = build_messages(before, after, command.command_id, _trigger_of(command))
                     await self.sessions.save(after, expected=before.version, outgoing=messages)
 
     async def _run_logged(
         self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback
     ) -> None:
         with self.logbook.turn(command, before) as entry:
-            await self._run(before, command, course, tell, entry)
+            model = None if self.model is None else TurnModel(self.model, course, tell)
+            await self._run(before, command, _Work(model, course, tell, entry))
+
+    async def begin(
+        self, session: Session, reply: TimeboxingUserReply, opened: OpeningReading, model: Model, entry: LogEntry
+    ) -> Session:
+        """Begin a session with what its first message wants besides the day; see :meth:`carry_out`."""
+        before = session.with_planning(quick=self.later.improves)
+        with self._running.course(reply) as course:
+            work = _Work(TurnModel(model, course, ignore_progress), course, ignore_progress, entry)
+            rest = TurnOutcome(session=before, gate=describe_stage(before), left=opened.further, rules=opened.rules)
+            return await self._run(before, reply, work, rest=rest)
 
     async def _run(
-        self, before: Session, command: SessionCommand, course: RunningTurn, tell: ProgressCallback, entry: LogEntry
-    ) -> None:
-        look = await course.unless_stopped(self._look(before, command, tell))
-        model = None if self.model is None else TurnModel(self.model, course, tell)
+        self, before: Session, command: SessionCommand, work: _Work, *, rest: TurnOutcome | None = None
+    ) -> Session:
+        outcome, after = (rest, before) if rest is not None else await self._take_turn(before, command, command, work)
+        following = command
+        while outcome.left or outcome.left_later:
+            # The undo has taken effect by now, so the rest of the message can be read.
+            following = replace(following, command_id=f"{following.command_id}/rest")
+            more, then = await self._take_turn(after, following, command, work, rest=outcome)
+            after = then.with_thread(notice=join_notices((after.thread.notice, then.thread.notice)))
+            outcome = replace(more, wishes=(*outcome.wishes, *more.wishes), rules=outcome.rules)
+        if isinstance(command, TimeboxingUserReply) or command.home not in {None, before.stage, after.stage}:
+            after = after.remark(*describe_noted(before, after))
+        after = await self._settle(before, outcome, after, command)
+        after = with_exchange(after, command, rules=outcome.rules)
+        return await self._save(before, outcome, after, command, () if work.model is None else work.model.prompts)
+
+    async def _take_turn(
+        self,
+        before: Session,
+        command: SessionCommand,
+        said: SessionCommand,
+        work: _Work,
+        *,
+        rest: TurnOutcome | None = None,
+    ) -> tuple[TurnOutcome, Session]:
+        """Run a turn and carry out its effects. ``said`` is what the person said or pressed.
+
+        ``rest`` is the outcome of the turn before, which left wishes of the same message.
+        """
+        course, entry = work.course, work.entry
+        look = await course.unless_stopped(self._look(before, command, work.tell))
+        if look is None and rest is not None and any(wish.intent is Intent.ASK for wish in rest.left):
+            look = await course.unless_stopped(self._read_day(before, work.tell))
         turn = await self._assemble(before, command, look)
-        outcome = await entry.run(turn, model)
+        if rest is not None:
+            notice = before.thread.notice
+            blocked = notice is not None and notice.refused
+            turn = replace(turn, wishes=rest.left, later=rest.left_later, blocked=blocked)
+        outcome = await entry.run(turn, work.model)
         if outcome.rules:
             # This comes before the turn acts: if the program dies during it, the reply is read nevertheless.
-            await self.memory.queue_extraction(command)
+            await self.memory.queue_extraction(said)
         heard = outcome
         if look is None and outcome.heard and _went_past_frame(before, outcome.session):
-            look = await course.unless_stopped(self._read_day(outcome.session, tell))
+            look = await course.unless_stopped(self._read_day(outcome.session, work.tell))
             turn = with_wishes(replace(await self._assemble(before, command, look), lines=outcome.lines), outcome)
             outcome = await entry.run(turn)
         asking = None if look is None else find_contradicted_turn(turn, look, outcome)
@@ -255,20 +314,18 @@ class Turns:
         if outcome.session.options.language != before.options.language:
             await self.languages.note_written(before.user_id, outcome.session.options.language)
             use_language(outcome.session.options.language)
-        turn, outcome = await self._with_extracted(command, turn, outcome, heard, look, course, entry)
-        after = await course.unless_stopped(self.drafts.apply_draft(outcome, tell))
+        turn, outcome = await self._with_extracted(said, turn, outcome, heard, look, work)
+        after = await course.unless_stopped(self.drafts.apply_draft(outcome, work.tell))
         course.act()
         if turn.reading is not None and turn.reading.plan is not None:
             await self.effects.note(turn.reading.plan, before, f"{command.command_id}/seen")
         for effect in outcome.effects:
-            doing = self.effects.carry_out(effect, after, before=before, cause=command.command_id, tell=tell)
+            doing = self.effects.carry_out(effect, after, before=before, cause=command.command_id, tell=work.tell)
             after = await entry.effect(effect, after, doing)
         after = await self.other_days.follow(before, after, command.command_id, command.at)
         if course.stop_asked:
             after = mark_finished(after, outcome.effects)
-        after = await self._settle(before, outcome, after, command)
-        after = with_exchange(after, command, rules=heard.rules)
-        await self._save(before, outcome, after, command, () if model is None else model.prompts)
+        return replace(outcome, rules=heard.rules), after
 
     async def _with_extracted(
         self,
@@ -277,8 +334,7 @@ class Turns:
         outcome: TurnOutcome,
         heard: TurnOutcome,
         look: Look | None,
-        course: RunningTurn,
-        entry: LogEntry,
+        work: _Work,
     ) -> tuple[TurnInput, TurnOutcome]:
         """Run the turn again with the rules in its own message, before it drafts or commits (K9).
 
@@ -289,7 +345,7 @@ class Turns:
             return turn, outcome
         if not any(map(_needs_rules, outcome.effects)) or any(isinstance(each, OF_MEMORY) for each in heard.heard):
             return turn, outcome
-        found = await course.unless_stopped(self.memory.await_extraction(said))
+        found = await work.course.unless_stopped(self.memory.await_extraction(said))
         if found.late:
             return turn, replace(outcome, session=outcome.session.say(_(STILL_READING)))
         if found.understood is None or found.understood.command_id in turn.session.thread.handled:
@@ -298,7 +354,7 @@ class Turns:
         known = known.after_command(found.understood.command_id, known.touched_at)
         assembled = await self._assemble(known, said, look)
         again = replace(with_wishes(assembled, heard), lines=heard.lines)
-        outcome = await entry.run(again)
+        outcome = await work.entry.run(again)
         news = found.understood.command_id
         writes = tuple(
             replace(write, fresh=write.fresh or write.cause == news) for write in outcome.session.rules.memory_writes
@@ -316,6 +372,7 @@ class Turns:
             memory=memory,
             lines=explain_withheld(command),
             proposals=await self._find_proposals(before, command),
+            context=await self._find_context(command),
             offered=more,
             offer_trouble=trouble,
             settled=await self.other_days.find_settled(before),
@@ -328,6 +385,12 @@ class Turns:
         if self.model is None or not isinstance(command, TimeboxingUserReply):
             return ()
         return await self.proposals.waiting(before, command.at)
+
+    async def _find_context(self, command: SessionCommand) -> OutsideContext | None:
+        """Return what a message may be about that is not in this plan."""
+        if self.model is None or not isinstance(command, TimeboxingUserReply):
+            return None
+        return await self.tasks.find_context(command.user_id, command.at)
 
     async def _settle(self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand) -> Session:
         """Return the session with its consequences applied: questions noted, history updated, stale views dropped."""
@@ -342,16 +405,18 @@ class Turns:
 
     async def _save(
         self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand, prompts: tuple[str, ...]
-    ) -> None:
+    ) -> Session:
         """Save the session with its messages, and start background work. Violated rules are logged and reported."""
-        messages_of = (
-            build_only_side_messages if all(c.is_view for c in outcome.heard or (command,)) else build_messages
-        )
-        after, messages = messages_of(before, after, command.command_id)
+        cause, trigger = command.command_id, _trigger_of(command)
+        shown = before if before.version else None
+        if shown is not None and all(c.is_view for c in outcome.heard or (command,)):
+            after, messages = build_only_side_messages(shown, after, cause)
+        else:
+            after, messages = build_messages(shown, after, cause, trigger)
         after, broke = end_turn(before, outcome, after, messages)
         if broke:
-            log.error("the turn of %s broke %s", command.command_id, ", ".join(each.stated.id for each in broke))
-            after, messages = build_messages(before, report_violations(after, broke), command.command_id)
+            log.error("the turn of %s broke %s", cause, ", ".join(each.stated.id for each in broke))
+            after, messages = build_messages(shown, report_violations(after, broke), cause, trigger)
         messages = add_rating(messages, command.command_id, prompts)
         await self.tasks.planned.follow(before, after)
         await self.tasks.durations.follow(before, after)
@@ -362,6 +427,7 @@ class Turns:
         waits = any(isinstance(effect, ReadCalendar) and effect.wait for effect in outcome.effects)
         if waits and after.day.snapshot is None and after.day.snapshot_error is None:
             self.later.show_when_read(after)
+        return after
 
     async def _answer(self, session: Session, command: SessionCommand, card: Card) -> None:
         """Answer the person who acted, without a change to the session."""
@@ -378,6 +444,16 @@ class Turns:
     async def _read_day(self, session: Session, tell: ProgressCallback) -> Look | None:
         tell(Progress(doing=Activity.LOOKING))
         return await self.looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+
+
+def _trigger_of(command: SessionCommand) -> Trigger:
+    match command:
+        case TimeboxingUserReply():
+            return Trigger.WORDS
+        case ReceiveTasks() | ReturnTasks():
+            return Trigger.BACKGROUND
+        case _:
+            return Trigger.CONTROL
 
 
 def _went_past_frame(before: Session, after: Session) -> bool:

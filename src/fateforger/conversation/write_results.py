@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from fateforger.calendar.adoption import adopt_changes
+from fateforger.calendar.comparison import format_clock
 from fateforger.calendar.conflicts import phrase_questions
 from fateforger.calendar.event import OwnedId
 from fateforger.calendar.model import WRITES, Verb
@@ -20,12 +21,12 @@ from fateforger.session.conflicts import open_questions, settle_questions, updat
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import frame_mistake
 from fateforger.session.draft import grade_session
-from fateforger.session.messages import SyncReport
+from fateforger.session.messages import SyncReport, count_writes
 from fateforger.session.model import Facts, RefineUpdate, Session, WriteCounts
 from fateforger.session.overview import overview
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, join_words, mark_message
+from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.values import replace
 
 MOST_NAMED = 12
@@ -85,12 +86,8 @@ def _select_details(result: SyncResult) -> tuple[str, ...]:
 
 def format_counts(report: SyncReport) -> str:
     """Return the counts that are not zero, like ``2 created, 1 updated``; ``unchanged`` if all are zero."""
-    told = (
-        _("{count} created", count=report.created) if report.created else "",
-        _("{count} updated", count=report.updated) if report.updated else "",
-        _("{count} deleted", count=report.deleted) if report.deleted else "",
-    )
-    return ", ".join(filter(None, told)) or _(UNCHANGED)
+    counts = (report.created, report.updated, report.deleted)
+    return ", ".join(told for count, told in zip(counts, count_writes(*counts), strict=True) if count) or _(UNCHANGED)
 
 
 def _list_blocks(result: SyncResult, states: Collection[OpState], verbs: Collection[Verb] = _SHOWN) -> list[str]:
@@ -102,9 +99,8 @@ def _list_blocks(result: SyncResult, states: Collection[OpState], verbs: Collect
 def _format_block(record: OpRecord, tz: str) -> str:
     fields = record.op.after
     if fields is None:
-        return f"“{record.op.summary}”"
-    local = zone(tz)
-    return f"“{fields.summary}” {fields.start.astimezone(local):%H:%M}–{fields.end.astimezone(local):%H:%M}"
+        return quote_title(record.op.summary)
+    return f"{quote_title(fields.summary)} {format_clock(fields.start, fields.end, zone(tz))}"
 
 
 def dump_facts(facts: Facts | None) -> dict[str, Any]:
@@ -272,7 +268,7 @@ def apply_missing_group(session: Session, why: str) -> Session:
 
 def _clear_writes(session: Session, sentences: tuple[str, ...]) -> Session:
     steps = tuple(replace(step, transactions=()) for step in session.sync.refine_undo)
-    lines = (*sentences, _("Your plan is still here: change it, or commit it again."))
+    lines = (*sentences, _("Your plan is still here: change it, or commit it again."), *session.notice_lines)
     return settle_questions(session.with_sync(write_group=None, written=None, refine_undo=steps).with_notice(*lines))
 
 

@@ -20,8 +20,8 @@ from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.planning.block_times import LUNCH
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.timing import zone
+from fateforger.text import format_percent, join_words, ngettext, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import join_words, ngettext, quote_title
 from fateforger.values import replace
 
 DO_WITHOUT = (PlacementOption("drop", "Do without"),)
@@ -150,13 +150,7 @@ class _LeftOut:
         if not self._fits_alone(self.placement.problem, item):
             rules = self._rules_without_which(self._fits_alone, item)
             if rules:
-                return ngettext(
-                    "{rules} leaves {nothing}",
-                    "{rules} leave {nothing}",
-                    len(rules),
-                    rules=_join_rules(rules),
-                    nothing=_no_room(item),
-                )
+                return _explain_rules(rules, item)
         return self._explain_others(item)
 
     def _explain_fixed(self, item: Item) -> str | None:
@@ -186,10 +180,20 @@ class _LeftOut:
     def _explain_events(self, item: Item) -> str:
         """Explain an item for which the frame, or what is on the calendar, leaves no room."""
         if item.source.task is None and item.source.key is not None:
-            frame = sum(day.frame for day in self.context.days)
-            if _has_room(item, frame):
-                return _("meetings leave {nothing}", nothing=_no_room(item))
-            return _("the day leaves {nothing}", nothing=_no_room(item))
+            meetings = _has_room(item, sum(day.frame for day in self.context.days))
+            if _is_lunch(item):
+                minutes = _lunch_minutes(item)
+                return (
+                    _("meetings leave no {minutes} minutes free around that time", minutes=minutes)
+                    if meetings
+                    else _("the day leaves no {minutes} minutes free around that time", minutes=minutes)
+                )
+            length = in_words(item.minutes)
+            return (
+                _("meetings leave it no {length} at the end of the day", length=length)
+                if meetings
+                else _("the day leaves it no {length} at the end of the day", length=length)
+            )
         frame = sum(day.frame.bit_count() for day in self.context.days)
         total, longest = self.context.free.bit_count(), longest_run(self.context.free)
         if item.slots <= frame and item.bounds.most > 1 and total < item.slots:
@@ -199,10 +203,8 @@ class _LeftOut:
     def _explain_others(self, item: Item) -> str:
         """Explain an item that would have room on an otherwise empty day."""
         placement = self.placement
-        percent = self.context.instance.policy.slack_percent
-        slack = _("{percent} % of the day stays free, and the rest of it is taken", percent=percent)
         if item.index in self.looser.slack_takers and placement.slots_over(item.slots) > 0:
-            return slack
+            return self._explain_slack()
         price = find_cost(placement, item)
         if price is not None and price > item.coupling.lost:
             if item.deep and item.index in self.looser.takers_of_more_blocks:
@@ -212,9 +214,13 @@ class _LeftOut:
                     self.context.instance.policy.deep_blocks or 0,
                 )
             rules = self._rules_without_which(self._is_worth_it, item)
-            return slack if not rules and _fits_into_slack(placement, item) else _explain_price(rules, item)
+            if not rules and _fits_into_slack(placement, item):
+                return self._explain_slack()
+            return _explain_price(rules, item)
         if price is not None:
-            return slack if _fits_into_slack(placement, item) else _("the search ended before it found a place for it")
+            if _fits_into_slack(placement, item):
+                return self._explain_slack()
+            return _("the search ended before it found a place for it")
         rules = self._rules_without_which(self._fits_now, item)
         if rules:
             return ngettext(
@@ -229,6 +235,10 @@ class _LeftOut:
         if _has_room(item, open_):
             return self._explain_order(item, open_)
         return self._explain_free_time(item, open_)
+
+    def _explain_slack(self) -> str:
+        share = format_percent(self.context.instance.policy.slack_percent or 0)
+        return _("{share} of the day stays free, and the rest of it is taken", share=share)
 
     def _explain_free_time(self, item: Item, open_: int) -> str:
         """Explain an item for which the slots ``open_`` that are still free are too few."""
@@ -362,14 +372,30 @@ def _needs(item: Item) -> str:
     return _("it needs {length}", length=length)
 
 
-def _no_room(item: Item) -> str:
-    """Return ``it no 1 h``, or for lunch and the shutdown what has no room at their time."""
+def _explain_rules(rules: Sequence[SlotRule], item: Item) -> str:
+    """Explain an item for which rules leave no room."""
+    count, named, length = len(rules), _join_rules(rules), in_words(item.minutes)
     if _is_lunch(item):
-        return _("no {minutes} minutes free around that time", minutes=item.lengths[-1][0] * GRID)
-    minutes = in_words(item.minutes)
+        return ngettext(
+            "{rules} leaves no {minutes} minutes free around that time",
+            "{rules} leave no {minutes} minutes free around that time",
+            count,
+            rules=named,
+            minutes=_lunch_minutes(item),
+        )
     if item.source.task is None:
-        return _("it no {length} at the end of the day", length=minutes)
-    return _("it no {length}", length=minutes)
+        return ngettext(
+            "{rules} leaves it no {length} at the end of the day",
+            "{rules} leave it no {length} at the end of the day",
+            count,
+            rules=named,
+            length=length,
+        )
+    return ngettext("{rules} leaves it no {length}", "{rules} leave it no {length}", count, rules=named, length=length)
+
+
+def _lunch_minutes(item: Item) -> int:
+    return item.lengths[-1][0] * GRID
 
 
 def _is_lunch(item: Item) -> bool:

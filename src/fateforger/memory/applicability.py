@@ -29,7 +29,7 @@ from fateforger.memory.versions import (
     select_newest,
     still_replaces,
 )
-from fateforger.memory.vocabulary import Action, Necessity, Status, Weekday, normalize_stage
+from fateforger.memory.vocabulary import STAGE_HEADINGS, Action, Necessity, Status, Weekday, normalize_stage
 from fateforger.planning.timing import zone
 from fateforger.text import format_date, join_words, mark_message, quote_title
 from fateforger.text import gettext as _
@@ -140,7 +140,23 @@ def _describe_archived(excluded: Excluded) -> str:
     if version.event.action is Action.SUPERSEDE:
         return _("It was archived, because another one takes its place.")
     reason = version.event.reason.strip() if version.event.reason else ""
-    return _("It was archived: {reason}.", reason=_(reason)) if reason else _("It was archived.")
+    if reason in _ARCHIVED:
+        return _(_ARCHIVED[reason])
+    if reason.startswith((DUPLICATE, SAME)):
+        return _("It was archived, because another one says the same.")
+    return _("It was archived: {reason}.", reason=reason) if reason else _("It was archived.")
+
+
+AS_SAID, TAKEN_BACK = "as you said", "taken back"
+EXPIRED, NEVER_CONFIRMED = "expired", "never confirmed"
+DUPLICATE, SAME = "duplicate of", "the same as"
+"""Stored reasons of archiving; the uid of the other one follows these two."""
+_ARCHIVED: Mapping[str, str] = {
+    AS_SAID: mark_message("It was archived, as you said."),
+    TAKEN_BACK: mark_message("It was archived, because it was taken back."),
+    EXPIRED: mark_message("It was archived, because its time is over."),
+    NEVER_CONFIRMED: mark_message("It was archived, because you never confirmed it."),
+}
 
 
 def _describe_condition(excluded: Excluded) -> str:
@@ -173,7 +189,8 @@ def _list_weekdays(excluded: Excluded) -> str:
 
 
 def _list_stages(excluded: Excluded) -> str:
-    return join_words([normalize_stage(stage) for stage in excluded.version.record.applies_stages])
+    stages = (STAGE_HEADINGS[normalize_stage(stage)] for stage in excluded.version.record.applies_stages)
+    return join_words([quote_title(_(heading)) for heading in stages])
 
 
 def _list_types(excluded: Excluded) -> str:

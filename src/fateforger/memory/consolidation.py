@@ -15,7 +15,7 @@ from datetime import date as Date  # noqa: N812  as elsewhere
 from datetime import datetime
 from itertools import combinations
 
-from fateforger.memory.applicability import Context, compute_last_day
+from fateforger.memory.applicability import DUPLICATE, EXPIRED, NEVER_CONFIRMED, Context, compute_last_day
 from fateforger.memory.contradiction import Change, Finding, Kind, build_archiving, can_meet
 from fateforger.memory.record import ConstraintRecord, compute_content_key, compute_rule_key
 from fateforger.memory.versions import (
@@ -130,7 +130,7 @@ def _find_over(version: Version, context: Context) -> Finding | None:
     else:
         return None
     sentence = _("{rule} ended on {day}.", rule=quote_title(version.record.name), day=format_date(ended))
-    return Finding(Kind.EXPIRED, (version.uid,), sentence, build_archiving(version, "expired"))
+    return Finding(Kind.EXPIRED, (version.uid,), sentence, build_archiving(version, EXPIRED))
 
 
 def _find_faded(version: Version, context: Context) -> Finding | None:
@@ -142,7 +142,7 @@ def _find_faded(version: Version, context: Context) -> Finding | None:
     sentence = _(
         "{rule} was an assumption of {day} that you never confirmed.", rule=quote_title(version.record.name), day=since
     )
-    return Finding(Kind.FADED, (version.uid,), sentence, build_archiving(version, "never confirmed"))
+    return Finding(Kind.FADED, (version.uid,), sentence, build_archiving(version, NEVER_CONFIRMED))
 
 
 def _find_duplicates(versions: Sequence[Version]) -> list[Finding]:
@@ -158,7 +158,7 @@ def _find_duplicates(versions: Sequence[Version]) -> list[Finding]:
             if other.record.lifecycle.supersedes_uids:
                 continue
             sentence = _("{rule} is written down twice; one is enough.", rule=quote_title(other.record.name))
-            follows = build_archiving(other, f"duplicate of {best.uid}")
+            follows = build_archiving(other, f"{DUPLICATE} {best.uid}")
             found.append(Finding(Kind.DUPLICATE, (other.uid, best.uid), sentence, follows))
     return found
 

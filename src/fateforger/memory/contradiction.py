@@ -29,6 +29,7 @@ from fateforger.planning.plan import ET
 from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
+from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import find_day_conflicts, read_day_rule
 
 
@@ -171,7 +172,8 @@ def _can_both_hold(one: Version, other: Version) -> bool:
 
 
 def _build_finding(group: Sequence[Version]) -> Finding:
-    texts = [quote_title(version.record.payload.day_rule or "") for version in group]
+    rules_of_group = (read_day_rule(version.record.payload.day_rule or "") for version in group)
+    texts = [quote_title(describe_day_rule(rule).rstrip(".")) for rule in rules_of_group]
     rules = join_words(texts)
     if len(group) == 2:
         sentence = _("{rules} cannot both be kept. Which one counts?", rules=rules)

@@ -11,9 +11,11 @@ from datetime import date
 
 from fateforger.memory.applicability import Answer, Applicable
 from fateforger.memory.record import ConstraintRecord, Window
-from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday
+from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday, WindowKind
 from fateforger.text import format_date, join_words, mark_message
 from fateforger.text import gettext as _
+from fateforger.workflow.day_names import describe_day_rule
+from fateforger.workflow.day_rules import read_day_rule
 
 UNSURE = 0.7
 """Below this confidence a constraint is shown as one to be confirmed (S36)."""
@@ -111,14 +113,20 @@ def build_reminder(item: Applicable) -> Reminder:
 def describe_days(record: ConstraintRecord) -> str:
     """Return its days in words; empty for every day."""
     days = record.applicability.days_of_week
-    return join_words([day.words for day in Weekday if day in days]) if days else record.applicability.recurrence or ""
+    if days:
+        return join_words([day.words for day in Weekday if day in days])
+    return _("on recurring dates") if record.applicability.recurrence else ""
 
 
 def describe_times(record: ConstraintRecord) -> str:
     """Return its windows and its order rule in words; empty if it has neither."""
-    rule = record.payload.day_rule
-    return ", ".join((*(_describe_window(window) for window in record.payload.windows), *((rule,) if rule else ())))
+    text = record.payload.day_rule
+    rule = () if text is None else (describe_day_rule(read_day_rule(text)).rstrip("."),)
+    return ", ".join((*map(_describe_window, record.payload.windows), *rule))
 
 
 def _describe_window(window: Window) -> str:
-    return f"{window.kind.value} {window.start:%H:%M}–{window.end:%H:%M}"
+    span = f"{window.start:%H:%M}–{window.end:%H:%M}"
+    if window.kind is WindowKind.AVOID:
+        return _("avoid {span}", span=span)
+    return _("prefer {span}", span=span)

@@ -32,7 +32,7 @@ from fateforger.memory.vocabulary import (
     WindowKind,
 )
 from fateforger.planning.plan import ET
-from fateforger.text import format_date, format_length, join_words, mark_message, ngettext
+from fateforger.text import format_date, format_length, format_percent, join_words, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -79,7 +79,7 @@ SPECS: Mapping[Slot, SettingSpec] = {
         "percent",
         1,
         90,
-        mark_message("{number} % of the free time stays free"),
+        mark_message("{share} of the free time stays free"),
         mark_message("No free time is kept free"),
         usual=15,
         step=5,
@@ -344,14 +344,14 @@ def with_standard_form(record: ConstraintRecord) -> ConstraintRecord:
 
 
 def describe_setting(setting: Setting) -> str:
-    """Return a setting as a statement without its end: ``Lunch is at 13:00 for an hour``."""
+    """Return a setting as a statement without its end: ``Lunch is at 13:00 for 1 h``."""
     spec, number = SPECS[setting.slot], setting.number or 0
     if setting.number == 0:
         return _(spec.none)
     return _(
         spec.said,
-        number=number,
-        length=_describe_length(number),
+        share=format_percent(number),
+        length=format_length(number),
         blocks=ngettext("{count} block", "{count} blocks", number),
         times=_describe_times(setting, number),
     )
@@ -373,10 +373,6 @@ def _describe_place(hours: Hours, minutes: int) -> str:
     return _("between {start:%H:%M} and {end:%H:%M}", start=start, end=end)
 
 
-def _describe_length(minutes: int) -> str:
-    return _("an hour") if minutes == 60 else format_length(minutes)
-
-
 def describe_wish(record: ConstraintRecord) -> str:
     """Return a setting or a routine as a statement without its end; empty for any other record."""
     routine, setting = read_routine(record), read_setting(record)
@@ -388,7 +384,7 @@ def describe_wish(record: ConstraintRecord) -> str:
             title=routine.title,
             days=_("on {days}", days=days) if days else _("every day"),
             place=place,
-            length=_describe_length(routine.minutes),
+            length=format_length(routine.minutes),
         )
         return said[:300]
     if setting is None:

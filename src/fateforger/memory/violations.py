@@ -80,7 +80,7 @@ class ConstraintViolation:
         if not self.rule:
             return reminder.sentence
         rule = "" if self.rule == f"{reminder.words}." else self.rule
-        against = _("Against it: {blocks}.", blocks=self.named)
+        against = _("These break it: {blocks}.", blocks=self.named)
         return join_sentences(reminder.sentence, rule, against, self.remedy)
 
 

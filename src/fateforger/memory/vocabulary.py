@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
-from fateforger.text import format_weekday
+from fateforger.text import format_weekday, mark_message
 
 
 class Necessity(StrEnum):
@@ -153,8 +154,16 @@ class Action(StrEnum):
     SUPERSEDE = "supersede"
 
 
-STAGES = ("DATE", "COLLECT", "CAPTURE", "SKELETON", "REFINE", "REVIEW")
-"""The stages as constraints name them, in their order."""
+STAGE_HEADINGS: Mapping[str, str] = {
+    "DATE": mark_message("Date"),
+    "COLLECT": mark_message("Your day's frame"),
+    "CAPTURE": mark_message("What to do"),
+    "SKELETON": mark_message("Skeleton"),
+    "REFINE": mark_message("Refine"),
+    "REVIEW": mark_message("Committed"),
+}
+"""The stages as constraints name them, in their order, each as shown to people."""
+STAGES = tuple(STAGE_HEADINGS)
 
 _STAGE_NAMES = {
     **{name.lower(): name for name in STAGES},

@@ -31,7 +31,7 @@ from fateforger.planning.timing import (
     second_reading,
     zone,
 )
-from fateforger.text import gettext, mark_message
+from fateforger.text import gettext, mark_message, quote_title
 from fateforger.values import Value, replace
 
 
@@ -261,7 +261,9 @@ def _require_anchor(plan: TBPlan) -> None:
     chain = [i for i, e in enumerate(plan.events) if e.type is not ET.BACKGROUND]
     if chain and not any(is_anchored(plan.events[i].timing) for i in chain):
         raise PlanInvalid(
-            "No block has a fixed time, so nothing says when the day starts; give one a start (fs) or window (fw).",
+            gettext(
+                "No block has a fixed time, so nothing says when the day starts; give one a start (fs) or window (fw)."
+            ),
             events=tuple(chain),
         )
 
@@ -282,12 +284,19 @@ def _resolve_forward(plan: TBPlan, chain: Sequence[int], spans: dict[int, tuple[
         if isinstance(timing, AfterPrevious):
             if place == 0:
                 raise PlanInvalid(
-                    f"“{event.name}” follows the previous block, but it is the first one.", events=(index,)
+                    gettext(
+                        "{title} follows the previous block, but it is the first one.", title=quote_title(event.name)
+                    ),
+                    events=(index,),
                 )
             if previous is None:
                 raise PlanInvalid(
-                    f"“{event.name}” follows “{plan.events[chain[place - 1]].name}”, which itself waits for what"
-                    " comes next; give one of them a fixed time.",
+                    gettext(
+                        "{title} follows {other}, which itself waits for what comes next;"
+                        " give one of them a fixed time.",
+                        title=quote_title(event.name),
+                        other=quote_title(plan.events[chain[place - 1]].name),
+                    ),
                     events=(chain[place - 1], index),
                 )
             span = previous[1], _add_elapsed(previous[1], timing.duration)
@@ -302,7 +311,10 @@ def _resolve_backward(plan: TBPlan, chain: Sequence[int], spans: dict[int, tuple
         event = plan.events[index]
         if isinstance(event.timing, BeforeNext):
             if following is None:
-                raise PlanInvalid(f"“{event.name}” ends at the next block, but it is the last one.", events=(index,))
+                raise PlanInvalid(
+                    gettext("{title} ends at the next block, but it is the last one.", title=quote_title(event.name)),
+                    events=(index,),
+                )
             spans[index] = _add_elapsed(following[0], -event.timing.duration), following[0]
         following = spans[index]
 
@@ -329,7 +341,13 @@ def _window(plan: TBPlan, index: int, name: str, start: Clock, end: Clock) -> tu
         finish = _next_reading(begin, wall_end, end, tz) or finish
     if not _is_before(begin, finish):
         raise PlanInvalid(
-            f"“{name}” ends at {finish:%H:%M}, which is not after its start at {begin:%H:%M}.", events=(index,)
+            gettext(
+                "{title} ends at {end:%H:%M}, which is not after its start at {start:%H:%M}.",
+                title=quote_title(name),
+                end=finish,
+                start=begin,
+            ),
+            events=(index,),
         )
     return begin, finish
 
@@ -395,6 +413,10 @@ def resolve_strict(plan: TBPlan) -> tuple[Resolved, ...]:
 
 def overlap_sentence(first: Resolved, second: Resolved) -> str:
     """Describe an overlap with its times, for a person."""
-    return (
-        f"“{second.event.name}” starts at {second.start:%H:%M}, but “{first.event.name}” runs until {first.end:%H:%M}."
+    return gettext(
+        "{title} starts at {start:%H:%M}, but {other} runs until {end:%H:%M}.",
+        title=quote_title(second.event.name),
+        start=second.start,
+        other=quote_title(first.event.name),
+        end=first.end,
     )

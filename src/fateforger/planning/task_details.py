@@ -54,6 +54,11 @@ class TaskKind(StrEnum):
         return _TYPES.get(self, ET.HABIT)
 
     @property
+    def words(self) -> str:
+        """Name in a word."""
+        return gettext(_KIND_WORDS[self])
+
+    @property
     def stays_open(self) -> bool:
         """True if such a task is still to be done when its day is over: a meal or a rest is past then."""
         return self in {TaskKind.DEEP, TaskKind.SHALLOW, TaskKind.ERRAND}
@@ -71,6 +76,15 @@ _TYPES = {
     TaskKind.REST: ET.REGENERATION,
 }
 
+_KIND_WORDS = {
+    TaskKind.DEEP: mark_message("deep"),
+    TaskKind.SHALLOW: mark_message("shallow"),
+    TaskKind.HABIT: mark_message("habit"),
+    TaskKind.ERRAND: mark_message("errand"),
+    TaskKind.MEAL: mark_message("meal"),
+    TaskKind.FAMILY: mark_message("family"),
+    TaskKind.REST: mark_message("rest"),
+}
 KINDS: Mapping[TaskKind, str] = {
     TaskKind.DEEP: mark_message("Deep: needs undisturbed attention"),
     TaskKind.SHALLOW: mark_message("Shallow: can be done in between"),
@@ -267,10 +281,8 @@ def list_facts(details: TaskDetails) -> tuple[str, ...]:
 def _facts(details: TaskDetails) -> Iterator[str]:
     if details.at is not None:
         yield gettext("at {time}", time=f"{details.at:%H:%M}")
-    if details.due_day is not None or details.due_time is not None:
-        yield gettext("due {when}", when=_format_when(details.due_day, details.due_time))
-    if details.from_day is not None or details.from_time is not None:
-        yield gettext("not before {when}", when=_format_when(details.from_day, details.from_time))
+    yield from _format_due(details.due_day, details.due_time)
+    yield from _format_earliest(details.from_day, details.from_time)
     if details.best is not None:
         yield gettext("best {part}", part=gettext(BEST_TIMES[details.best]))
     if details.people:
@@ -288,8 +300,22 @@ def format_items(items: Sequence[BoxItem], separator: str = "\n") -> str:
     return separator.join(f"{'☑' if item.done else '☐'} {item.title}" for item in items)
 
 
-def _format_when(day: date | None, clock: time | None) -> str:
-    return " ".join((*(() if day is None else (format_day(day),)), *(() if clock is None else (f"{clock:%H:%M}",))))
+def _format_due(day: date | None, clock: time | None) -> Iterator[str]:
+    if day is not None and clock is not None:
+        yield gettext("due {day} {time:%H:%M}", day=format_day(day), time=clock)
+    elif day is not None:
+        yield gettext("due {day}", day=format_day(day))
+    elif clock is not None:
+        yield gettext("due {time:%H:%M}", time=clock)
+
+
+def _format_earliest(day: date | None, clock: time | None) -> Iterator[str]:
+    if day is not None and clock is not None:
+        yield gettext("not before {day} {time:%H:%M}", day=format_day(day), time=clock)
+    elif day is not None:
+        yield gettext("not before {day}", day=format_day(day))
+    elif clock is not None:
+        yield gettext("not before {time:%H:%M}", time=clock)
 
 
 def _format_travel(travel: Travel) -> str:

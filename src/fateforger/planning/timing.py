@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, PlainSerializer, TypeAdapter
 from pydantic.functional_validators import BeforeValidator
 
+from fateforger.text import gettext
 from fateforger.values import Value
 
 
@@ -30,7 +31,7 @@ def zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(
-            f"“{name[:60]}” is not a time zone I know; use an IANA name such as Europe/Amsterdam"
+            gettext("“{name}” is not a time zone I know; use an IANA name such as Europe/Amsterdam", name=name[:60])
         ) from None
 
 

@@ -28,9 +28,9 @@ class Role(StrEnum):
 class Prompt:
     """One request.
 
-    ``name`` is the purpose and the version of the text (``decide/1``). ``schema`` is the JSON schema of the answer,
-    which ``system`` also spells out for models that cannot enforce it. ``history`` are earlier tries of the same
-    request, each with its mistake.
+    ``name`` is the purpose and the version of the text (``decide/1``). ``schema`` is the JSON schema of the answer;
+    ``notation``, with which ``system`` ends, describes the same for models that do not see it. ``history`` are earlier
+    tries of the same request, each with its mistake.
     """
 
     name: str
@@ -38,7 +38,13 @@ class Prompt:
     system: str
     user: str
     schema: Mapping[str, Any] | None = None
+    notation: str = ""
     history: tuple[tuple[str, str], ...] = ()
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a text has, by the usual rule of four characters (bytes, in other scripts)."""
+    return len(text.encode()) // 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,11 @@ class Completion:
 
 class Model(Protocol):
     """A language model. It reads text and returns text; code decides what follows from it."""
+
+    @property
+    def time_factor(self) -> float:
+        """Return the factor by which callers lengthen their time limits: more than 1 for a slow server."""
+        ...
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         """Return the whole answer within that time. Raises an error of :class:`~fateforger.errors.ModelError`.

@@ -113,6 +113,7 @@ KINDS: Mapping[str, str] = {
     "ownership": "notes of whose calendar this is",
     "recordings": "recorded turns",
     "language": "the language in which they are answered",
+    "talk": "what was said last outside of plans",
 }
 """The kinds of data about a person, in words."""
 

@@ -109,7 +109,8 @@ def _add_task(case: Case, task: Task, before: datetime | None = None) -> Moves:
     for start in _first_starts(case.board.starts(timedelta(minutes=minutes))):
         if before is None or start <= before:
             new = NewBlock(BlockPlace(start, timedelta(minutes=minutes)), task.id, task.title, task.type, task.notes)
-            yield Move(f"Add {quote_short(task.title)} at {clock_label(case.view, start)}", {}, (new,))
+            label = _("Add {title} at {time}", title=quote_short(task.title), time=clock_label(case.view, start))
+            yield Move(label, {}, (new,))
 
 
 # --- the one thing ---
@@ -125,13 +126,15 @@ def _move_early(case: Case) -> Moves:
         return
     one = blocks[0]
     for start in _first_starts(at for at in board.starts(one.duration, one.key) if at <= view.middle):
-        yield Move(f"Move {quote_short(one.event.name)} to {clock_label(view, start)}", move_to(one, start))
+        label = _("Move {title} to {time}", title=quote_short(one.event.name), time=clock_label(view, start))
+        yield Move(label, move_to(one, start))
     earlier = [b for b in view.work if begin(b) <= view.middle and b.key not in board.fixed and b.key != one.key]
     for other in earlier[:_MOST_TRIED]:
-        yield Move(f"Swap {quote_short(one.event.name)} and {quote_short(other.event.name)}", swap_places(other, one))
+        label = _("Swap {one} and {other}", one=quote_short(one.event.name), other=quote_short(other.event.name))
+        yield Move(label, swap_places(other, one))
     for other in earlier[:1]:
         for places in board.room(move_to(one, begin(other))):
-            yield Move(f"Put {quote_short(one.event.name)} first", places)
+            yield Move(_("Put {title} first", title=quote_short(one.event.name)), places)
 
 
 # --- breaks ---

@@ -33,8 +33,8 @@ from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
 from fateforger.planning.grid import GRID, in_words
 from fateforger.planning.plan import ET, WORK, Resolved, TBPlan, overlaps, resolve
 from fateforger.quality.model import LABELS, Criterion, Finding, Quality
+from fateforger.text import format_percent, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext, quote_title
 from fateforger.values import replace
 
 LONGEST_TITLE = 300
@@ -326,7 +326,8 @@ def _check_shallow_share(view: View) -> Findings:
         return
     if sum((b.duration for b in shallow), timedelta()) * 100 > total * percent:
         text = _(
-            "Shallow work takes more than {percent}% of your working time; give deep work more room.", percent=percent
+            "Shallow work takes more than {share} of your working time; give deep work more room.",
+            share=format_percent(percent),
         )
         yield Finding(criterion=Criterion.SHALLOW, level=4, text=text, keys=tuple(block.key for block in shallow))
 
@@ -371,8 +372,9 @@ def _check_shutdown(view: View) -> Findings:
     last = max(finish(block) for block in view.work)
     done = any(b.event.type is ET.PLAN_REVIEW and begin(b) >= last for b in view.blocks)
     if not done and view.has_time_to_shut_down:
-        long = _("half an hour") if view.policy.shutdown == 30 else in_words(view.policy.shutdown)
-        text = _("End the day with {length} to look back and shut down.", length=long)
+        text = _("End the day with half an hour to look back and shut down.")
+        if view.policy.shutdown != 30:
+            text = _("End the day with {length} to look back and shut down.", length=in_words(view.policy.shutdown))
         yield Finding(criterion=Criterion.SHUTDOWN, level=4, text=text)
 
 

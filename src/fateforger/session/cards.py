@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.planning.timing import zone
-from fateforger.text import current_language, gettext, shorten
+from fateforger.text import current_language, gettext, label_text, quote_title, shorten
 from fateforger.values import Value, replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -108,6 +108,11 @@ def plain(text: str, limit: int = 80) -> str:
     Markup is escaped, line ends become spaces, and a long title is cut with an ellipsis.
     """
     return shorten(text, limit).translate(_MARKUP)
+
+
+def name_button(label: str, title: str) -> str:
+    """Return a button's label with its object, for screen readers: ``Pull: “Write report”``."""
+    return label_text(label, quote_title(title, 40))
 
 
 class Button(BaseModel):

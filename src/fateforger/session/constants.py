@@ -1,4 +1,8 @@
-"""Time limits and sizes of a turn (S98), in seconds unless the name says otherwise."""
+"""Time limits and sizes of a turn (S98), in seconds unless the name says otherwise.
+
+The limits of a language model are for one of usual speed; :attr:`fateforger.ports.model.Model.time_factor` lengthens
+them.
+"""
 
 from __future__ import annotations
 

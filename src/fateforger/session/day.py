@@ -269,7 +269,9 @@ def frame_words(session: Session) -> str:
         start, end = whole_frame(session) if frame.usual_start is not None else frame_of(session)
         minutes = int((end.astimezone(UTC) - start.astimezone(UTC)).total_seconds() // 60)
         length = in_words(minutes)
-        line += f" ({_('{length}, until the next day', length=length) if end.date() > session.date else length})"
+        if end.date() > session.date:
+            length = _("{length}, until the next day", length=length)
+        line += f" ({length})"
     if frame.lunch_start is None or not frame.lunch_minutes:
         return _("{line}, no lunch break", line=line)
     lunch = lunch_start(session)

@@ -19,12 +19,12 @@ from fateforger.session.commands.base import PLANNED, SessionCommandBase
 from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
-from fateforger.session.messages import Notice
+from fateforger.session.messages import Notice, count_writes
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
-from fateforger.text import count_blocks, count_meetings, count_tasks, mark_message
+from fateforger.text import count_blocks, count_meetings, count_tasks, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check, suggest_remedy
+from fateforger.workflow.conformance import ORDER, CheckedRule, StatedRule, Verdict, check, explain_refusal
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.rules import Rule, RuleKind, Vocabulary, names_in
 from fateforger.workflow.trace import Step
@@ -159,13 +159,13 @@ def _refuse_move(session: Session, move: Move) -> Refusal | None:
         question = () if state.question is None else (state.question,)
         return refuse_by_rules(no, *state.missing, *question)
     if no:
-        return Refusal(no[0].stated.id, no[0].remedy)
+        return Refusal(no[0].stated.id, no[0].stated.remedy or ORDER)
     if target(session.stage, move) is not None:
         return None
     if action is None or move in _NOT_HERE:
         return _NOT_HERE[move]
     rule = rules_about(frozenset({action}))[0]
-    return Refusal(rule.id, rule.remedy or suggest_remedy(rule.rule))
+    return Refusal(rule.id, rule.remedy or ORDER)
 
 
 def _get_action(stage: TimeboxingStage, move: Move) -> str | None:
@@ -174,9 +174,8 @@ def _get_action(stage: TimeboxingStage, move: Move) -> str | None:
 
 def refuse_by_rules(checked: Sequence[CheckedRule], *instead: str) -> Refusal:
     """Return the refusal of actions: the remedies (or ``instead``, if better), and the rules."""
-    first, *more = dict.fromkeys(instead or tuple(each.remedy for each in checked))
-    names = (f"Rule: {each.stated.title or each.stated.text}." for each in checked)
-    return Refusal(checked[0].stated.id, first, (*more, *names))
+    first, *more = explain_refusal(checked, *instead)
+    return Refusal(checked[0].stated.id, first, tuple(more))
 
 
 def take_steps(before: Session, after: Session, asked: Move, moved: Move, actions: Iterable[str]) -> Session | Refusal:
@@ -316,7 +315,7 @@ def describe_stage(session: Session) -> StageGateOutput:
     no = () if forward is None else objections(session, forward)
     if not no:
         return StageGateOutput(stage=session.stage, ready=True, summary=words.summary)
-    missing = words.missing or tuple(each.remedy for each in no)
+    missing = words.missing or tuple(_(each.stated.remedy or ORDER) for each in no)
     return StageGateOutput(
         stage=session.stage, ready=False, summary=words.summary, missing=missing, question=words.question
     )
@@ -379,7 +378,7 @@ def _skeleton(session: Session) -> _Words:
         )
     summary = [block_words(session)]
     if session.planning.unplaced:
-        summary.append(_("{count} did not fit", count=len(session.planning.unplaced)))
+        summary.append(ngettext("{count} did not fit", "{count} did not fit", len(session.planning.unplaced)))
     return _Words(tuple(summary))
 
 
@@ -412,7 +411,7 @@ def _counts(session: Session) -> str:
     report = session.sync.last_sync
     if report is None:
         return block_words(session)
-    return f"{report.created} created, {report.updated} updated, {report.deleted} deleted"
+    return ", ".join(count_writes(report.created, report.updated, report.deleted))
 
 
 def _has_failed(session: Session) -> bool:

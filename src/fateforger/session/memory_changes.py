@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import assert_never
 
 from fateforger.errors import BadInput
-from fateforger.memory.applicability import Context, decide_applicability
+from fateforger.memory.applicability import AS_SAID, SAME, TAKEN_BACK, Context, decide_applicability
 from fateforger.memory.consolidation import mark_replacing, restore_replaced, retire_all_replaced
 from fateforger.memory.contradiction import (
     Change,
@@ -367,8 +367,6 @@ def find_alike(memory: Memory, record: ConstraintRecord) -> Version | None:
 
 
 CHANGED = mark_message("That constraint has changed since this card was made, so I did nothing. This is how it is now.")
-TAKEN_BACK = "taken back"
-AS_SAID = "as you said"
 CHANGED_SINCE = mark_message("{name} was changed since, so I left it as it is.")
 
 
@@ -479,7 +477,7 @@ def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None
         return replace(taken, put_aside=(loser.uid,)).with_lines(line)
     if circle or loser.flat.session_only or compute_rule_key(kept.record) == compute_rule_key(loser.record):
         gone = replace(loser.record, status=Status.DECLINED)
-        event = Event(action=Action.ARCHIVE, reason=f"the same as {kept.uid}")
+        event = Event(action=Action.ARCHIVE, reason=f"{SAME} {kept.uid}")
         line = _(
             "{kept} stays, {other} is put away.",
             kept=quote_title(kept.record.name),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fateforger.session.cards import Card
+from fateforger.session.cards import Button, Card
+from fateforger.text import ngettext, shorten
+from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 LONGEST_SAID = 1200
@@ -29,6 +33,20 @@ class Notice(BaseModel):
     draft: tuple[str, ...] = ()
 
 
+def join_notices(notices: Iterable[Notice | None]) -> Notice | None:
+    """Return what came of several wishes as one notice; it is a refusal only if all of them were refused."""
+    found = [notice for notice in notices if notice is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+    codes = [notice.code for notice in found]
+    return Notice(
+        lines=tuple(dict.fromkeys(line for notice in found for line in notice.lines)),
+        refused=all(notice.refused for notice in found),
+        code=CHANGE if CHANGE in codes else codes[-1],
+        draft=tuple(line for notice in found for line in notice.draft),
+    )
+
+
 class LastWords(BaseModel):
     """Last words of the bot.
 
@@ -39,11 +57,13 @@ class LastWords(BaseModel):
     model_config = _FROZEN
     bot: str = Field(min_length=1, max_length=LONGEST_SAID)
     asks: bool = True
+    of_queue: bool = False
+    """True if they are on a card of the queue, next to the plan."""
 
     @classmethod
-    def of(cls, bot: str, *, asks: bool = True) -> LastWords:
+    def of(cls, bot: str, *, asks: bool = True, of_queue: bool = False) -> LastWords:
         """Return the words, cut to their limit."""
-        return cls(bot=bot[:LONGEST_SAID], asks=asks)
+        return cls(bot=bot[:LONGEST_SAID], asks=asks, of_queue=of_queue)
 
 
 MOST_EXCHANGES = 3
@@ -60,6 +80,44 @@ class Exchange(BaseModel):
     model_config = _FROZEN
     person: str
     bot: str
+
+    @classmethod
+    def of(cls, person: str, bot: str) -> Exchange:
+        """Return the exchange, with both sides cut to their limit."""
+        return cls(person=shorten(person, LONGEST_EXCHANGE), bot=shorten(bot, LONGEST_EXCHANGE))
+
+
+class RecentTalk(BaseModel):
+    """The last exchanges with a person outside of plans, up to the instant ``at``.
+
+    ``buttons`` are those of the last card, so that words can press them; ``wrote`` are the ids of the commands that
+    wrote rules, the latest last.
+    """
+
+    model_config = _FROZEN
+    at: datetime
+    exchanges: tuple[Exchange, ...] = ()
+    buttons: tuple[Button, ...] = ()
+    wrote: tuple[str, ...] = ()
+
+    @classmethod
+    def after(
+        cls,
+        before: RecentTalk | None,
+        exchange: Exchange,
+        *,
+        at: datetime,
+        buttons: tuple[Button, ...] = (),
+        wrote: tuple[str, ...] = (),
+    ) -> RecentTalk:
+        """Return the talk with one more exchange."""
+        before = before or cls(at=at)
+        return cls(
+            at=at,
+            exchanges=(*before.exchanges, exchange)[-MOST_EXCHANGES:],
+            buttons=buttons,
+            wrote=(*before.wrote, *wrote)[-MOST_EXCHANGES:],
+        )
 
 
 class SyncReport(BaseModel):
@@ -96,14 +154,29 @@ class SyncReport(BaseModel):
         return tuple(sentence for sentence in (self.headline, *self.details) if sentence)
 
 
+MOST_LATER = 12
+"""Most messages after a card with which it is updated in place: six exchanges, which still fit on a screen."""
+
+
+def count_writes(created: int, updated: int, deleted: int) -> tuple[str, str, str]:
+    """Return ``4 created``, ``1 updated`` and ``0 deleted``."""
+    return (
+        ngettext("{count} created", "{count} created", created),
+        ngettext("{count} updated", "{count} updated", updated),
+        ngettext("{count} deleted", "{count} deleted", deleted),
+    )
+
+
 class Outgoing(BaseModel):
     """A message that the session owes the person.
 
     ``slot`` names the message. The slot ``root`` starts the thread. A slot that was sent before is updated in place
     while it is the latest message of the thread, otherwise sent again. ``retire`` names slots whose controls are
     removed; they then show ``farewell``, or keep their text without one. If its own slot is among them, its earlier
-    message is meant, in case this one is sent again. ``stays`` updates it in place, even when later messages follow.
-    A message with ``beside`` does not count as the latest. ``ephemeral_to`` makes it visible to that person only.
+    message is meant, in case this one is sent again. ``stays`` updates it in place, even when later messages follow;
+    with a ``reply``, only while no more than :data:`MOST_LATER` follow, so that the person still sees it. The reply is
+    then posted at the end of the thread, and the card leaves out what it says. A message with ``beside`` does not count
+    as the latest. ``ephemeral_to`` makes it visible to that person only.
     """
 
     model_config = _FROZEN
@@ -115,5 +188,13 @@ class Outgoing(BaseModel):
     retire: tuple[str, ...] = ()
     farewell: Card | None = None
     stays: bool = False
+    reply: Card | None = None
     beside: bool = False
     ephemeral_to: str | None = None
+
+    def without_reply(self) -> Outgoing:
+        """Return the message without what its reply says."""
+        if self.reply is None:
+            return self
+        parts = tuple(part for part in self.card.parts if part not in self.reply.parts)
+        return replace(self, card=replace(self.card, parts=parts), reply=None)

@@ -442,6 +442,8 @@ class ThreadState(BaseModel):
     """Memory card, while the person has it open."""
     root_line: str | None = None
     """The first message's line as last sent, so that it is sent again only when it changes."""
+    named: bool = False
+    """True when the person chose the title of the thread in Slack, which then stays."""
     trace: tuple[Step, ...] = ()
     """Latest steps, as rules are checked on them (:mod:`fateforger.session.gate`)."""
     handled: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from fateforger.errors import BadInput
 from fateforger.session.day import day_words, local_today, weekday
 from fateforger.session.model import OfferedInput, SentTask, Session, Task
 from fateforger.session.tasks import keep_for_later, with_tasks
-from fateforger.text import count_tasks, join_words
+from fateforger.text import count_tasks, join_words, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -133,13 +133,13 @@ def with_settled(session: Session, settled: tuple[str, ...]) -> Session:
 
 def describe_arrival(tasks: tuple[Task, ...], source: date) -> str:
     """Return the line of the day that receives tasks."""
-    titles = join_words([f"“{task.title}”" for task in tasks], 5)
+    titles = join_words([quote_title(task.title) for task in tasks], 5)
     return _("From {day}: {titles}.", day=day_words(source), titles=titles)
 
 
 def describe_return(tasks: tuple[Task, ...], source: date) -> str:
     """Return the line of the day that gives tasks back."""
-    titles = join_words([f"“{task.title}”" for task in tasks], 5)
+    titles = join_words([quote_title(task.title) for task in tasks], 5)
     return _("Back to {day}: {titles}.", day=day_words(source), titles=titles)
 
 
@@ -150,7 +150,7 @@ def bring_dated(session: Session) -> Session:
         return session
     ids = tuple(each.task.id for each in mine)
     lines = (
-        _("“{title}” is for this day ({origin}).", title=each.task.title, origin=each.origin)
+        _("“{title}” is for this day (from {origin}).", title=each.task.title, origin=each.origin)
         if each.origin
         else _("“{title}” is for this day, from your queue.", title=each.task.title)
         for each in mine[:5]

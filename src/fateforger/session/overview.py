@@ -19,11 +19,11 @@ from fateforger.session.checks import broken_day_rules
 from fateforger.session.day import Meeting, busy_meetings, on_calendar, weekday
 from fateforger.session.draft import instance_in
 from fateforger.session.model import Session, Task
-from fateforger.session.placement import GONE, by_time, span
+from fateforger.session.placement import GONE, by_time, find_placed, span
 from fateforger.session.recall import followed_constraints
 from fateforger.session.zones import local_time, zone_suffix
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext
+from fateforger.text import mark_message, ngettext, quote_title
 from fateforger.values import replace
 
 MOST_MEETINGS = 40
@@ -60,7 +60,7 @@ def meeting_line(session: Session, meeting: Meeting) -> str:
     there = zone_suffix(session, meeting.start, meeting.end)
     meeting, day = local_meeting(session, meeting), session.date
     where = "" if meeting.calendar is None else f" · {plain(meeting.calendar, 30)}"
-    note = "" if meeting.busy else f" · {_('shown as free')}"
+    note = "" if meeting.busy else " · " + _("shown as free")
     return f"**{clip_span(meeting, day)}** {plain(meeting.title)}{outside_words(meeting, day)}{there}{where}{note}"
 
 
@@ -81,7 +81,7 @@ def clip_span(meeting: Meeting, day: date) -> str:
 def outside_words(meeting: Meeting, day: date) -> str:
     """Return the true start or end of a meeting when that is on another day."""
     if meeting.start.date() > day:
-        return f" {_('(on {weekday})', weekday=weekday(meeting.start.date()))}"
+        return " " + _("(on {weekday})", weekday=weekday(meeting.start.date()))
     start, end = meeting.start, meeting.end
     since = _("(since {weekday} {time:%H:%M})", weekday=weekday(start.date()), time=start) if start.date() < day else ""
     until = (
@@ -171,6 +171,7 @@ def tasks_without_criteria(session: Session) -> tuple[Task, ...]:
 
 MOST_REASONS = 4
 AGAINST = mark_message("That goes against a rule of yours.")
+YOU_PLACED = mark_message("You put it there: {change}")
 NO_RULE = mark_message("No rule of yours is about it; it is where there was room for it.")
 
 
@@ -198,13 +199,17 @@ def _order_reasons(session: Session, key: str) -> tuple[Reason, ...]:
 
 
 def placement_of(session: Session, key: str) -> tuple[Reason, ...]:
-    """Return the reasons that a draft knows: a rule, a neighboring meeting or block, or its kind.
+    """Return the cause of a block's place: the person, if they put it there, or else what a draft knows.
 
-    The result is empty while the frame is a mistake or the plan cannot be resolved.
+    That is a rule, a neighboring meeting or block, or its kind. The result is empty while the frame is a mistake or the
+    plan cannot be resolved.
     """
     if session.planning.plan is None:
         return ()
     try:
+        placed = find_placed(session).get(key)
+        if placed is not None:
+            return (Reason(_(YOU_PLACED, change=placed.sentence)),)
         found = explain_place(session.planning.plan, instance_in(session), key)
     except (BadInput, PlanInvalid):
         return ()
@@ -224,4 +229,5 @@ def describe_reasons(session: Session, key: str, placement: Sequence[Reason] = (
     more = len(reasons) - MOST_REASONS
     if more > 0:
         lines.append(ngettext("There is one more reason.", "There are {count} more reasons.", more))
-    return (f"“{block.event.name}”, {block_span(session, block)}:", *lines)
+    heading = _("{title}, {span}:", title=quote_title(block.event.name), span=block_span(session, block))
+    return (heading, *lines)

@@ -44,7 +44,7 @@ from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext, quote_title, truncate
+from fateforger.text import label_text, mark_message, ngettext, quote_title, truncate
 from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import read_day_rule
 
@@ -100,6 +100,8 @@ class PendingKind(StrEnum):
     """The bot's last question, in words."""
     SAID = "said"
     """The bot's last answer or refusal, which may ask something, too."""
+    QUEUE = "queue"
+    """The bot's last words on a card of the queue."""
     CALENDAR = "calendar"
     """A choice between the person's change and the plan's."""
     RULES = "rules"
@@ -119,6 +121,7 @@ class PendingKind(StrEnum):
 _OFFERS = frozenset(
     {
         PendingKind.SAID,
+        PendingKind.QUEUE,
         PendingKind.RULES_NOTED,
         PendingKind.MISSED,
         PendingKind.LENGTH,
@@ -350,9 +353,10 @@ def fix_button(fix: Fix) -> Button:
 
 def _all_questions(session: Session) -> Iterator[PendingQuestion]:
     stage = session.stage
-    if session.thread.last_words is not None:
-        kind = PendingKind.WORDS if session.thread.last_words.asks else PendingKind.SAID
-        yield PendingQuestion(kind=kind, sentence=session.thread.last_words.bot)
+    last = session.thread.last_words
+    if last is not None:
+        kind = PendingKind.WORDS if last.asks else PendingKind.QUEUE if last.of_queue else PendingKind.SAID
+        yield PendingQuestion(kind=kind, sentence=last.bot)
     if stage is not Stage.DATE:
         yield from unsure_questions(session)
         yield from clash_questions(session)
@@ -392,18 +396,17 @@ def _single(*questions: PendingQuestion | None) -> Iterator[PendingQuestion]:
 
 def _confirm_question(item: Applicable) -> PendingQuestion:
     version, words = item.version, build_reminder(item).words
-    text = version.record.payload.day_rule or ""
+    rule = describe_day_rule(read_day_rule(version.record.payload.day_rule or ""))
     return PendingQuestion(
         kind=PendingKind.RULE,
         sentence=_(
-            "You said “{words}”. Did I read that right? {day_rule} ({text})",
+            "You said “{words}”. Did I read that right? {day_rule}",
             words=words,
-            day_rule=describe_day_rule(read_day_rule(text)),
-            text=text,
+            day_rule=rule,
         ),
-        yes=judge_button("accept", version.uid, version.seq, label=_("Yes"), spoken=_("Yes, “{text}”", text=text)),
+        yes=judge_button("accept", version.uid, version.seq, label=_("Yes"), spoken=_("Yes, “{rule}”", rule=rule)),
         no=judge_button(
-            "decline", version.uid, version.seq, label=_("No such rule"), spoken=_("No rule “{text}”", text=text)
+            "decline", version.uid, version.seq, label=_("No such rule"), spoken=_("No rule “{rule}”", rule=rule)
         ),
     )
 
@@ -444,4 +447,4 @@ def _open_work_questions(session: Session) -> Iterator[PendingQuestion]:
 
 def _bring_question(where: str, things: Sequence[OfferedInput], button: Button) -> PendingQuestion:
     named = ", ".join(each.task.title for each in things)
-    return PendingQuestion(kind=PendingKind.BRING, sentence=f"{where}: {named}.", yes=button)
+    return PendingQuestion(kind=PendingKind.BRING, sentence=label_text(where, f"{named}."), yes=button)

@@ -15,10 +15,10 @@ from fateforger.planning.plan import ET, Resolved, TBPlan, overlap_sentence, ove
 from fateforger.planning.timing import FixedStart, is_anchored
 from fateforger.planning.validation import first_mistake
 from fateforger.session.day import busy_meetings, day_window
-from fateforger.session.model import Session
+from fateforger.session.model import RefineUpdate, Session
 from fateforger.session.zones import local_time, zone_at, zone_suffix
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import mark_message, quote_title
 
 GONE = mark_message("That block is not in the plan any more.")
 _REMEDY = mark_message("Move one of them first, make one shorter, or let them trade places.")
@@ -185,7 +185,7 @@ def _differs(old: Resolved, new: Resolved) -> bool:
 def _describe_change(session: Session, old: Resolved, new: Resolved) -> str:
     if (old.start, old.end) != (new.start, new.end):
         named = (
-            f"“{new.event.name}”"
+            quote_title(new.event.name)
             if old.event.name == new.event.name
             else _("“{name}” (new title)", name=new.event.name)
         )
@@ -242,3 +242,19 @@ def changed_blocks(before: TBPlan, after: TBPlan) -> dict[str, tuple[object, obj
 def _visible_fields(block: Resolved) -> tuple[str, str, ET, datetime, datetime]:
     event = block.event
     return event.name, event.description, event.type, block.start.astimezone(UTC), block.end.astimezone(UTC)
+
+
+def find_placed(session: Session) -> dict[str, RefineUpdate]:
+    """Return the blocks that are still where the person put them, as far as changes can be undone, with the change."""
+    steps, now = session.sync.refine_undo, session.planning.plan
+    after = [step.plan_before for step in steps[1:]] + ([] if now is None else [now])
+    put: dict[str, tuple[datetime | None, RefineUpdate]] = {}
+    for step, plan in zip(steps, after, strict=False):
+        starts = _list_starts(plan)
+        put |= {key: (starts.get(key), step) for key in step.placed}
+    starts = {} if now is None else _list_starts(now)
+    return {key: step for key, (start, step) in put.items() if start is not None and starts.get(key) == start}
+
+
+def _list_starts(plan: TBPlan) -> dict[str, datetime]:
+    return {block.key: block.start.astimezone(UTC) for block in resolve(plan)}

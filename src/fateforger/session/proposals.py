@@ -20,7 +20,7 @@ from fateforger.session.model import Session, SessionStatus
 from fateforger.session.placement import changed_blocks, span
 from fateforger.session.rulebook import rows_of, unsaved_session
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, quote_title
+from fateforger.text import label_text, mark_message, quote_title
 from fateforger.values import replace
 
 MOST_LINES = 24
@@ -175,10 +175,10 @@ def describe_constraint(taken: MemoryChange) -> tuple[str, ...]:
         )
     when = _("on {when}", when=row.when) if row.when else _("always")
     facts = " · ".join(text for text in (_(_BINDING[row.necessity]), when, row.times) if text)
-    said = (f"“{words}”",) if words != row.name else ()
+    said = (quote_title(words, LONGEST_WORDS),) if words != row.name else ()
     noted = noted_sentence(taken.versions[0].record)
     others = (*(line for line in taken.lines if line != noted), *(question.sentence for question in taken.questions))
-    return (f"{quote_title(row.name)}: {facts}", *said, *others)
+    return (label_text(quote_title(row.name), facts), *said, *others)
 
 
 _BINDING = {

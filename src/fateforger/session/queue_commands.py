@@ -10,7 +10,7 @@ from datetime import date as Date  # noqa: N812  the field is called ``date`` an
 from datetime import datetime, time
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from fateforger.session.card_actions import CardAction, Click, Fields, read_target
 from fateforger.tasks.parts import Parts
@@ -42,14 +42,25 @@ class QueueCommandBase(BaseModel):
 class EnqueueTask(QueueCommandBase):
     """Put a task into the queue.
 
-    ``message_channel`` and ``message_ts`` name the message it was made from, if any.
+    ``message_channel`` and ``message_ts`` name the message it was made from, if any. With ``reminds`` the person asked
+    to be reminded.
     """
 
     kind: Literal["enqueue_task"] = "enqueue_task"
     spec: TaskSpec
     origin: Origin
+    reminds: bool = False
     message_channel: str = ""
     message_ts: str = ""
+
+
+class RemindTask(QueueCommandBase):
+    """Set the reminder of a task, or cancel it."""
+
+    cancel: ClassVar = CardAction("queue.unremind", mark_message("Cancel the reminder"), read_target("task_id"))
+    kind: Literal["remind_task"] = "remind_task"
+    task_id: str
+    remind_at: AwareDatetime | None = None
 
 
 class PullTask(QueueCommandBase):
@@ -292,7 +303,16 @@ class ChooseLanguage(HomeCommandBase):
 
 WeekCommand = PlanWeek | OpenWeek | DropWeek
 CardCommand = (
-    EnqueueTask | PullTask | ShowTasks | DoTaskNow | SettleTask | BlockTimeFor | WriteParts | TickTask | WeekCommand
+    EnqueueTask
+    | RemindTask
+    | PullTask
+    | ShowTasks
+    | DoTaskNow
+    | SettleTask
+    | BlockTimeFor
+    | WriteParts
+    | TickTask
+    | WeekCommand
 )
 """Commands that are answered with a card."""
 HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue | ForgetDuration | CorrectDuration | ChooseLanguage

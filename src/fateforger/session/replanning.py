@@ -35,9 +35,9 @@ from fateforger.session.day import busy_meetings, day_window, is_over, own_key
 from fateforger.session.draft import carry_basis, day_of, instance_in, options_for, work_of
 from fateforger.session.model import Facts, InputFacts, Session, Task, Unplaced
 from fateforger.session.other_days import check_free, check_other_day, name_day, with_sent
-from fateforger.session.placement import by_time, list_differences, resolved_block
+from fateforger.session.placement import by_time, find_placed, list_differences, resolved_block
 from fateforger.session.tasks import allow_pieces, keep_for_later
-from fateforger.text import count_tasks, join_words, mark_message
+from fateforger.text import count_tasks, join_words, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -395,9 +395,11 @@ def move_from_past(session: Session, now: datetime) -> Refit | None:
         raise BadInput(_(OVER))
     known = session.with_planning(unplaced=tuple(u for u in session.planning.unplaced if u.task_id not in set(late)))
     refit = _fit(session, known, start_from(plan, late, at), instance_in(session), at, [])
-    titles = join_words([f"“{resolved_block(plan, key).event.name}”" for key in late])
-    line = _(
+    titles = join_words([quote_title(resolved_block(plan, key).event.name) for key in late])
+    line = ngettext(
         "{titles} would have begun before now, so I replanned the rest of your day from {clock} on.",
+        "{titles} would have begun before now, so I replanned the rest of your day from {clock} on.",
+        len(late),
         titles=titles,
         clock=_clock(session, at),
     )
@@ -445,7 +447,7 @@ def _current_plan(session: Session, now: datetime) -> TBPlan:
 
 
 def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: datetime, said: list[str]) -> Refit:
-    instance = replace(instance.from_now(plan, at), placed=_placed_by_person(before))
+    instance = replace(instance.from_now(plan, at), placed=tuple(sorted(find_placed(before))))
     open_ = {each.task_id: task for each in day.planning.unplaced if (task := _task_of(day, each)) is not None}
     result = refit_plan(plan, instance, tuple(day_of(day).task(work_of(day, task)) for task in open_.values()))
     kept = tuple(each for each in day.planning.unplaced if each.task_id not in open_)
@@ -457,19 +459,6 @@ def _fit(before: Session, day: Session, plan: TBPlan, instance: Instance, at: da
     if result.conflict is not None:
         lines = (*lines, result.conflict.sentence)
     return Refit(day, result.plan, lines or (_(STANDS),))
-
-
-def _placed_by_person(session: Session) -> tuple[str, ...]:
-    """Return the blocks that are still where the person put them, as far as changes can be undone."""
-    steps, now = session.sync.refine_undo, session.planning.plan
-    after = [step.plan_before for step in steps[1:]] + ([] if now is None else [now])
-    put = {key: _starts(plan).get(key) for step, plan in zip(steps, after, strict=False) for key in step.placed}
-    starts = {} if now is None else _starts(now)
-    return tuple(sorted(key for key, start in put.items() if start is not None and starts.get(key) == start))
-
-
-def _starts(plan: TBPlan) -> dict[str, datetime]:
-    return {block.key: block.start.astimezone(UTC) for block in resolve(plan)}
 
 
 def _task_of(session: Session, unplaced: Unplaced) -> Task | None:

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.memory.vocabulary import STAGE_HEADINGS
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 
 
 class TimeboxingStage(StrEnum):
@@ -32,14 +32,7 @@ class TimeboxingStage(StrEnum):
         return _(_HEADINGS[self])
 
 
-_HEADINGS = {
-    TimeboxingStage.DATE: mark_message("Date"),
-    TimeboxingStage.COLLECT_CONSTRAINTS: mark_message("Your day's frame"),
-    TimeboxingStage.CAPTURE_INPUTS: mark_message("What to do"),
-    TimeboxingStage.SKELETON: mark_message("Skeleton"),
-    TimeboxingStage.REFINE: mark_message("Refine"),
-    TimeboxingStage.REVIEW_COMMIT: mark_message("Committed"),
-}
+_HEADINGS = dict(zip(TimeboxingStage, STAGE_HEADINGS.values(), strict=True))
 
 
 class Move(StrEnum):

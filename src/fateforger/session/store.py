@@ -10,7 +10,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.session.messages import Outgoing
+from fateforger.session.messages import Outgoing, RecentTalk
 from fateforger.session.model import Session
 
 
@@ -71,6 +71,18 @@ class Sessions(Protocol):
         ...
 
 
+class Talks(Protocol):
+    """The last exchanges with each person outside of plans. Each call is one commit. Raises ``StoreError``."""
+
+    async def of(self, user_id: str) -> RecentTalk | None:
+        """Return the talk with a person, if there was any."""
+        ...
+
+    async def keep(self, user_id: str, talk: RecentTalk) -> None:
+        """Keep the talk with a person, in place of an earlier one."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """The place of a slot's message in Slack."""
@@ -98,8 +110,11 @@ class Outbox(Protocol):
         """Return the next unsent message of each session whose retry time has come, oldest first."""
         ...
 
-    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime) -> None:
-        """Record that a message has arrived, if that is not recorded yet."""
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Outgoing | None = None) -> None:
+        """Record that a message has arrived, if that is not recorded yet.
+
+        ``shown`` is the message as it is shown, if that differs from the queued one.
+        """
         ...
 
     async def mark_failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:

@@ -64,7 +64,7 @@ def _without_circle(inputs: InputFacts) -> InputFacts:
 def describe_circle(titles: Sequence[str]) -> str:
     """Return a sentence about tasks that would wait for each other."""
     named = join_words(quote_title(title) for title in titles)
-    return _("{named} would wait for each other. Let one of them come after nothing.", named=named)
+    return _("{named} would wait for each other. Clear “Comes after” for one of them.", named=named)
 
 
 def keep_for_later(task: Task) -> Task:

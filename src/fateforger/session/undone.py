@@ -5,6 +5,9 @@ from __future__ import annotations
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.model import RefineUpdate, Session, UndoneChange
 from fateforger.session.replanning import facts_of
+from fateforger.text import mark_message
+
+NONE_UNDONE = mark_message("No change was taken back that I could make again, so I changed nothing.")
 
 
 def with_undone(session: Session, step: RefineUpdate) -> Session:

@@ -86,8 +86,8 @@ def zone_suffix(session: Session, start: datetime, end: datetime) -> str:
     """Return `` (New York time)`` for a span in which the person is not in the session's zone, else nothing."""
     first, last = zone_at(session, start).key, zone_at(session, end).key
     if first != last:
-        return f" {_('(ends in {city} time)', city=city(last))}"
-    return "" if first == session.tz else f" {_('({city} time)', city=city(first))}"
+        return " " + _("(ends in {city} time)", city=city(last))
+    return "" if first == session.tz else " " + _("({city} time)", city=city(first))
 
 
 def describe_journeys(session: Session) -> tuple[str, ...]:

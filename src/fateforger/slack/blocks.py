@@ -83,10 +83,11 @@ def describe_left_out(control: Control) -> str | None:
     choices = control.choices if isinstance(control, Select | Menu) else ()
     if len(choices) <= MAX_OPTIONS:
         return None
-    return _(
+    return ngettext(
+        "Slack lists {most} choices at most, so {count} is not in this list.",
         "Slack lists {most} choices at most, so {count} are not in this list.",
+        len(choices) - MAX_OPTIONS,
         most=MAX_OPTIONS,
-        count=len(choices) - MAX_OPTIONS,
     )
 
 
@@ -130,7 +131,7 @@ def _menu(menu: Menu, address: Address, numbers: Iterator[int]) -> Element | Non
     return {
         "type": "static_select",
         "action_id": _action_id("menu", numbers),
-        "placeholder": plain_text("Change…"),
+        "placeholder": plain_text(_("Change…")),
         "options": options,
     }
 

@@ -23,6 +23,7 @@ from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK,
 
 BOT_EVENTS = (
     "agent_session_stopped",
+    "agent_session_title_changed",
     "app_home_opened",
     "app_mention",
     "message.channels",
@@ -32,9 +33,9 @@ BOT_EVENTS = (
 
 BOT_SCOPES: Mapping[str, str] = {
     "app_mentions:read": "to be spoken to in a channel",
-    "assistant:write": "to suggest what to say first",
+    "assistant:write": "to be an agent, with suggestions of what to say first",
     "channels:history": "to read replies in a plan's thread in a public channel",
-    "chat:write": "to post plans, keep them up to date, and say what is going on meanwhile",
+    "chat:write": "to post plans, keep them up to date, say what is going on meanwhile, and name their threads",
     "commands": f"{COMMAND_NAME}, {PULL_COMMAND}, {TASKS_COMMAND}, {WEEK_COMMAND} and the shortcuts",
     "files:write": "to show the day as a picture",
     "groups:history": "to read replies in a plan's thread in a private channel",
@@ -294,11 +295,11 @@ def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
     return handler
 
 
-async def check_login(login: SlackLogin, client: AsyncWebClient) -> tuple[str, frozenset[str] | None]:
+async def check_login(login: SlackLogin, client: AsyncWebClient) -> tuple[str, str, frozenset[str] | None]:
     """Check both tokens with Slack, because a socket with an invalid one would retry forever.
 
-    Returns the name of the workspace, and the scopes of the app if Slack reports them. Raises ``BadInput`` for a token
-    that Slack rejects, ``WorldError`` if Slack cannot be reached.
+    Returns the name and the id of the workspace, and the scopes of the app if Slack reports them. Raises ``BadInput``
+    for a token that Slack rejects, ``WorldError`` if Slack cannot be reached.
     """
     try:
         answer = await call_slack_with_headers(client.auth_test())
@@ -309,7 +310,7 @@ async def check_login(login: SlackLogin, client: AsyncWebClient) -> tuple[str, f
     except SlackCallError as trouble:
         raise _explain(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
     who = answer.data if isinstance(answer.data, dict) else {}
-    return str(who.get("team", "")), scopes_in(answer.headers)
+    return str(who.get("team", "")), str(who.get("team_id", "")), scopes_in(answer.headers)
 
 
 def scopes_in(headers: Mapping[str, str]) -> frozenset[str] | None:

@@ -17,11 +17,12 @@ from fateforger.errors import FateforgerError, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
 from fateforger.session.cards import Card, Prose
-from fateforger.session.messages import Outgoing
+from fateforger.session.messages import MOST_LATER, Outgoing
 from fateforger.session.model import Session
 from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
 from fateforger.slack.access import People, find_private_place, is_private
+from fateforger.slack.agent_threads import AgentThreads
 from fateforger.slack.blocks import remove_controls
 from fateforger.slack.client import (
     CallRefused,
@@ -59,6 +60,11 @@ PUT_SECONDS = 3.0
 """Time that a message may delay the next one of its session while its picture is added."""
 
 
+def reply_id(item: Outgoing) -> str:
+    """Return the id under which the reply of a message is posted."""
+    return f"{item.id}/reply"
+
+
 ROOT = "root"
 MAX_THREADS = 5_000
 
@@ -81,6 +87,7 @@ class Delivery:
     sessions: Sessions
     poster: Poster
     people: People
+    agent: AgentThreads
     clock: Clock = field(kw_only=True)
     _turns: KeyedLocks = field(init=False, default_factory=KeyedLocks)
     _tasks: BackgroundTasks = field(init=False, default_factory=BackgroundTasks)
@@ -94,19 +101,23 @@ class Delivery:
         self._doubtful.update(ids)
 
     async def deliver(self, item: Outgoing) -> None:
-        """Send a message and record it; its picture follows later.
+        """Send a message and record it; its picture and the title of the thread follow later.
 
         Raises :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
         """
         async with self._turns.turn(item.session_id):
-            await self._deliver(item)
-        self._add_pictures(item)
+            shown = await self._deliver(item)
+        self._add_pictures(shown)
+        session = await self.sessions.load(item.session_id)
+        if session is not None:
+            self._tasks.start(self.agent.follow(session), name=f"title of {item.session_id}")
 
     async def close(self) -> None:
-        """Cancel pending pictures; they come with the next card."""
+        """Cancel pending pictures and titles; they come with the next card."""
         await self._tasks.close()
 
-    async def _deliver(self, item: Outgoing) -> None:
+    async def _deliver(self, item: Outgoing) -> Outgoing:
+        """Send a message and return it as it is shown."""
         place = await self._thread(item)
         if place.thread_ts is None and item.slot != ROOT:
             raise CallRefused("the thread was never opened")
@@ -116,6 +127,10 @@ class Delivery:
             where = self._placed[item.id] = await self._place(item, place, before)
         if place.thread_ts is None:
             await self._attach(item.session_id, where)
+        shown = item
+        if item.reply is not None and before == where:
+            await self._reply(item, item.reply, place)
+            shown = item.without_reply()
         # A message with a farewell begins a stage: its slot's last message has already had its own farewell.
         anew = before is not None and before != where
         if anew and item.farewell is None:
@@ -123,8 +138,22 @@ class Delivery:
         for slot in item.retire:
             if slot != item.slot or anew:
                 await self._retire(item.session_id, slot, item.farewell)
-        await self.outbox.mark_sent(item.id, where, now=self.clock.now())
+        changed = None if shown is item else shown
+        await self.outbox.mark_sent(item.id, where, now=self.clock.now(), shown=changed)
         self._forget(item)
+        return shown
+
+    async def _reply(self, item: Outgoing, reply: Card, place: Place) -> None:
+        """Post the reply of a card that was updated in place, once."""
+        v, channel = reply_id(item), str(place.channel)
+        if v in self._placed:
+            return
+        found = await self.poster.find(channel, place.thread_ts, v) if item.id in self._doubtful else None
+        if found is None:
+            found = await self._replace_narration(item.session_id, place.thread_ts, reply, v)
+        if found is None:
+            found = await self.poster.post(channel, place.thread_ts, reply, session=item.session_id, v=v)
+        self._placed[v] = found
 
     async def _attach(self, session_id: str, root: Sent) -> None:
         await self.sessions.attach_thread(session_id, root.channel, root.ts)
@@ -136,6 +165,9 @@ class Delivery:
         If it was to begin a plan, its owner is told in direct messages.
         """
         self._forget(item)
+        narration = self.agent.take(item.session_id)
+        if narration is not None:
+            await self.agent.remove(narration)
         session = await self.sessions.load(item.session_id)
         if item.slot == ROOT and session is not None and session.thread_ts is None:
             words = phrases.name_commands(phrases.CANNOT_POST if refused else phrases.NOT_STARTED)
@@ -159,23 +191,56 @@ class Delivery:
         if item.id in self._doubtful:
             found = await self.poster.find(channel, thread_ts, v)
             if found is not None:
+                narration = self.agent.take(item.session_id)
+                if narration is not None and narration.where != found:
+                    await self.agent.remove(narration)
                 return found
         if before is not None and await self._may_change(item, before, thread_ts):
             try:
-                await self.poster.change(before, item.card, session=session, v=v, beside=item.beside)
+                card = item.without_reply().card
+                await self.poster.change(before, card, session=session, v=v, beside=item.beside)
             except MessageGone as gone:
                 log.info("the message %s is posted again: %s", item.id, gone)
             else:
                 return before
+        narrated = None if item.beside else await self._replace_narration(session, thread_ts, item.card, v)
+        if narrated is not None:
+            return narrated
         return await self.poster.post(channel, thread_ts, item.card, session=session, v=v, beside=item.beside)
+
+    async def _replace_narration(self, session_id: str, thread_ts: str | None, card: Card, v: str) -> Sent | None:
+        """Let a card or reply take the place of the steps of its turn, if they are shown at the end of the thread.
+
+        Only the card marks the message with its id. So after a crash in between the card is posted once more, and what
+        is left of the steps is removed.
+        """
+        narration = None if thread_ts is None else self.agent.take(session_id)
+        if narration is None or thread_ts is None:
+            return None
+        where = narration.where
+        try:
+            if await self.poster.count_later(where, thread_ts):
+                await self.agent.remove(narration)
+                return None
+            await self.agent.stop_stream(where)
+            await self.poster.change(where, card, session=session_id, v=v)
+        except MessageGone as gone:
+            log.info("the steps of %s are gone: %s", session_id, gone)
+            return None
+        except SlackCallError:
+            self.agent.put_back(session_id, narration)
+            raise
+        return where
 
     async def _may_change(self, item: Outgoing, before: Sent, thread_ts: str | None) -> bool:
         """Check whether a message may be changed in place.
 
-        The root may always be changed, and so may messages that stay; any other only while it is the newest of its
-        thread.
+        The root may always be changed, and so may messages that stay; one with a reply while few messages follow it;
+        any other only while it is the newest of its thread.
         """
-        return thread_ts is None or item.slot == ROOT or item.stays or await self.poster.is_newest(before, thread_ts)
+        if thread_ts is None or item.slot == ROOT or item.stays:
+            return True
+        return await self.poster.count_later(before, thread_ts) <= (0 if item.reply is None else MOST_LATER)
 
     async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
         """Replace the message of a slot by its farewell, or remove its controls, which are out of date."""
@@ -242,6 +307,7 @@ class Delivery:
     def _forget(self, item: Outgoing) -> None:
         self._doubtful.discard(item.id)
         self._placed.pop(item.id, None)
+        self._placed.pop(reply_id(item), None)
 
     def _add_pictures(self, item: Outgoing) -> None:
         """Add the picture of a posted message, if it has one that is not uploaded yet.

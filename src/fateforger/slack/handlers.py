@@ -21,7 +21,7 @@ from fateforger.ports.jobs import Jobs
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import ProgressCallback
 from fateforger.session.commands import InboxCommand, SessionCommand
-from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import KeepTitle, Opening, Start, TimeboxingUserReply
 from fateforger.session.queue_commands import (
     EnqueueTask,
     HomeCommandBase,
@@ -322,6 +322,14 @@ class RequestHandler:
             )
             job = STOP_TURN.build_job(payload, key=f"{session_id} {command_id}", dedupe=command_id)
             await self.jobs.enqueue(job, now=now)
+
+    async def keep_title(self, command_id: str, channel: str, thread_ts: str) -> None:
+        """Handle a title that the person chose for the thread of a session."""
+        session_id = await self.door.session_in_thread(channel, thread_ts)
+        if session_id is not None:
+            now = self.clock.now()
+            command = KeepTitle(command_id=command_id, session_id=session_id, at=now)
+            await self.jobs.enqueue(build_command_job(command, key=session_id), now=now)
 
     async def answer(self, command_id: str, user_id: str, place: Place, proposal_id: str, answer: str) -> None:
         """Handle a button of an agent's proposal. The worker checks whose proposal it is."""

@@ -118,7 +118,8 @@ class Listeners:
         app.event("message")(listen(self._message))
         app.event("app_mention")(listen(self._message))
         app.event("app_home_opened")(listen(self._app_home))
-        app.event("agent_session_stopped")(listen(self._stop_status, in_order=False))
+        app.event("agent_session_stopped")(listen(self._stop_session, in_order=False))
+        app.event("agent_session_title_changed")(listen(self._keep_title))
         app.view(ANY)(listen(self._submission))
         app.action(ANY, matchers=[_is_in_form])(listen(self._form_control))
         app.action(_action(FEEDBACK))(listen(self._vote))
@@ -215,12 +216,19 @@ class Listeners:
             return self._requests.meet(event["user"], event["channel"])
         return self._home.open(event["user"])
 
-    def _stop_status(self, body: Json) -> Reply:
-        """Handle Slack's own Stop button at the status of a thread."""
+    def _stop_session(self, body: Json) -> Reply:
+        """Handle Slack's own Stop button in a thread."""
         event = body["event"]
         channel, thread_ts = event["channel"], event["thread_ts"]
         once = command_id("stop", channel, thread_ts, event["event_ts"])
         return self._requests.stop(once, event["user"], Place(channel, thread_ts))
+
+    def _keep_title(self, body: Json) -> Reply:
+        """Handle a title that the person chose for a thread."""
+        event = body["event"]
+        channel, thread_ts = event["channel"], event["thread_ts"]
+        once = command_id("title", channel, thread_ts, event["event_ts"])
+        return self._requests.keep_title(once, channel, thread_ts)
 
     # --- controls of cards and of App Home
 
@@ -270,7 +278,9 @@ class Listeners:
     def _control(self, use: ControlUse) -> Reply:
         action = use.control.action
         if not action.startswith(FORM_PREFIX):
-            replaced = use.message_ts if action.startswith(QUEUE_PREFIX) else None
+            # The card of a plan stays; the queue is shown next to it.
+            of_queue = action.startswith(QUEUE_PREFIX) and not use.address.session
+            replaced = use.message_ts if of_queue else None
             return self._requests.click(use.to_click(self._clock.now()), use.place, replaced)
         request = FormRequest(
             form=action.removeprefix(FORM_PREFIX),

@@ -90,8 +90,11 @@ def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
     return said.channel, str(said.thread_ts)
 
 
-def build_greeting_handler(door: CoordinatorPort, poster: Poster) -> JobHandler:
-    """Return the handler that posts the welcome card in the person's thread, or at the top of their direct messages."""
+def build_greeting_handler(door: CoordinatorPort, poster: Poster, client: AsyncWebClient) -> JobHandler:
+    """Return the handler that posts the welcome card in the person's thread, or at the top of their direct messages.
+
+    First messages are suggested once: at the message box where Slack supports that, otherwise on the card.
+    """
 
     async def perform(greeting: Greeting, job: Job) -> None:
         channel, thread_ts, words = greeting.channel, greeting.thread_ts, greeting.words
@@ -100,26 +103,25 @@ def build_greeting_handler(door: CoordinatorPort, poster: Poster) -> JobHandler:
             if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
                 return
             with speak(greeting.language):
-                card = welcome(door) if words is None else Card(text=words, parts=(Prose(text=words),))
+                if words is not None:
+                    card = Card(text=words, parts=(Prose(text=words),))
+                elif door.reads_words and not (is_private(channel) and await suggest(client, channel)):
+                    card = add_first_words(door.welcome())
+                else:
+                    card = door.welcome()
             await poster.post(channel, thread_ts, card, session="", v=WELCOME, for_all=True)
 
     return GREETING.handle(perform)
 
 
-def welcome(door: CoordinatorPort) -> Card:
-    """Return the welcome card, with suggestions if a model is connected."""
-    card = door.welcome()
-    if not door.reads_words:
-        return card
+def add_first_words(card: Card) -> Card:
+    """Return a card with the suggested first messages as buttons."""
     words = Controls(items=tuple(Button(label=text, action=SAY, target=text) for text in map(_, FIRST_WORDS)))
     return replace(card, parts=(*card.parts, words))
 
 
-async def suggest(client: AsyncWebClient, channel: str) -> None:
-    """Suggest first messages at the message box of direct messages.
-
-    If Slack does not support that, the welcome card has them.
-    """
+async def suggest(client: AsyncWebClient, channel: str) -> bool:
+    """Suggest first messages at the message box of direct messages; return ``False`` if Slack does not support that."""
     prompts = [{"title": text, "message": text} for text in map(_, FIRST_WORDS)]
     try:
         await call_slack(
@@ -129,6 +131,8 @@ async def suggest(client: AsyncWebClient, channel: str) -> None:
         )
     except SlackCallError as trouble:
         log.info("nothing is suggested in %s: %s", channel, trouble)
+        return False
+    return True
 
 
 async def retire_welcome(poster: Poster, door: CoordinatorPort, where: Sent) -> None:

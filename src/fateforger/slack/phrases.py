@@ -125,7 +125,7 @@ def no_file(user_id: str) -> str:
 def describe_progress(progress: Progress | None) -> str:
     """Describe the current activity in a few words."""
     if progress is None:
-        return "thinking…"
+        return _("thinking…")
     match progress.doing:
         case Activity.LOOKING:
             return _("looking at your calendar…")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+from bisect import insort
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -106,25 +107,48 @@ def _digest(picture: Picture) -> str:
 MAX_THREADS = 5_000
 
 
+MAX_LATER = 40
+"""Messages of a thread that are remembered; more are not told apart."""
+
+
 class LatestMessages:
-    """Newest message of each recently active thread, by the bot or a person."""
+    """Newest messages of each recently active thread, by the bot or a person."""
 
     def __init__(self) -> None:
-        self._ts: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._ts: OrderedDict[tuple[str, str], list[Decimal]] = OrderedDict()
+        self._whole: set[tuple[str, str]] = set()
 
     def observe(self, channel: str, thread_ts: str, ts: str) -> None:
-        """Record a message of a thread; one older than the newest known changes nothing."""
+        """Record a message of a thread. The messages of one that begins with it are all known."""
         key = (channel, thread_ts)
-        known = self._ts.get(key)
-        if known is None or Decimal(known) < Decimal(ts):
-            self._ts[key] = ts
+        if ts == thread_ts:
+            self._whole.add(key)
+        known = self._ts.setdefault(key, [])
+        if Decimal(ts) not in known:
+            insort(known, Decimal(ts))
+            del known[:-MAX_LATER]
         self._ts.move_to_end(key)
         if len(self._ts) > MAX_THREADS:
-            self._ts.popitem(last=False)
+            self._whole.discard(self._ts.popitem(last=False)[0])
 
-    def of(self, channel: str, thread_ts: str) -> str | None:
-        """Return the newest message known; ``None`` if none of this thread was seen."""
-        return self._ts.get((channel, thread_ts))
+    def forget(self, channel: str, thread_ts: str, ts: str) -> None:
+        """Forget a message that was deleted."""
+        known = self._ts.get((channel, thread_ts), [])
+        if Decimal(ts) in known:
+            known.remove(Decimal(ts))
+
+    def observe_all(self, channel: str, thread_ts: str, later: Iterable[str]) -> None:
+        """Record all messages of a thread from some point on."""
+        for ts in later:
+            self.observe(channel, thread_ts, ts)
+        self._whole.add((channel, thread_ts))
+
+    def count_after(self, channel: str, thread_ts: str, ts: str) -> int | None:
+        """Return how many messages of a thread are newer than ``ts``; ``None`` if they are not all known."""
+        key = (channel, thread_ts)
+        if key not in self._whole:
+            return None
+        return sum(known > Decimal(ts) for known in self._ts[key])
 
 
 MARK = "fateforger_message"
@@ -244,9 +268,9 @@ class Poster:
             if thread_ts is None or not cursor:
                 return None
 
-    async def is_newest(self, where: Sent, thread_ts: str) -> bool:
-        """Check whether a message is the newest in its thread, ignoring the bot's messages marked ``beside``."""
-        known = self.latest.of(where.channel, thread_ts)
+    async def count_later(self, where: Sent, thread_ts: str) -> int:
+        """Return how many messages follow one in its thread, without the bot's messages marked ``beside``."""
+        known = self.latest.count_after(where.channel, thread_ts, where.ts)
         if known is None:
             try:
                 later = await call_slack(
@@ -256,14 +280,11 @@ class Poster:
                 )
             except (CallRefused, SlackLoginError) as trouble:
                 log.warning("cannot look in %s for what came later: %s", where.channel, trouble)
-                return True
-            self.latest.observe(where.channel, thread_ts, where.ts)
-            for message in later.get("messages", ()):
-                if _is_beside(message):
-                    continue
-                self.latest.observe(where.channel, thread_ts, str(message["ts"]))
-            known = self.latest.of(where.channel, thread_ts)
-        return known == where.ts
+                return 0
+            messages = [str(each["ts"]) for each in later.get("messages", ()) if not _is_beside(each)]
+            self.latest.observe_all(where.channel, thread_ts, (where.ts, *messages))
+            known = self.latest.count_after(where.channel, thread_ts, where.ts)
+        return known or 0
 
     async def _page(self, channel: str, thread_ts: str | None, cursor: str) -> Mapping[str, Any]:
         if thread_ts is None:
@@ -335,6 +356,10 @@ def _mark(v: str, *, beside: bool) -> dict[str, Any]:
     return {"event_type": MARK, "event_payload": {"id": v, "beside": True} if beside else {"id": v}}
 
 
+def is_marked(message: Mapping[str, Any]) -> bool:
+    """Check whether a message of Slack carries the id of one that was sent here."""
+    return bool(message.get("metadata", {}).get("event_type") == MARK)
+
+
 def _is_beside(message: Mapping[str, Any]) -> bool:
-    metadata = message.get("metadata", {})
-    return metadata.get("event_type") == MARK and bool(metadata.get("event_payload", {}).get("beside"))
+    return is_marked(message) and bool(message["metadata"].get("event_payload", {}).get("beside"))

@@ -8,27 +8,26 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from slack_sdk.web.async_client import AsyncWebClient
-
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
-from fateforger.session.cards import Button, Card, Controls, Note, Progress, ProgressCallback, ignore_progress
+from fateforger.session.cards import Activity, Button, Card, Controls, Note, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, InboxCommand
 from fateforger.session.commands.thread import Opening, Start
 from fateforger.session.messages import Outgoing
 from fateforger.session.queue_commands import QueueCommandBase
-from fateforger.session.store import Outbox, Sessions
+from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
 from fateforger.slack.access import People
 from fateforger.slack.addresses import STOP
-from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSlackError, call_slack
+from fateforger.slack.agent_threads import AgentThreads, Step
+from fateforger.slack.client import SlackCallError
 from fateforger.slack.notices import get_heard_place
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
+from fateforger.text import capitalize, use_language
 from fateforger.text import gettext as _
-from fateforger.text import use_language
 from fateforger.values import replace
 from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
 from fateforger.workers.people import LanguageService
@@ -41,13 +40,14 @@ log = logging.getLogger(__name__)
 class Line:
     """Status of one thread.
 
-    ``turns`` is the number of running turns in the thread. ``lit`` is true if Slack shows the status, or may; ``under``
-    is the message that shows it instead.
+    ``turns`` is the number of running turns in the thread. ``lit`` is true if Slack itself says that the bot is
+    working there, or may; ``under`` is the message that says so instead.
     """
 
     channel: str
     thread_ts: str
     session_id: str | None
+    user_id: str = ""
     turns: int = 0
     lit: bool = False
     under: Outgoing | None = None
@@ -56,54 +56,66 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class StatusLines:
-    """Shows and removes statuses.
+    """Shows and removes what a turn is doing, in one place only.
 
-    If Slack refuses a status, it is not tried again in that channel. Failures are only logged, because a status is
-    cosmetic.
+    Where Slack has agent sessions, it says that the bot is working, and shows its own Stop. A longer turn then shows
+    its steps: at the end of the thread, where its card will be; or under the card that it changes. Where Slack has
+    none, a line under the card says what is going on, with a Stop. Failures are only logged.
     """
 
-    client: AsyncWebClient
+    agent: AgentThreads
+    sessions: Sessions
     outbox: Outbox
     poster: Poster
-    _without: set[str] = field(init=False, default_factory=set)
 
-    def has_stop(self, line: Line) -> bool:
-        """Check whether Slack shows its own Stop button at the status, as it does in direct messages with an agent."""
-        return line.channel.startswith("D") and line.channel not in self._without
-
-    async def show(self, line: Line, words: str, *, stops: str | None) -> None:
-        """Show a status. ``stops`` is the command that a Stop button would end, once it is time to offer one."""
+    async def begin(self, line: Line) -> None:
+        """Have Slack show that the bot is working, if it can."""
         async with line.busy:
-            if line.channel not in self._without:
-                await self._say(line, f"is {words}")  # Slack shows it after the bot's name.
-            without = line.channel in self._without
-            if without or (stops is not None and not self.has_stop(line)):
-                await self._under_the_card(line, words, stops)
+            line.lit = await self.agent.begin_work(line.channel, line.thread_ts)
+
+    async def show(self, line: Line, words: str, steps: tuple[Step, ...], *, stops: str | None) -> None:
+        """Show the steps of a turn. ``stops`` is the command that a Stop would end, once the turn is a longer one."""
+        async with line.busy:
+            try:
+                if not line.lit:
+                    await self._under_the_card(line, words, stops)
+                elif stops is not None and steps and not await self._narrate(line, steps):
+                    await self._under_the_card(line, words, stops=None)
+            except SlackCallError as trouble:
+                log.info("what a turn in %s does is not shown: %s", line.channel, trouble)
 
     async def clear(self, line: Line) -> None:
-        """Remove the status, unless another turn has begun in the thread."""
+        """Remove what was shown, unless another turn has begun in the thread."""
         async with line.busy:
             if line.turns:
                 return
-            if line.lit:
-                await self._say(line, "")
             if line.under is not None:
                 await self._off_the_card(line, line.under)
+            if line.session_id is not None:
+                await self.agent.remove_steps(line.session_id)
+            if line.lit:
+                session = None if line.session_id is None else await self.sessions.load(line.session_id)
+                await self.agent.end_work(line.channel, line.thread_ts, session)
+                line.lit = False
 
-    async def _say(self, line: Line, words: str) -> None:
-        try:
-            await call_slack(
-                self.client.assistant_threads_setStatus(channel_id=line.channel, thread_ts=line.thread_ts, status=words)
-            )
-        except SlackCallError as trouble:
-            if isinstance(trouble, TransientSlackError) and not isinstance(trouble, SlackLoginError):
-                log.info("a status in %s was not shown: %s", line.channel, trouble)
-                return
-            log.info("Slack shows no status in %s (%s); a line under the card does", line.channel, trouble)
-            self._without.add(line.channel)
-            line.lit = False
-        else:
-            line.lit = bool(words)
+    async def clear_left(self, line: Line) -> None:
+        """Remove what a process that died may have left in a thread."""
+        line.lit = True
+        await self.clear(line)
+        if line.session_id is not None:
+            await self.agent.remove_left(line.channel, line.thread_ts)
+
+    async def _narrate(self, line: Line, steps: tuple[Step, ...]) -> bool:
+        """Show the steps at the end of the thread. Return ``False`` if the turn's card will not be there."""
+        if line.session_id is None or line.under is not None:
+            return False
+        if not self.agent.is_narrating(line.session_id):
+            card = await self.outbox.latest(line.session_id)
+            where = None if card is None else await self.outbox.slot(line.session_id, card.slot)
+            if where is None or not await self.poster.count_later(where, line.thread_ts):
+                return False
+        place = Sent(line.channel, line.thread_ts)
+        return await self.agent.narrate(line.session_id, line.user_id, place, steps)
 
     async def _under_the_card(self, line: Line, words: str, stops: str | None) -> None:
         if line.session_id is None:
@@ -112,7 +124,7 @@ class StatusLines:
         if shown is None:
             return
         line.under = shown
-        parts = (*shown.card.parts, Note(text=f"_{words[:1].capitalize()}{words[1:]}_"))
+        parts = (*shown.card.parts, Note(text=f"_{capitalize(words)}_"))
         if stops is not None:
             parts = (*parts, Controls(items=(Button(label=_(phrases.STOP_LABEL), action=STOP, target=stops),)))
         await self._change(shown, replace(shown.card, parts=parts))
@@ -134,8 +146,8 @@ class StatusLines:
             log.info("a line under the card of %s was not shown: %s", shown.session_id, trouble)
 
 
-SLACK_FORGETS = timedelta(minutes=2)
-"""Slack removes a status after this time."""
+SLACK_FORGETS = timedelta(hours=1)
+"""Slack ends the status of a session after this time."""
 
 Handle = Callable[[InboxCommand, ProgressCallback], Awaitable[None]]
 
@@ -144,16 +156,15 @@ Handle = Callable[[InboxCommand, ProgressCallback], Awaitable[None]]
 class Timing:
     """Delays of the status, in seconds.
 
-    A turn that is done ``soon`` shows nothing; after ``stop`` it can be stopped. ``gap`` is the minimum time between
-    two updates, ``refresh`` the maximum, ``look`` the interval between two checks. ``arrival`` is how long the status
-    waits for the card that replaces it. After ``form``, an open form says that its command is waiting; it checks for
-    the result until ``patience``.
+    A turn that is done ``soon`` shows nothing; after ``stop`` it is a longer one. ``gap`` is the minimum time between
+    two updates, ``look`` the interval between two checks. ``arrival`` is how long the status waits for the card that
+    replaces it. After ``form``, an open form says that its command is waiting; it checks for the result until
+    ``patience``.
     """
 
     soon: float = 0.25
     stop: float = 2.0
     gap: float = 1.5
-    refresh: float = 60.0
     look: float = 0.05
     arrival: float = 15.0
     form: float = 3.0
@@ -169,11 +180,19 @@ class Turn:
 
     command: InboxCommand
     progress: Progress | None = None
+    steps: dict[Activity, str] = field(default_factory=dict)
+    """Activities so far and their words, in the order of their beginning."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     line: Line | None = None
 
     def on_progress(self, progress: Progress) -> None:
         self.progress = progress
+        self.steps[progress.doing] = phrases.describe_progress(progress)
+
+    def list_steps(self) -> tuple[Step, ...]:
+        """Return the steps; all but the current one are done."""
+        current = None if self.progress is None else self.progress.doing
+        return tuple(Step(doing, capitalize(words), done=doing is not current) for doing, words in self.steps.items())
 
 
 @dataclass(slots=True)
@@ -209,11 +228,15 @@ class Presence:
             self.background.start(self._end(turn, showing), name="end of a status")
 
     async def sweep(self) -> None:
-        """Remove statuses that a dead process may have left in recently active threads."""
+        """Remove what a dead process may have left in recently active threads."""
         for session in await self.sessions.touched_since(self._began - SLACK_FORGETS):
             if session.thread_ts is not None:
-                line = Line(session.channel, session.thread_ts, session.id, lit=True)
-                await self.lines.clear(line)
+                await self.lines.clear_left(Line(session.channel, session.thread_ts, session.id))
+
+    async def settle(self, channel: str, thread_ts: str, session_id: str) -> None:
+        """End the status of a thread where no turn is running."""
+        if (channel, thread_ts) not in self._places:
+            await self.lines.clear_left(Line(channel, thread_ts, session_id))
 
     async def _show(self, turn: Turn) -> None:
         await wait_for(turn.over, self.timing.soon)
@@ -222,43 +245,41 @@ class Presence:
         line = turn.line = await self._begin_line(turn.command)
         if line is None:
             return
-        began = shown_at = self._now()
+        await self.lines.begin(line)
+        began = self._now()
         shown: tuple[str, str | None] | None = None
         while not turn.over.is_set():
             waited = self._now() - began + self.timing.soon
             stops = turn.command.command_id if waited >= self.timing.stop and line.session_id is not None else None
             showing = (phrases.describe_progress(turn.progress), stops)
-            if showing != shown or self._now() - shown_at >= self.timing.refresh:
-                await self.lines.show(line, showing[0], stops=stops)
-                shown, shown_at = showing, self._now()
+            if showing != shown:
+                await self.lines.show(line, showing[0], turn.list_steps(), stops=stops)
+                shown = showing
             await wait_for(turn.over, self.timing.gap)
 
     async def _end(self, turn: Turn, showing: asyncio.Task[None]) -> None:
         try:
             await showing
             line = turn.line
-            if line is None and self._may_show_old_status(turn.command):
+            left = self._may_show_old_status(turn.command)
+            if line is None and left:
                 line = turn.line = await self._begin_line(turn.command)
-                if line is not None:
-                    line.lit = True
             if line is None:
                 return
             await self._wait_for_card(line)
         except StoreError as error:
             log.info("nobody knows whether a card has arrived: %s", error.message)
-            line = turn.line
+            line, left = turn.line, False
         if line is not None:
-            await self._leave(line)
+            await self._leave(line, left=left)
 
     def _may_show_old_status(self, command: InboxCommand) -> bool:
-        """Check whether a previous process may have died in a turn of this thread, leaving its status.
+        """Check whether a previous process may have died in a turn of this thread, leaving its status or its steps.
 
-        The first turn of a session removes it, so the next ones need not.
+        The first turn of a session removes them, so the next ones need not.
         """
-        if self.clock.now() - self._began >= SLACK_FORGETS:
-            return False
         if isinstance(command, Opening | Start | QueueCommandBase):
-            return True
+            return self.clock.now() - self._began < SLACK_FORGETS
         first = command.session_id not in self._cleared
         self._cleared.add(command.session_id)
         return first
@@ -271,10 +292,10 @@ class Presence:
         while self._now() < until and await self.outbox.owes(line.session_id):  # noqa: ASYNC110  another process may send
             await asyncio.sleep(self.timing.look)
 
-    async def _leave(self, line: Line) -> None:
+    async def _leave(self, line: Line, *, left: bool) -> None:
         line.turns -= 1
         try:
-            await self.lines.clear(line)
+            await (self.lines.clear_left(line) if left and not line.turns else self.lines.clear(line))
         except StoreError as error:
             log.info("a line under a card stays until the next one: %s", error.message)
         if not line.turns:
@@ -301,7 +322,7 @@ class Presence:
         session = await self.sessions.load(command.session_id)
         if session is None or session.thread_ts is None:
             return None
-        return Line(session.channel, session.thread_ts, session.id)
+        return Line(session.channel, session.thread_ts, session.id, session.user_id)
 
     @staticmethod
     def _now() -> float:
@@ -316,7 +337,9 @@ tries.
 """
 
 
-def build_stop_handler(door: CoordinatorPort, languages: LanguageService, people: People) -> JobHandler:
+def build_stop_handler(
+    door: CoordinatorPort, languages: LanguageService, people: People, presence: Presence
+) -> JobHandler:
     """Return the handler that stops turns. If a stop comes too late, the person alone is told."""
 
     async def perform(wanted: StopTurn, job: Job) -> None:
@@ -325,6 +348,8 @@ def build_stop_handler(door: CoordinatorPort, languages: LanguageService, people
         if job.attempts < STOP_TRIES:
             raise TryLater("no turn of the session is under way here", STOP_PAUSE_SECONDS)
         place = Place(wanted.channel, wanted.thread_ts)
+        if place.channel is not None and place.thread_ts is not None:
+            await presence.settle(place.channel, place.thread_ts, wanted.session_id)
         use_language((await languages.of(wanted.user_id)).code)
         await people.send_ephemeral(wanted.user_id, place, _(phrases.STOP_TOO_LATE))
 

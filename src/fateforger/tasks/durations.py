@@ -16,6 +16,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.planning.grid import GRID
+from fateforger.text import format_number
 
 LEAST = 3
 """Fewest observations of an estimate, and fewest of them that ran over before the person is asked."""
@@ -175,7 +176,7 @@ def scale_minutes(found: Estimate, planned: int) -> int:
 
 def format_ratio(ratio: float) -> str:
     """Format a ratio with as many digits as it needs, such as ``1.4``."""
-    return f"{ratio:.2f}".rstrip("0").rstrip(".")
+    return format_number(round(ratio, 2))
 
 
 def _round(minutes: float, step: int) -> int:

@@ -19,12 +19,41 @@ class Purpose(StrEnum):
     """A task of the queue is to be started, the one it names or the next."""
     DONE = "done"
     """A task of the queue that was started is done."""
+    UNREMIND = "unremind"
+    """The reminder of a task of the queue is not wanted any more."""
     TASKS = "tasks"
     """The queue is to be shown."""
     WEEK = "week"
     """The tasks of the queue are to be planned over the coming working days."""
     NEXT_WEEK = "next_week"
     """The same for the next week."""
+    NOW = "now"
+    """A task of the queue is to be done at once, without the queue."""
+    PUT_BACK = "put_back"
+    APPROVE = "approve"
+    RETRY = "retry"
+    OPEN = "open"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    UP = "up"
+    DOWN = "down"
+    FIRST = "first"
+    LAST = "last"
+    EDIT = "edit"
+    """A task of the queue is to be different."""
+    TIME = "time"
+    """A task of the queue is to get time in the plan of a day."""
+    TICK = "tick"
+    UNTICK = "untick"
+    BUTTON = "button"
+    """It answers the last card, like one of its buttons."""
+    THREAD = "thread"
+    """It is about a plan that has a thread of its own."""
+    DURATION = "duration"
+    """It says how long tasks of a kind take, or that this is to be forgotten."""
+    LANGUAGE = "language"
+    """It says in which language to answer."""
     RULES = "rules"
     """The rules that wait for a word are to be looked through, now."""
     MEMORY = "memory"
@@ -46,8 +75,8 @@ Urgency = Literal["no", "asks", "insists"]
 class HydratedMessage(BaseModel):
     """A hydrated message.
 
-    ``task_id`` is the queue's task that it is about. ``answer`` is for the person, in their language. ``simple`` is
-    true when one step is enough. A question never has a ``spec`` (S156).
+    ``task_id`` is the queue's task that it is about, and ``met`` are its criteria that are met. ``answer`` is for the
+    person, in their language. ``simple`` is true when one step is enough. A question never has a ``spec`` (S156).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,7 +87,10 @@ class HydratedMessage(BaseModel):
     simple: bool = True
     haste: Urgency = "no"
     task_id: str | None = None
+    met: tuple[int, ...] = ()
     answer: str = ""
+    reminds: bool = False
+    """True if the person wants to be reminded of the task."""
 
 
 class TypedCommand(NamedTuple):

@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.errors import BadInput
 from fateforger.tasks.queue import NewTask
-from fateforger.tasks.rules import objections, refusal, with_steps
+from fateforger.tasks.rules import objections, with_steps
 from fateforger.tasks.task import TEXT_LENGTH, TITLE_LENGTH, Do, Origin, QueuedTask, ReviewParts, TaskSpec
 from fateforger.values import replace
+from fateforger.workflow.conformance import explain_refusal
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 COARSE = 7
@@ -53,7 +54,7 @@ def lay_out_parts(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[New
     for actions in _workflow_actions(parts):
         against = objections(task, *actions, facts=facts)
         if against:
-            raise BadInput(" ".join(refusal(against)))
+            raise BadInput(" ".join(explain_refusal(against)))
         task = with_steps(task, actions, facts=facts)
     body = "\n\n".join(
         (

@@ -130,8 +130,12 @@ def _target(queue: Sequence[QueuedTask], at: int, where: QueuePlace, before: str
         return to
     to = {"first": 0, "last": last, "up": at - 1, "down": at + 1}[where]
     if to == at or not 0 <= to <= last:
-        end = "first" if to <= 0 and where in {"first", "up"} else "last"
-        raise BadInput(f"{quote_title(task.spec.title)} is {end} already.", where="place")
+        title = quote_title(task.spec.title)
+        first = to <= 0 and where in {"first", "up"}
+        raise BadInput(
+            _("{title} is first already.", title=title) if first else _("{title} is last already.", title=title),
+            where="place",
+        )
     return to
 
 
@@ -221,7 +225,7 @@ def check_blockers(blocked_by: Mapping[str, Sequence[str]]) -> None:
         left = {name: first - free for name, first in left.items() if name not in free}
     if left:
         raise BadInput(
-            "Some of these tasks would wait for each other for ever; let one of them wait for nothing.",
+            _("Some of these tasks would wait for each other for ever; let one of them wait for nothing."),
             where="blocked_by",
         )
 
@@ -238,7 +242,7 @@ def _resolve_name(name: str, names: Mapping[str, str], there: Collection[str], w
         return names[name]
     if name in there:
         return name
-    raise BadInput(f"There is no task “{name}” in this queue.", where=where)
+    raise BadInput(_("There is no task “{name}” in this queue.", name=name), where=where)
 
 
 def _first_state(task: NewTask) -> TaskState:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from fateforger.errors import BadInput
 from fateforger.tasks.task import Decompose, QueuedTask, TaskSpec, TaskState
-from fateforger.text import gettext, limit_items, mark_message
+from fateforger.text import gettext, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.values import replace
-from fateforger.workflow.conformance import CheckedRule, Verdict, check
+from fateforger.workflow.conformance import CheckedRule, Verdict, check, explain_refusal
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped
 from fateforger.workflow.predicates import plan_steps
 from fateforger.workflow.trace import Step
@@ -26,13 +26,13 @@ def workflow_of(spec: TaskSpec) -> Workflow | None:
 
 
 def rule_names(spec: TaskSpec) -> tuple[str, ...]:
-    """Return the rules that will apply, as a person reads them, with a count of those left out."""
+    """Return the rules that will apply, as far as they have a title, with a count of the others."""
     workflow = workflow_of(spec)
     if workflow is None:
         return ()
-    named = [each.title or each.text for each in workflow.rules]
-    named.sort(key=lambda name: name not in {each.title for each in workflow.rules})
-    return tuple(limit_items(named, MOST_NAMED, lambda more: gettext("and {count} more", count=more)))
+    named = [_(each.title) for each in workflow.rules if each.title][:MOST_NAMED]
+    more = len(workflow.rules) - len(named)
+    return (*named, ngettext("and {count} more", "and {count} more", more)) if more else tuple(named)
 
 
 def next_step(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> Step:
@@ -80,12 +80,6 @@ def unfinished_rules(task: QueuedTask) -> tuple[CheckedRule, ...]:
     return tuple(each for each in check(workflow.rules, task.steps, workflow.vocabulary) if each.blocks)
 
 
-def refusal(checked: Sequence[CheckedRule]) -> tuple[str, ...]:
-    """Return the remedies, and the rules behind them."""
-    remedies = dict.fromkeys(each.remedy for each in checked)
-    return (*remedies, *(f"Rule: {each.stated.title or each.stated.text}." for each in checked))
-
-
 def _is_late(checked: CheckedRule, first: int) -> bool:
     steps = checked.violations if checked.verdict is Verdict.VIOLATED else checked.unknown
     return any(at >= first for at in steps)
@@ -131,9 +125,9 @@ def complete_task(task: QueuedTask, met: tuple[int, ...], did: tuple[str, ...]) 
                 )
             against = objections(task, action)
             if against:
-                raise BadInput(" ".join(refusal(against)))
+                raise BadInput(" ".join(explain_refusal(against)))
             task = with_steps(task, (action,))
         against = unfinished_rules(task)
         if against:
-            raise BadInput(" ".join(refusal(against)))
+            raise BadInput(" ".join(explain_refusal(against)))
     return replace(task, state=TaskState.DONE, outcome=gettext("You said that it is done."))

@@ -9,7 +9,7 @@ from datetime import date as Date  # noqa: N812  the field is called ``date`` an
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from fateforger.planning.task_details import TaskDetails, read_day
 from fateforger.text import gettext as _
@@ -124,6 +124,8 @@ class TaskSpec(BaseModel):
         (), max_length=50
     )
     workflow: str = Field("", max_length=100)
+    remind_at: AwareDatetime | None = None
+    """Instant at which the person wants to be reminded, in their zone."""
     details: TaskDetails = TaskDetails()
     """What a day's plan has to know. On the first day that it may begin, it is put on the list of that day."""
     _stored = model_validator(mode="before")(read_day)

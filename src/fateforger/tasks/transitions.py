@@ -6,6 +6,7 @@ ACTIVE ──> RUNNING ──> DONE                                │
   │ v         ├──────> FAILED ───> ACTIVE (retry)          │
 PAUSED        └────────────────────────────────────────────┘
 
+ACTIVE becomes WAITING when the person is reminded of it.
 STOPPED can be reached from everything that has not ended, and ACTIVE from it (retry). DONE becomes WAITING again when
 the person takes back that it is done.
 
@@ -30,6 +31,7 @@ from fateforger.tasks.task import (
     QueuedTask,
     TaskSpec,
     TaskState,
+    priority_words,
 )
 from fateforger.tasks.task import (
     TaskState as S,
@@ -39,7 +41,7 @@ from fateforger.text import join_sentences, join_words, mark_message, ngettext, 
 from fateforger.values import replace
 
 MOVES: Mapping[S, frozenset[S]] = {
-    S.ACTIVE: frozenset({S.RUNNING, S.PAUSED, S.STOPPED}),
+    S.ACTIVE: frozenset({S.RUNNING, S.WAITING, S.PAUSED, S.STOPPED}),
     S.RUNNING: frozenset({S.DONE, S.WAITING, S.FAILED, S.ACTIVE, S.STOPPED}),
     S.WAITING: frozenset({S.DONE, S.ACTIVE, S.FAILED, S.STOPPED}),
     S.PAUSED: frozenset({S.ACTIVE, S.STOPPED}),
@@ -111,8 +113,10 @@ def apply_change(before: QueuedTask, after: QueuedTask, *, now: datetime) -> Que
             raise InternalError("A task runs by being claimed.")
         if not can_move(before.state, after.state):
             title, was, to = quote_title(before.spec.title), _(STATES[before.state]), _(STATES[after.state])
-            words = _("{title} is {was}, so it cannot become {to}.", title=title, was=was, to=to)
-            raise BadInput(words, where="state")
+            raise BadInput(
+                _("The state of {title} is “{was}”; it cannot become “{to}”.", title=title, was=was, to=to),
+                where="state",
+            )
     claim = before.claim if after.state is TaskState.RUNNING else None
     return _record_change(replace(after, claim=claim, fence=before.fence, version=before.version), now)
 
@@ -228,8 +232,10 @@ def set_priority(task: QueuedTask, priority: int) -> QueuedTask:
     Raises :class:`BadInput`.
     """
     if priority not in PRIORITIES:
-        listed = ", ".join(f"{number} ({word})" for number, word in PRIORITIES.items())
-        raise BadInput(f"There is no priority {priority}; there are {listed}.", where="priority")
+        listed = ", ".join(map(priority_words, PRIORITIES))
+        raise BadInput(
+            _("There is no priority {number}; there are {listed}.", number=priority, listed=listed), where="priority"
+        )
     return replace_spec(task, replace(task.spec, priority=priority))
 
 
@@ -239,5 +245,6 @@ def replace_spec(task: QueuedTask, spec: TaskSpec) -> QueuedTask:
     Raises :class:`BadInput` for a task that is done.
     """
     if task.state is S.DONE:
-        raise BadInput(f"{quote_title(task.spec.title)} is done, so it stays as it was.", where="state")
+        title = quote_title(task.spec.title)
+        raise BadInput(_("{title} is done, so it stays as it was.", title=title), where="state")
     return replace(task, spec=spec)

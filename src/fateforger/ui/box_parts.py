@@ -14,7 +14,7 @@ from fateforger.session.commands.day import PutTogether, TakeApart, TickItems
 from fateforger.session.lengths import planned_minutes
 from fateforger.session.model import Session, Task
 from fateforger.text import gettext as _
-from fateforger.text import join_words
+from fateforger.text import join_words, label_text
 from fateforger.values import replace
 
 
@@ -39,7 +39,7 @@ def tick_boxes(session: Session, *, apart: bool = False) -> tuple[Part, ...]:
 
 def _tick_box(box: Task, *, apart: bool) -> tuple[Part, ...]:
     items = box.details.items
-    text = f"**{plain(box.title)}**: {plain(format_items(items, ', '), 600)}"
+    text = label_text(f"**{plain(box.title)}**", plain(format_items(items, ", "), 600))
     more = (Controls(items=(TakeApart.action.button(box.id),)),) if apart else ()
     return (Prose(text=text), *tick_items(items, box.id, TickItems.tick, TickItems.untick), *more)
 
@@ -70,4 +70,4 @@ def _with_list(block: PlannedBlock, box: Task | None) -> PlannedBlock:
         return block
     # In a word: the fonts of the picture have no check mark.
     titles = ", ".join(_("{title} (done)", title=item.title) if item.done else item.title for item in box.details.items)
-    return replace(block, title=f"{block.title}: {titles}")
+    return replace(block, title=label_text(block.title, titles))

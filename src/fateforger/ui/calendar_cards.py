@@ -22,12 +22,15 @@ from fateforger.session.day import day_words
 from fateforger.session.edits import writes_at_once
 from fateforger.session.model import Session
 from fateforger.session.pending import conflict_buttons
+from fateforger.session.queue_commands import ShowTasks
 from fateforger.session.views import MOST_LISTED, HistoryView, PreviewView
+from fateforger.text import count_rest, join_sentences, label_text, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.card_parts import paragraphs
 
 SHOW_HISTORY = ShowHistory.action.constant()
+SHOW_QUEUE = ShowTasks.action.constant()
+"""Opens the queue next to a plan, where Slack runs no slash commands."""
 NO_HISTORY = mark_message("Nothing has been written to your calendar for this day yet.")
 UNDO_HINT = mark_message(
     "Undo takes back a write and what came after it. What you changed on your calendar yourself stays yours."
@@ -40,7 +43,7 @@ def history_card(session: Session, view: HistoryView) -> Card:
     title = _("What I wrote for {day}", day=day_words(session.date))
     rows = [_history_row(row, view, session) for row in view.rows] or [Prose(text=_(NO_HISTORY))]
     return Card(
-        text=f"{title}: {_count_entries(view.total)}.",
+        text=label_text(title, f"{_count_entries(view.total)}."),
         parts=(
             Heading(text=title),
             *((Prose(text="\n".join(plain(line, 600) for line in view.lines)), Divider()) if view.lines else ()),
@@ -74,26 +77,21 @@ def _history_row(row: HistoryRow, view: HistoryView, session: Session) -> Part:
 
 
 def _list_named(row: HistoryRow) -> str:
-    more = (_("and {more} more", more=row.more),) if row.more else ()
+    more = (ngettext("and {count} more", "and {count} more", row.more),) if row.more else ()
     return "\n".join((*(plain(op, 120) for op in row.named), *more))
 
 
 def _undo_button(row: HistoryRow, view: HistoryView, when: str) -> Button | None:
     if row.button is None:
         return None
-    action = UndoWrite.action if row.button == "undo" else RedoWrite.action
+    undo = row.button == "undo"
+    action = UndoWrite.action if undo else RedoWrite.action
     question = (
-        _(
-            "{label} “{title}” of {when}? {warning}",
-            label=_(action.label),
-            title=row.title,
-            when=when,
-            warning=row.warning,
-        )
-        if row.warning
-        else None
+        _("Undo “{title}” of {when}? {warning}", title=row.title, when=when, warning=row.warning)
+        if undo
+        else _("Restore “{title}” of {when}? {warning}", title=row.title, when=when, warning=row.warning)
     )
-    return action.button(f"{row.transaction} {view.newest}", confirm=question)
+    return action.button(f"{row.transaction} {view.newest}", confirm=question if row.warning else None)
 
 
 def _write_time(row: HistoryRow, newest: HistoryRow, session: Session) -> str:
@@ -146,9 +144,9 @@ def preview_card(session: Session, view: PreviewView) -> Card:
     if view.stale:
         line = _("Preview of {when}: out of date, because something changed since.", when=when)
         return Card(text=line, parts=(Prose(text=line, control=PREVIEW_AGAIN.localize()),))
-    title = _("What would be written for {day}", day=day)
+    title, counts = _("What would be written for {day}", day=day), view.counts or _("nothing")
     return Card(
-        text=f"{title}: {view.problem or view.counts or 'nothing'}.",
+        text=label_text(title, f"{view.problem or counts}."),
         parts=(
             Heading(text=title),
             *_preview_words(view),
@@ -210,7 +208,7 @@ def questions(session: Session) -> tuple[Part, ...]:
         both = conflict_buttons(question, question_target(question))
         parts += [Prose(text=plain(sentence, 600)), Controls(items=both)]
     if (more := len(waiting) - MOST_ASKED) > 0:
-        parts.append(Prose(text=_("… and {more} more.", more=more)))
+        parts.append(Prose(text=count_rest(more)))
     if len(waiting) > 1:
         every = question_token(waiting)
         calendar = ResolveConflict.keep_calendar.button(every, label=_("Keep calendar for all"))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC
 
 from fateforger.planning.grid import in_words
+from fateforger.planning.plan import ET
 from fateforger.quality.model import Quality
 from fateforger.session.card_actions import ButtonStyle
 from fateforger.session.cards import (
@@ -23,17 +25,18 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands.day import TakeBack
 from fateforger.session.commands.thread import StageAction
-from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday
+from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday, whole_frame
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.lengths import find_usual
 from fateforger.session.messages import CHANGE
 from fateforger.session.model import SentTask, Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.pending import length_questions
+from fateforger.session.placement import by_time
 from fateforger.session.stages import Move
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, join_words, mark_message, ngettext
+from fateforger.text import join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.ui.box_parts import with_lists
 
 KEEPS = mark_message("Your calendar keeps what is on it now. End this session?")
@@ -94,7 +97,7 @@ def paragraphs(text: str) -> tuple[Prose, ...]:
 
 
 def warnings(session: Session) -> tuple[Part, ...]:
-    """Return warnings for blocks that overlap meetings, which is allowed."""
+    """Return warnings for blocks that overlap meetings, or end after the day does; both is allowed."""
     hits = collisions(session)
     lines = [
         _(
@@ -112,14 +115,30 @@ def warnings(session: Session) -> tuple[Part, ...]:
                 "⚠️ {count} more block runs into meetings.", "⚠️ {count} more blocks run into meetings.", len(hits) - 5
             )
         )
+    lines += _describe_late_ends(session)
     return (Prose(text="\n".join(lines)),) if lines else ()
+
+
+def _describe_late_ends(session: Session) -> tuple[str, ...]:
+    if session.planning.plan is None or frame_mistake(session) is not None:
+        return ()
+    end = whole_frame(session)[1]
+    late = [
+        _("{title} until {end:%H:%M}", title=plain(block.event.name), end=local_time(session, block.end))
+        for block in by_time(session.planning.plan)
+        if block.event.type is not ET.BACKGROUND and block.end.astimezone(UTC) > end.astimezone(UTC)
+    ]
+    if not late:
+        return ()
+    blocks = join_words(late, _MOST_NAMED)
+    return (_("⚠️ After the end of your day, {end:%H:%M}: {blocks}.", end=end, blocks=blocks),)
 
 
 def show_left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tuple[Part, ...]:
     """Return the tasks that did not fit, with reasons; without a heading if ``also`` is true."""
     if not unplaced:
         return ()
-    lines = "\n".join(f"- {plain(u.title)}: {plain(u.reason, 200)}" for u in unplaced)
+    lines = "\n".join("- " + label_text(plain(u.title), plain(u.reason, 200)) for u in unplaced)
     return paragraphs(lines if also else f"{_('**Did not fit**')}\n{lines}")
 
 
@@ -161,11 +180,11 @@ def left_out_note(session: Session) -> tuple[Part, ...]:
         return ()
     text = ngettext(
         "⚠️ {titles} repeats too often, or in a way that I could not work out in time."
-        " So it is not in this plan. A simpler rule on your calendar mends that.",
+        " So it is not in this plan. A simpler recurrence on your calendar mends that.",
         "⚠️ {titles} repeat too often, or in a way that I could not work out in time."
-        " So they are not in this plan. A simpler rule on your calendar mends that.",
+        " So they are not in this plan. A simpler recurrence on your calendar mends that.",
         len(titles),
-        titles=join_words((f"“{plain(title, 80)}”" for title in titles), _MOST_NAMED),
+        titles=join_words((quote_title(plain(title, 80), 160) for title in titles), _MOST_NAMED),
     )
     return (Prose(text=text),)
 
@@ -182,7 +201,7 @@ def commitment(session: Session) -> tuple[Part, ...]:
     first, rest = kept[0], [each for each in kept[1:MOST] if each.task.done_when]
     lines = [
         _(
-            "🤝 **I commit to finishing {title} by {time}.**",
+            "🤝 **I commit to this by {time}: {title}.**",
             title=plain(first.task.title),
             time=_by(session, first),
         )
@@ -202,10 +221,13 @@ def ask_for_criteria(session: Session) -> tuple[Part, ...]:
         return ()
     title, more = plain(tasks[0].title, 80), len(tasks) - 1
     one = _("What would make “{title}” a success? Edit… in its menu has room to say so.", title=title)
-    several = mark_message(
-        "What would make “{title}” (and {count} more) a success? Edit… in its menu has room to say so."
+    several = ngettext(
+        "What would make “{title}” (and {count} more) a success? Edit… in its menu has room to say so.",
+        "What would make “{title}” (and {count} more) a success? Edit… in its menu has room to say so.",
+        more,
+        title=title,
     )
-    return (Note(text=ngettext(several, several, more, title=title) if more else one),)
+    return (Note(text=several if more else one),)
 
 
 def ask_about_lengths(session: Session) -> tuple[Part, ...]:

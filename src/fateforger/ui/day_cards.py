@@ -39,7 +39,7 @@ from fateforger.session.day import (
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.session.stages import Move
-from fateforger.text import count_meetings, count_more, limit_items, ngettext
+from fateforger.text import count_meetings, count_more, count_rest, limit_items, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.calendar_cards import SHOW_HISTORY
 from fateforger.ui.card_parts import (
@@ -152,7 +152,7 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
         lines = limit_items(
             [f"- {_line(session, m)}" for m in day.timed],
             MOST_LISTED,
-            lambda more: _("- … and {count} more", count=more),
+            lambda more: "- " + count_rest(more),
         )
         parts += paragraphs("\n".join((heading, *lines)))
     else:
@@ -164,7 +164,7 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
     if day.earlier:
         count = len(day.earlier)
         text = ngettext(
-            "Also a block from an earlier plan of mine; a new plan takes their place.",
+            "Also a block from an earlier plan of mine; a new plan takes its place.",
             "Also {count} blocks from an earlier plan of mine; a new plan takes their place.",
             count,
         )
@@ -175,7 +175,8 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
 def _line(session: Session, meeting: Meeting) -> str:
     """Return the line of a meeting, marked if it is over."""
     over = session.now is not None and meeting.end.astimezone(UTC) <= session.now.astimezone(UTC)
-    return f"{meeting_line(session, meeting)}{' (over)' if over else ''}"
+    line = meeting_line(session, meeting)
+    return _("{line} (over)", line=line) if over else line
 
 
 def _build_clock_note(session: Session) -> tuple[Part, ...]:

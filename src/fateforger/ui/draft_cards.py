@@ -7,7 +7,7 @@ from typing import assert_never
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
 from fateforger.planning.grid import in_words
-from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, plain
+from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, name_button, plain
 from fateforger.session.commands.day import AdjustFrame, RemoveTask, ResizeTask, SplitTask
 from fateforger.session.day import day_words
 from fateforger.session.gate import block_words
@@ -16,7 +16,7 @@ from fateforger.session.pending import set_aside_button
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import Move
 from fateforger.text import gettext as _
-from fateforger.text import join_words, mark_message, quote_title
+from fateforger.text import join_words, label_text, mark_message, quote_title
 from fateforger.ui.card_parts import (
     ask_about_lengths,
     list_sent,
@@ -49,8 +49,9 @@ def list_unplaced(session: Session) -> tuple[Part, ...]:
             plainly.append(each)
             continue
         heading = "" if parts else _("**Did not fit**") + "\n"
-        costs = [f"\n  {button.label}: {plain(offer.cost, 200)}." for offer, button in offers if offer.cost]
-        parts.append(Prose(text=f"{heading}- {plain(each.title)}: {plain(each.reason, 200)}{''.join(costs)}"))
+        lines = ["- " + label_text(plain(each.title), plain(each.reason, 200))]
+        lines += [f"  {label_text(button.label, plain(offer.cost, 200))}." for offer, button in offers if offer.cost]
+        parts.append(Prose(text=heading + "\n".join(lines)))
         parts.append(Controls(items=tuple(buttons)))
     return (*parts, *show_left_out(tuple(plainly), also=bool(parts)))
 
@@ -82,29 +83,29 @@ def list_clashing_rules(session: Session) -> tuple[Part, ...]:
 
 def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> Button | None:
     """Return the button of an option; ``None`` for a rule that no longer applies."""
-    title = f"“{unplaced.title[:40]}”"
+    title = quote_title(unplaced.title, 40)
     match offer.way:
         case "defer":
             label = _("Another day")
-            spoken = _("{label}: {title}", label=label, title=title)
+            spoken = name_button(label, unplaced.title)
             return Button(label=label, action="form.defer", target=unplaced.task_id, spoken=spoken)
         case "split":
-            spoken = _("{label}: {title}", label=_(SplitTask.action.label), title=title)
+            spoken = name_button(_(SplitTask.action.label), unplaced.title)
             return SplitTask.action.button(unplaced.task_id, spoken=spoken)
         case "drop":
             spoken = _("Drop {title}", title=title)
             return RemoveTask.action.button(unplaced.task_id, label=_("Drop it"), spoken=spoken)
         case "shrink" if offer.minutes is not None:
             label = _("Make it {minutes}", minutes=in_words(offer.minutes))
-            spoken = _("{label}: {title}", label=label, title=title)
+            spoken = name_button(label, unplaced.title)
             return ResizeTask.action.button(f"{offer.minutes} {unplaced.task_id}", label=label, spoken=spoken)
         case "extend" if offer.until is not None:
             end = f"{offer.until:%H:%M}"
             label = _("End the day at {end}", end=end)
-            spoken = _("{label} for {title}", label=label, title=title)
+            spoken = _("End the day at {end} for {title}", end=end, title=title)
             return AdjustFrame.until.button(end, label=label, spoken=spoken)
         case "fill":
-            spoken = _("{label}: {title}", label=_(AdjustFrame.fill.label), title=title)
+            spoken = name_button(_(AdjustFrame.fill.label), unplaced.title)
             return AdjustFrame.fill.button("", spoken=spoken)
         case "set_aside":
             return set_aside_button(known[offer.uid].version) if offer.uid in known else None

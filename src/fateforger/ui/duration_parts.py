@@ -22,7 +22,11 @@ def list_durations(estimates: Sequence[Estimate]) -> tuple[Part, ...]:
         return ()
     rows = (part for each in estimates[:MOST_LISTED] for part in _build_row(each))
     more = len(estimates) - MOST_LISTED
-    rest = _("{count} more are listed by `fateforger tasks durations`.", count=more)
+    rest = ngettext(
+        "{count} more is listed by `fateforger tasks durations`.",
+        "{count} more are listed by `fateforger tasks durations`.",
+        more,
+    )
     hint = _("I propose these lengths, and never change yours without asking.")
     notes = (Note(text=rest),) if more > 0 else ()
     return (Divider(), Heading(text=_("How long things take you")), *rows, *notes, Note(text=hint))

@@ -19,6 +19,7 @@ from fateforger.session.commands import SessionCommand
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook
+from fateforger.text import format_number
 from fateforger.text import gettext as _
 
 DAY_MINUTES = 24 * 60
@@ -177,7 +178,9 @@ class Filled:
             self.errors[name] = needed
         if len(text) > limit:
             self.errors[name] = _(
-                "This has {count:,} characters; please keep it to {limit:,}.", count=len(text), limit=limit
+                "This has {length} characters; please keep it to {most}.",
+                length=format_number(len(text)),
+                most=format_number(limit),
             )
             return text[:limit]
         return text
@@ -192,7 +195,9 @@ class Filled:
             self.errors[name] = _("Please write a whole number of minutes.")
             return None
         if not least <= value <= most:
-            self.errors[name] = _("Please choose between {least} and {most:,} minutes.", least=least, most=most)
+            self.errors[name] = _(
+                "Please choose between {least} and {most} minutes.", least=least, most=format_number(most)
+            )
             return None
         return value
 

@@ -11,6 +11,7 @@ from fateforger.planning.plan import ET
 from fateforger.session.cards import DayView, Meeting, PlannedBlock
 from fateforger.text import (
     NO_TITLE,
+    capitalize,
     count_blocks,
     count_meetings,
     format_day,
@@ -18,6 +19,8 @@ from fateforger.text import (
     format_weekday,
     join_sentences,
     join_words,
+    label_text,
+    ngettext,
     speak,
     truncate,
 )
@@ -165,7 +168,7 @@ def _day(view: DayView) -> str:
     counts = join_words((count_blocks(blocks), *((count_meetings(meetings),) if meetings else ())))
     frame = "" if view.start is None or view.end is None else f", {span_words(view, view.start, view.end)}"
     all_day = _("All day: {titles}.", titles=", ".join(map(_title, view.all_day))) if view.all_day else ""
-    return join_sentences(f"{day_name(view.date)}{frame}: {counts}.", all_day)
+    return join_sentences(label_text(capitalize(day_name(view.date)) + frame, f"{counts}."), all_day)
 
 
 def _block(view: DayView, block: PlannedBlock, changes: Changes) -> str:
@@ -197,7 +200,8 @@ def _meeting(view: DayView, meeting: Meeting) -> str:
     title = f"{span_words(view, meeting.start, meeting.end)} {_title(meeting.title)}"
     where = "" if meeting.calendar is None else _title(meeting.calendar)
     what = _("meeting in {calendar}", calendar=where) if where else _("meeting")
-    return f"{', '.join((title, what, *(() if meeting.busy else (_('shown as free'),))))}."
+    free = () if meeting.busy else (_("shown as free"),)
+    return ", ".join((title, what, *free)) + "."
 
 
 def _title(title: str) -> str:
@@ -209,7 +213,8 @@ def _fit_to_limit(head: str, sentences: list[str], limit: int | None) -> str:
     if limit is None or len(whole) <= limit:
         return whole
     for kept in range(len(sentences) - 1, -1, -1):
-        text = " ".join((head, *sentences[:kept], _("And {count} more.", count=len(sentences) - kept)))
+        rest = ngettext("And {count} more.", "And {count} more.", len(sentences) - kept)
+        text = " ".join((head, *sentences[:kept], rest))
         if len(text) <= limit:
             return text
     return truncate(head, limit)

@@ -24,19 +24,20 @@ from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, on_calendar
 from fateforger.session.edits import writes_at_once
 from fateforger.session.gate import block_words
-from fateforger.session.messages import SyncReport
+from fateforger.session.messages import SyncReport, count_writes
 from fateforger.session.model import Session
 from fateforger.session.overview import block_span, block_title, clip_span, local_meeting, overview
 from fateforger.session.pending import GO_AHEAD, fix_button, held_question, refit_question, write_question
 from fateforger.session.placement import by_time
 from fateforger.session.stages import Move
 from fateforger.session.undone import find_undone
-from fateforger.text import count_more, join_sentences, limit_items, mark_message, ngettext
+from fateforger.text import count_more, count_rest, join_sentences, limit_items, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import offer_box, tick_boxes
 from fateforger.ui.calendar_cards import (
     SHOW_HISTORY,
     SHOW_PREVIEW,
+    SHOW_QUEUE,
     is_preview_offered,
     questions,
     questions_words,
@@ -74,7 +75,7 @@ def _findings(session: Session) -> tuple[Part, ...]:
         return ()
     lines = [f"- {plain(text, 300)}" for text in others[:MOST_FINDINGS]]
     if len(others) > MOST_FINDINGS:
-        lines.append(_("- … and {count} more.", count=len(others) - MOST_FINDINGS))
+        lines.append("- " + count_rest(len(others) - MOST_FINDINGS))
     return (Note(text="\n".join((_("What would make it better still:"), *lines))),)
 
 
@@ -171,6 +172,7 @@ def plan_card(session: Session) -> Card:
                     Button(label=_("Add block"), action="form.add_block"),
                     *((SHOW_PREVIEW.localize(),) if is_preview_offered(session) else ()),
                     SHOW_HISTORY.localize(),
+                    SHOW_QUEUE.localize(),
                     *offer_move(session),
                     *build_add_button(session),
                     *_build_explanation_select(session, chain),
@@ -211,8 +213,10 @@ def _when_words(session: Session) -> str:
         return _("Nothing goes to your calendar before you commit.")
     if not writes_at_once(session):
         if session.sync.written is not None:
-            return _("Nothing more goes to your calendar until this plan is Okay (2 of 4) again.")
-        return _("Nothing goes to your calendar yet: once this plan is Okay (2 of 4), it goes there by itself.")
+            return _("Nothing more goes to your calendar until this plan is at level 2 of 4 (Okay) again.")
+        return _(
+            "Nothing goes to your calendar yet: once this plan is at level 2 of 4 (Okay), it goes there by itself."
+        )
     if session.sync.written is None:
         return _("Your first change puts the plan on your calendar, and each further one follows at once.")
     if any(not (step.transactions or step.local) for step in session.sync.refine_undo) or _has_way_to_move(session):
@@ -363,6 +367,7 @@ def committed_card(session: Session) -> Card:
                 items=(
                     *move_row(session, order, *_build_refusal(session)).items,
                     SHOW_HISTORY.localize(),
+                    SHOW_QUEUE.localize(),
                     *(offer_move(session) if done else ()),
                 )
             ),
@@ -389,7 +394,9 @@ def _report(session: Session, report: SyncReport) -> tuple[Part, ...]:
         head = f"⚠️ {_(UNWRITTEN) if session.sync.written is None else _(STILL_THERE)}"
     elif report.status == "partial":
         counts = counts_words(report)
-        head = f"**{_('{counts}, as far as I know', counts=counts) if report.unsure else counts}**"
+        if report.unsure:
+            counts = _("{counts}, as far as I know", counts=counts)
+        head = f"**{counts}**"
     else:
         head = f"**{counts_words(report)}**"
     return tuple(paragraphs("\n".join((head, *(f"- {plain(s, 400)}" for s in report.details)))))
@@ -400,12 +407,7 @@ def _since(session: Session, report: SyncReport) -> tuple[Part, ...]:
     written = session.sync.written
     if written is None or (written.created, written.updated, written.deleted) == _counts(report):
         return ()
-    words = _(
-        "{created} created, {updated} updated, {deleted} deleted",
-        created=written.created,
-        updated=written.updated,
-        deleted=written.deleted,
-    )
+    words = ", ".join(count_writes(written.created, written.updated, written.deleted))
     return (Note(text=_("Since you began: {words}. Undo takes all of it back.", words=words)),)
 
 
@@ -415,11 +417,6 @@ def _counts(report: SyncReport) -> tuple[int, int, int]:
 
 def counts_words(report: SyncReport) -> str:
     """Format counts, such as ``4 created, 1 updated, 0 deleted, 2 unchanged``."""
-    counts = _(
-        "{created} created, {updated} updated, {deleted} deleted, {unchanged} unchanged",
-        created=report.created,
-        updated=report.updated,
-        deleted=report.deleted,
-        unchanged=report.unchanged,
-    )
+    unchanged = ngettext("{count} unchanged", "{count} unchanged", report.unchanged)
+    counts = ", ".join((*count_writes(report.created, report.updated, report.deleted), unchanged))
     return _("Already up to date: {counts}", counts=counts) if report.status == "unchanged" else counts

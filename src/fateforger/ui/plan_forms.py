@@ -145,7 +145,7 @@ def build_add_block_form(session: Session, _request: FormRequest) -> Form:
         title=_("Add a block"),
         submit=_("Add"),
         fields=(
-            TextField(name="title", label=_("What"), max_length=MAX_TITLE),
+            TextField(name="title", label=_("Title"), max_length=MAX_TITLE),
             TimeField(name="start", label=_("Starts at"), value=find_first_free(session)),
             NumberField(name="minutes", label=_("Minutes"), value=USUAL_MINUTES, minimum=1, maximum=MAX_MINUTES),
             ChoiceField(
@@ -184,7 +184,7 @@ def build_edit_block_form(session: Session, request: FormRequest) -> Form:
         title=_("Edit block"),
         submit=_("Save"),
         fields=(
-            TextField(name="title", label=_("What"), value=block.event.name, max_length=MAX_TITLE),
+            TextField(name="title", label=_("Title"), value=block.event.name, max_length=MAX_TITLE),
             TimeField(name="start", label=_("Starts at"), value=block.start.time().replace(second=0, microsecond=0)),
             NumberField(name="minutes", label=_("Minutes"), value=block.minutes, minimum=1, maximum=MAX_MINUTES),
             _notes_field(block.event.description),

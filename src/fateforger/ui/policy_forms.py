@@ -245,7 +245,7 @@ def build_routine_form(_book: RuleBook, request: FormRequest) -> Form:
         title=_("Add a routine"),
         submit=_("Add"),
         fields=(
-            TextField(name="title", label=_("What"), placeholder=_("Gym"), max_length=_MOST_LETTERS),
+            TextField(name="title", label=_("Title"), placeholder=_("Gym"), max_length=_MOST_LETTERS),
             ManyField(
                 name="days",
                 label=_("On which days of the week"),

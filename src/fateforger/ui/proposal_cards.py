@@ -9,7 +9,7 @@ from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part
 from fateforger.session.commands.thread import AnswerProposal
 from fateforger.session.day import day_words
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message
+from fateforger.text import join_sentences, label_text, mark_message
 
 UNDO = "proposal.undo"
 WAITS = mark_message("Nothing changes unless you say yes. It waits for a day.")
@@ -62,7 +62,7 @@ def _build_ended(proposal: Proposal, how: str, *, undo: bool = False) -> Card:
     text = join_sentences(ended, outcome)
     button = Button(label=_("Undo"), action=UNDO, target=proposal.id, spoken=_("Undo what was proposed and applied"))
     parts: tuple[Part, ...] = (Prose(text=text, control=button if undo else None),)
-    return Card(text=f"{how}: {what}.", parts=parts)
+    return Card(text=label_text(how, f"{what}."), parts=parts)
 
 
 def _sentence(proposal: Proposal) -> str:

@@ -24,7 +24,7 @@ from fateforger.session.pending import (
     unsure_questions,
 )
 from fateforger.session.rulebook import rules_in_force
-from fateforger.text import count_more, format_date, join_sentences, mark_message, ngettext
+from fateforger.text import count_more, format_date, join_sentences, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 
 
@@ -50,14 +50,12 @@ def unkept_rules(session: Session) -> tuple[Part, ...]:
     """Return the rules that the plan violates, each with its remedy and a button to set it aside for the day."""
     broken = broken_day_rules(session)
     more = len(broken) - MOST_SHOWN
-    return (
-        *(part for breach in broken[:MOST_SHOWN] for part in (_build_rule(breach),)),
-        *(
-            (Note(text=_("{more} more of your rules for the order of the day are not kept.", more=more)),)
-            if more > 0
-            else ()
-        ),
+    rest = ngettext(
+        "{count} more of your rules for the order of the day is not kept.",
+        "{count} more of your rules for the order of the day are not kept.",
+        more,
     )
+    return (*map(_build_rule, broken[:MOST_SHOWN]), *((Note(text=rest),) if more > 0 else ()))
 
 
 def clashing_rules(session: Session) -> tuple[Part, ...]:
@@ -74,7 +72,7 @@ def unsure_rules(session: Session) -> tuple[Part, ...]:
 def _build_rule(breach: ConstraintViolation) -> Prose:
     version, spoken = breach.item.version, _("“{name}” does not count for this day", name=breach.item.record.name)
     text = _(
-        "{mark} {rule} Against it: {named}. {remedy}",
+        "{mark} {rule} These break it: {named}. {remedy}",
         mark=_(_MARKS[breach.item.record.necessity]),
         rule=breach.rule,
         named=breach.named,
@@ -190,8 +188,12 @@ def _show_shaping(session: Session) -> tuple[Part, ...]:
     left_out = len(answer.cut) + (0 if session.rules.recalled is None else session.rules.recalled.left_out)
     if named:
         rest = count_more(more) if more else ""
-        out = _("{count} left out, as there is no room for more", count=left_out) if left_out else ""
-        listed = "; ".join(filter(None, (", ".join(named), rest, out)))
+        out = ngettext(
+            "{count} left out, as there is no room for more",
+            "{count} left out, as there is no room for more",
+            left_out,
+        )
+        listed = "; ".join(filter(None, (", ".join(named), rest, out if left_out else "")))
         parts.append(Note(text=_("**Your rules for this day:** {rules}.", rules=listed)))
     parts += _show_set_aside(session, answer)
     asked = len(session.rules.memory_questions)
@@ -210,7 +212,7 @@ def _show_set_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
     aside = [item.version.record for item in answer.excluded if item.why is Why.SET_ASIDE]
     if not aside or any(write.fresh for write in session.rules.memory_writes):
         return ()
-    named = [f"“{plain(record.name, 60)}”" for record in aside[:MOST_NAMED]]
+    named = [quote_title(plain(record.name, 60), 120) for record in aside[:MOST_NAMED]]
     rest = count_more(len(aside) - MOST_NAMED) if len(aside) > MOST_NAMED else ""
     listed = "; ".join(filter(None, (", ".join(named), rest)))
     return (Note(text=_("**Not counting today:** {rules}.", rules=listed)),)
@@ -219,7 +221,7 @@ def _show_set_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
 def _format_rule(record: ConstraintRecord, *, let_go: bool) -> str:
     binding = ", ".join((_(HOW[record.necessity]), *((_(CONFIRM),) if needs_confirmation(record) else ())))
     mark = "; ".join((binding, *((_("the plan does without it"),) if let_go else ())))
-    return f"“{plain(record.name, 60)}” ({mark})"
+    return f"{quote_title(plain(record.name, 60), 120)} ({mark})"
 
 
 MOST_ASKED = 3
@@ -236,7 +238,7 @@ def memory_card(session: Session, view: MemoryView) -> Card:
     title = _("Your rules for {day}", day=day_words(session.date))
     rows = [part for row in view.rows for part in _row(row)]
     return Card(
-        text=join_sentences(f"{title}: {count_words(view)}.", _asked_words(session, view)),
+        text=join_sentences(label_text(title, f"{count_words(view)}."), _asked_words(session, view)),
         parts=(
             Heading(text=title),
             *_build_last_change(session, view),
@@ -294,8 +296,8 @@ def memory_summary(view: MemoryView) -> str:
         if view.used
         else _("none is used for this day")
     )
-    ask = (_("{count} to be confirmed", count=view.unsure),) if view.unsure else ()
-    return f"**{count_words(view)}**: {', '.join((used, *ask))}."
+    ask = (ngettext("{count} to be confirmed", "{count} to be confirmed", view.unsure),) if view.unsure else ()
+    return label_text(f"**{count_words(view)}**", f"{', '.join((used, *ask))}.")
 
 
 def _asked_words(session: Session, view: MemoryView) -> str:
@@ -339,7 +341,8 @@ def _offers(offers: Sequence[MemoryOffer]) -> tuple[Part, ...]:
 
 def _more_asked(count: int) -> tuple[Part, ...]:
     more = count - MOST_ASKED
-    return (Note(text=_("{more} more to decide, once these are.", more=more)),) if more > 0 else ()
+    rest = ngettext("{count} more to decide, once these are.", "{count} more to decide, once these are.", more)
+    return (Note(text=rest),) if more > 0 else ()
 
 
 def _row(row: MemoryRow) -> tuple[Part, ...]:
@@ -354,4 +357,5 @@ def _row(row: MemoryRow) -> tuple[Part, ...]:
 
 def _rest(view: MemoryView) -> tuple[Part, ...]:
     more = view.total - len(view.rows)
-    return (Note(text=_("{more} more: Review all lists every rule.", more=more)),) if more > 0 else ()
+    rest = ngettext("{count} more: Review all lists every rule.", "{count} more: Review all lists every rule.", more)
+    return (Note(text=rest),) if more > 0 else ()

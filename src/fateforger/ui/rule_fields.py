@@ -111,8 +111,8 @@ def find_clash(book: RuleBook, record: ConstraintRecord, given: FormSubmission, 
         session_id=session_id,
     )
     for group in find_clashing([*there, new], about=new.uid):
-        others = [quote_title(version.record.payload.day_rule or "") for version in group if version is not new]
-        text = quote_title(record.payload.day_rule or "")
+        others = [quote_title(describe_payload_rule(v.record.payload)) for v in group if v is not new]
+        text = quote_title(describe_payload_rule(record.payload))
         return ngettext(
             "{rule} and your rule {others} cannot be kept together. Change this one, or archive the other first.",
             "{rule} and your rules {others} cannot be kept together. Change this one, or archive the other first.",

@@ -11,7 +11,18 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Scope, Status
-from fateforger.session.cards import Button, Choice, Controls, Divider, Note, Prose, Select, localize_row, plain
+from fateforger.session.cards import (
+    Button,
+    Choice,
+    Controls,
+    Divider,
+    Note,
+    Prose,
+    Select,
+    localize_row,
+    name_button,
+    plain,
+)
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.rules import (
     JudgeConstraint,
@@ -33,7 +44,7 @@ from fateforger.session.forms import (
 from fateforger.session.memory import MemoryRow
 from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message, ngettext
+from fateforger.text import join_sentences, mark_message, ngettext, quote_title
 from fateforger.ui.form_values import Filled
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
 from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
@@ -205,10 +216,10 @@ def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryRow]) 
 
 
 def _row_fields(row: MemoryRow) -> tuple[FormField, ...]:
-    said = "" if row.words == row.name else f"\n“{plain(row.words, 300)}”"
+    said = "" if row.words == row.name else "\n" + quote_title(plain(row.words, 300), 600)
     label = _("Look") if row.retired else _("Edit")
     target = format_rule_target(row.seq, row.uid)
-    button = Button(label=label, action="form.rule", target=target, spoken=f"{label} “{row.name}”")
+    button = Button(label=label, action="form.rule", target=target, spoken=name_button(label, row.name))
     return (
         Prose(text=f"**{plain(row.name, 120)}**{said}\n{describe_rule(row)}", control=button),
         Note(text=f"{marks(row)} · {describe_origin(row)}"),

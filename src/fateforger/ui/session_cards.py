@@ -26,6 +26,7 @@ from fateforger.session.queue_commands import LONGEST_TEXT_AGAIN, WRITTEN, Choos
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import (
     count_tasks,
+    format_short_day,
     join_sentences,
     join_words,
     list_languages,
@@ -108,7 +109,13 @@ def _describe_done(session: Session, left: TimeboxingStage) -> str:
 def _tasks(session: Session) -> str:
     tasks = session.day.inputs.tasks
     named = (f"{plain(t.title, 60)}{' ⭐' if t.one_thing else ''}" for t in tasks)
-    return f"{count_tasks(len(tasks))}: {join_words(named, MOST_TASKS)}"
+    return _("{tasks}: {titles}", tasks=count_tasks(len(tasks)), titles=join_words(named, MOST_TASKS))
+
+
+def moved_card(session: Session) -> Card:
+    """Return the line that is left behind when the card of a stage is shown again at the end of the thread."""
+    line = _("“{heading}”: further down in this thread.", heading=session.stage.heading)
+    return Card(text=line, parts=(Note(text=line),))
 
 
 def root_card(session: Session) -> Card:
@@ -146,6 +153,15 @@ def root_line(session: Session) -> str:
             return _describe_committed(session, day)
         case _:
             assert_never(session.stage)
+
+
+def thread_title(session: Session) -> str:
+    """Return the title of the session's thread, such as ``Mon 2 Mar: planning``."""
+    day = format_short_day(session.date)
+    ended = session.status is SessionStatus.CANCELLED
+    if session.sync.written is not None and (ended or session.stage is TimeboxingStage.REVIEW_COMMIT):
+        return _("{day}: on your calendar", day=day)
+    return _("{day}: ended", day=day) if ended else _("{day}: planning", day=day)
 
 
 def _describe_committed(session: Session, day: str) -> str:

@@ -19,6 +19,7 @@ from fateforger.session.cards import (
     Part,
     Prose,
     Select,
+    name_button,
     plain,
 )
 from fateforger.session.commands.day import BringAlong, MarkOneThing, RemoveTask, TakeApart, UndoCatchUp
@@ -31,9 +32,10 @@ from fateforger.session.model import CatchUp, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
-from fateforger.text import count_tasks, join_words, mark_message, ngettext
+from fateforger.text import count_rest, count_tasks, join_words, label_text, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import offer_box
+from fateforger.ui.calendar_cards import SHOW_QUEUE
 from fateforger.ui.card_parts import (
     ask_about_lengths,
     ask_for_criteria,
@@ -109,7 +111,7 @@ def list_left_over(session: Session) -> tuple[Part, ...]:
         return ()
     lines = [_offer_line(day, list(each)) for day, each in groupby(offered[:MOST_NAMED], key=_source)]
     if (more := len(offered) - MOST_NAMED) > 0:
-        lines.append(_("… and {more} more.", more=more))
+        lines.append(count_rest(more))
     every = bring_left_over(session, offered)
     some = () if len(offered) == 1 else (Button(label=_("Choose…"), action="form.bring"),)
     return (Prose(text="\n".join(lines)), Controls(items=(every, *some)))
@@ -135,21 +137,22 @@ def from_outside(session: Session) -> tuple[Part, ...]:
     listed = [each for each in session.open_work.offered if each.source == "ticktick"]
     rows = tuple(_offer_row(_("In TickTick"), each) for each in listed[:MOST_OUTSIDE])
     more = len(listed) - MOST_OUTSIDE
-    label = _("Choose from TickTick ({more} more)…", more=more)
+    label = ngettext("Choose from TickTick ({count} more)…", "Choose from TickTick ({count} more)…", more)
     choose = (Controls(items=(Button(label=label, action="form.bring"),)),) if more > 0 else ()
     trouble = () if session.open_work.offer_trouble is None else (Note(text=session.open_work.offer_trouble),)
     return (*rows, *choose, *trouble)
 
 
 def _offer_row(where: str, each: OfferedInput) -> Prose:
-    return Prose(text=f"{where}: {_format_task(each.task)}", control=bring_row(each))
+    return Prose(text=label_text(where, _format_task(each.task)), control=bring_row(each))
 
 
 def list_deferred(session: Session) -> tuple[Part, ...]:
     """Return the tasks deferred to another day, while that can still be changed."""
     parts = [_waits(task) for task in session.open_work.deferred[:MOST_WAITING]]
     more = len(session.open_work.deferred) - MOST_WAITING
-    return (*parts, *((Note(text=_("{more} more wait for another day.", more=more)),) if more > 0 else ()))
+    rest = ngettext("{count} more waits for another day.", "{count} more wait for another day.", more)
+    return (*parts, *((Note(text=rest),) if more > 0 else ()))
 
 
 def _source(each: OfferedInput) -> str:
@@ -162,7 +165,7 @@ def _source(each: OfferedInput) -> str:
 
 
 def _offer_line(source: str, offered: list[OfferedInput]) -> str:
-    return f"{source}: {', '.join(_format_task(each.task) for each in offered)}"
+    return label_text(source, ", ".join(_format_task(each.task) for each in offered))
 
 
 def _format_task(task: Task) -> str:
@@ -171,7 +174,7 @@ def _format_task(task: Task) -> str:
 
 def _waits(task: Task) -> Prose:
     label = _("Do it after all")
-    back = BringAlong.action.button(task.id, label=label, spoken=f"{label}: “{task.title[:40]}”")
+    back = BringAlong.action.button(task.id, label=label, spoken=name_button(label, task.title))
     return Prose(text=_("For another day: {task}", task=_format_task(task)), control=back)
 
 
@@ -207,12 +210,12 @@ def tasks_card(session: Session) -> Card:
 
 
 def _moves(session: Session, add: Button) -> Controls:
-    row = move_row(session, ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None)), add)
-    return (
-        row
-        if is_offered(session, Move.PROCEED)
-        else Controls(items=(add, *(item for item in row.items if item != add)))
-    )
+    order = ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))
+    extra = (add, SHOW_QUEUE.localize())
+    row = move_row(session, order, *extra)
+    if is_offered(session, Move.PROCEED):
+        return row
+    return Controls(items=(*extra, *(item for item in row.items if item not in extra)))
 
 
 def _task_row(session: Session, task: Task) -> Prose:
@@ -225,7 +228,7 @@ def _task_row(session: Session, task: Task) -> Prose:
         choices.append(TakeApart.action.menu_entry())
     small = f"\n{plain(format_items(task.details.items, ', '), 600)}" if task.details.items else ""
     success = f"\n{format_criteria(task.done_when)}" if task.done_when else ""
-    facts = [_task_length(session, task), task.details.kind.value, *map(plain, list_facts(task.details))]
+    facts = [_task_length(session, task), task.details.kind.words, *map(plain, list_facts(task.details))]
     return Prose(
         text=f"{star}**{plain(task.title)}** · {' · '.join(facts)}{small}{success}",
         control=Menu(choices=tuple(choices), target=task.id),

@@ -15,7 +15,16 @@ from fateforger.session.model import Session
 from fateforger.session.queue_commands import DaysTasks, DropWeek, OpenWeek, PlanWeek, ShownWeek, WeekSpan
 from fateforger.session.week import LeftTask, free_minutes_of, planned_minutes_of
 from fateforger.session.zones import local_time
-from fateforger.text import count_more, count_tasks, limit_items, mark_message, ngettext
+from fateforger.text import (
+    capitalize,
+    count_more,
+    count_rest,
+    count_tasks,
+    label_text,
+    limit_items,
+    mark_message,
+    ngettext,
+)
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -51,14 +60,14 @@ def week_card(view: WeekView) -> Card:
     parts += _list_left(view.left)
     parts += (Controls(items=tuple(_list_controls(view))), Note(text=_(NOTHING)))
     count = sum(len(day.tasks) for day in view.days)
-    return Card(text=f"{title}: {count_tasks(count)}.", parts=tuple(parts))
+    return Card(text=label_text(title, f"{count_tasks(count)}."), parts=tuple(parts))
 
 
 def _build_day(view: WeekView, day: DaysTasks) -> Prose:
-    name = f"**{day_words(day.date)}**"
+    name = f"**{capitalize(day_words(day.date))}**"
     session = view.drafts.get(day.date)
     if session is None:
-        return Prose(text=f"{name}: {_(view.others[day.date])}")
+        return Prose(text=label_text(name, _(view.others[day.date])))
     counted = count_tasks(len(day.tasks) - len(_list_unplaced(session)))
     facts = (
         counted,
@@ -106,7 +115,7 @@ def _list_left(left: Sequence[LeftTask]) -> Iterator[Part]:
     tasks = (
         f"- {plain(each.task.title, 80)}" + (f": {plain(each.reason, 200)}" if each.reason else "") for each in left
     )
-    named = limit_items(tasks, MOST_LEFT, lambda more: _("… and {more} more.", more=more))
+    named = limit_items(tasks, MOST_LEFT, count_rest)
     yield Prose(text="\n".join((_("**Without a place on these days; they stay in your queue**"), *named)))
 
 

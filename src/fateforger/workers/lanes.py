@@ -188,6 +188,18 @@ class StopTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DueReminder:
+    """Remind a person of a task at an instant, where and in which language they asked for it."""
+
+    user_id: str
+    task_id: str
+    at: datetime
+    channel: str
+    thread_ts: str | None
+    language: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalUpdate:
     """Show a proposal in its current state, or let it expire."""
 
@@ -255,6 +267,7 @@ TURN: Lane[InboxCommand] = Lane(
 )
 GREETING = Lane("greeting", TypeAdapter(Greeting))
 NOTIFICATION = Lane("letter", TypeAdapter(Notification), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
+REMINDER = Lane("reminder", TypeAdapter(DueReminder), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
 STOP_TURN = Lane("stop", TypeAdapter(StopTurn), LanePolicy(tries=STOP_TRIES + 4))
 PROPOSAL: Lane[ProposalUpdate | ProposalAnswer] = Lane(
     PROPOSAL_LANE,
@@ -287,6 +300,7 @@ LANES: tuple[Row, ...] = (
     TURN,
     GREETING,
     NOTIFICATION,
+    REMINDER,
     STOP_TURN,
     PROPOSAL,
     ERASING,

@@ -22,7 +22,7 @@ from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.store import Sessions
 from fateforger.text import mark_message, use_language
-from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, JobHandler, TidyUp, WriteVersions
+from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, JobHandler, TidyUp, TryLater, WriteVersions
 from fateforger.workers.turns import build_command_job, notify_session
 
 log = logging.getLogger(__name__)
@@ -163,9 +163,10 @@ def build_extract_handler(interpret: Interpret, jobs: Jobs, sessions: Sessions, 
 
     async def perform(reply: TimeboxingUserReply, _job: Job) -> None:
         session = await sessions.load(reply.session_id)
-        if session is not None:
-            use_language(session.options.language)
-        heard = None if session is None else await interpret(reply, session)
+        if session is None:
+            raise TryLater("The session that the message begins is not saved yet.")
+        use_language(session.options.language)
+        heard = await interpret(reply, session)
         if heard is not None:
             await jobs.enqueue(build_command_job(heard, key=heard.session_id), now=clock.now())
 

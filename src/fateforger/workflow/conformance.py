@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.workflow.parser import read_rule
 from fateforger.workflow.rules import (
     And,
@@ -256,6 +258,17 @@ def check(
     """
     line = build_timeline(steps, vocabulary)
     return tuple(_judge(each, line, closed=closed) for each in rules)
+
+
+ORDER = mark_message("This kind of work has an order of steps, and that step is not next.")
+
+
+def explain_refusal(checked: Iterable[CheckedRule], *instead: str) -> tuple[str, ...]:
+    """Return, for a person, what to do (or ``instead``, if better), and the rules behind it that have a title."""
+    found = list(checked)
+    remedies = instead or tuple(_(each.stated.remedy or ORDER) for each in found)
+    titles = (_(each.stated.title) for each in found if each.stated.title)
+    return tuple(dict.fromkeys((*remedies, *(_("Rule: {title}.", title=title) for title in titles))))
 
 
 def write_report(checked: Sequence[CheckedRule]) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from difflib import get_close_matches
 from typing import Literal, assert_never
 
 from fateforger.planning.plan import ET
+from fateforger.text import format_weekday, join_words, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.values import replace
 from fateforger.workflow.rules import And, Atom, AtomKind, Expression, Not, Or, Rule, RuleKind, names_in
 
@@ -115,28 +115,48 @@ _HOW = {"_longer_than_": "60", "_after_": "17", "_before_": "9", "_done": ""}
 
 
 Tense = Literal["now", "by_then", "later"]
-_COUNTED = frozenset({"meeting", "commute", "habit", "break", "buffer", "plan_review"})
-"""Words that take an article."""
+_NOUNS: Mapping[str, tuple[str, str]] = {
+    "meeting": (mark_message("a meeting"), mark_message("no meeting")),
+    "commute": (mark_message("a commute"), mark_message("no commute")),
+    "deep_work": (mark_message("deep work"), mark_message("no deep work")),
+    "shallow_work": (mark_message("shallow work"), mark_message("no shallow work")),
+    "plan_review": (mark_message("a plan review"), mark_message("no plan review")),
+    "habit": (mark_message("a habit"), mark_message("no habit")),
+    "regeneration": (mark_message("regeneration"), mark_message("no regeneration")),
+    "buffer": (mark_message("a buffer"), mark_message("no buffer")),
+    "background": (mark_message("background"), mark_message("no background")),
+    "admin": (mark_message("admin"), mark_message("no admin")),
+    "rest": (mark_message("rest"), mark_message("no rest")),
+    "break": (mark_message("a break"), mark_message("no break")),
+}
+"""Kinds of blocks in a clause, and their negation."""
+_MONDAY = date(2024, 1, 1)
 
 
 def describe_day_rule(rule: Rule) -> str:
     """Describe a rule in a sentence, such as ``No meeting runs past 17:00``."""
     target, activation = rule.target, rule.activation
+    given = "" if activation is None else _phrase(activation, "now")
     match rule.kind:
         case RuleKind.NEVER:
             both = isinstance(target, And)
-            text = f"never at once: {_phrase(target, 'now')}" if both else _phrase(target, "now", holds=False)
+            clause = _phrase(target, "now", holds=both)
+            text = _("never at once: {clause}", clause=clause) if both else clause
         case RuleKind.ALWAYS:
-            text = f"for each block, {_phrase(target, 'now')}"
+            text = _("for each block, {clause}", clause=_phrase(target, "now"))
         case RuleKind.BEFORE:
-            text = f"{_when(activation)}, {_phrase(target, 'by_then')}"
+            text = _("when {given}, {clause}", given=given, clause=_phrase(target, "by_then"))
         case RuleKind.AFTER:
-            text = f"{_when(activation)}, {_phrase(target, 'later')}"
+            text = _("when {given}, {clause}", given=given, clause=_phrase(target, "later"))
         case RuleKind.IF:
-            later = " at that block or later" if _has_block(target) else ""
-            text = f"{_when(activation)}, {_phrase(target, 'now')}{later}"
+            clause = _phrase(target, "now")
+            if _has_block(target):
+                text = _("when {given}, {clause} at that block or later", given=given, clause=clause)
+            else:
+                text = _("when {given}, {clause}", given=given, clause=clause)
         case RuleKind.ON:
-            text = f"each time {_phrase(activation, 'now')}, {_phrase(target, 'now')}, there or before the next time"
+            clause = _phrase(target, "now")
+            text = _("each time {given}, {clause}, there or before the next time", given=given, clause=clause)
         case _:
             assert_never(rule.kind)
     return f"{text[0].upper()}{text[1:]}."
@@ -162,28 +182,24 @@ _REMEDIES: Mapping[RuleKind, str] = {
 }
 
 
-def _when(activation: Expression | None) -> str:
-    return f"when {_phrase(activation, 'now')}"
-
-
 def _has_block(expression: Expression) -> bool:
     known = map(parse_day_name, names_in(expression))
     return any(name is not None and name.aspect == "block" for name in known)
 
 
-def _phrase(expression: Expression | None, tense: Tense, *, holds: bool = True) -> str:
+def _phrase(expression: Expression, tense: Tense, *, holds: bool = True) -> str:
     """Join the clauses of an expression. A negation of the whole is applied to the parts, as people phrase it."""
     match expression:
-        case None:
-            return ""
         case Atom(name):
             known = parse_day_name(name)
             return f"“{name}”" if known is None else _clause(known, tense, holds=holds)
         case Not(of):
             return _phrase(of, tense, holds=not holds)
         case And(parts) | Or(parts):
-            joined = " and " if isinstance(expression, And) is holds else " or "
-            return joined.join(_phrase(part, tense, holds=holds) for part in parts)
+            clauses = [_phrase(part, tense, holds=holds) for part in parts]
+            if isinstance(expression, And) is holds:
+                return join_words(clauses)
+            return _("{first} or {last}", first=", ".join(clauses[:-1]), last=clauses[-1])
         case _:
             assert_never(expression)
 
@@ -191,34 +207,29 @@ def _phrase(expression: Expression | None, tense: Tense, *, holds: bool = True) 
 def _clause(name: DayName, tense: Tense, *, holds: bool) -> str:
     """Return a clause about a name, or its negation."""
     if tense == "later":
-        return f"{_clause(name, 'now', holds=holds)} later on"
-    which = _which(name, holds=holds)
+        return _("{clause} later on", clause=_clause(name, "now", holds=holds))
+    if name.aspect == "weekday":
+        weekday = format_weekday(_MONDAY + timedelta(days=name.number))
+        return _("it is {weekday}", weekday=weekday) if holds else _("it is not {weekday}", weekday=weekday)
+    one, none = (_(noun) for noun in _NOUNS[name.word])
+    which = one if holds else none
+    clock = _format_clock(name)
     match name.aspect:
         case "block":
-            return f"{which} came before it" if tense == "by_then" else f"there is {which}"
+            return (
+                _("{block} came before it", block=which) if tense == "by_then" else _("there is {block}", block=which)
+            )
         case "done":
-            return f"{_one(name)} is {'' if holds else 'not '}over{' by then' if tense == 'by_then' else ''}"
+            text = _("{block} is over", block=one) if holds else _("{block} is not over", block=one)
+            return _("{clause} by then", clause=text) if tense == "by_then" else text
         case "after":
-            return f"{which} runs past {_format_clock(name)}"
+            return _("{block} runs past {time}", block=which, time=clock)
         case "before":
-            return f"{which} begins before {_format_clock(name)}"
+            return _("{block} begins before {time}", block=which, time=clock)
         case "longer":
-            return f"{which} takes more than {name.number} minutes"
-        case "weekday":
-            return f"it is {'' if holds else 'not '}{WEEKDAYS[name.number].capitalize()}"
-
-
-def _which(name: DayName, *, holds: bool) -> str:
-    word = _word(name)
-    return f"no {word}" if not holds else f"a {word}" if name.word in _COUNTED else word
-
-
-def _one(name: DayName) -> str:
-    return f"a {_word(name)}" if name.word in _COUNTED else f"some {_word(name)}"
-
-
-def _word(name: DayName) -> str:
-    return name.word.replace("_", " ")
+            return _("{block} takes more than {minutes} minutes", block=which, minutes=name.number)
+        case _:
+            assert_never(name.aspect)
 
 
 def _format_clock(name: DayName) -> str:

@@ -7,13 +7,13 @@ from starlette.requests import Request
 from localslack import events
 from localslack.errors import Refusal
 from localslack.page.requests import channel_of, message_of, person_of, read_body
-from localslack.workspace import Workspace
+from localslack.workspace import STOPPED_BY_USER, STREAMING, Workspace
 
 MAX_TITLE = 200
 
 
 async def stop(workspace: Workspace, request: Request) -> dict[str, Any]:
-    """Press Stop: the app is asked to stop, and it alone ends the session's status."""
+    """Press Stop: streams end, the app is asked to stop, and it alone ends the session's status."""
     given = await read_body(request)
     me = person_of(workspace, given.get("user"))
     channel = channel_of(workspace, me, given.get("channel"))
@@ -21,8 +21,15 @@ async def stop(workspace: Workspace, request: Request) -> dict[str, Any]:
     session = workspace.store.sessions.get(channel.id, thread_ts)
     if session is None or session.get("status") != "processing":
         raise Refusal("There is nothing running in this thread.")
-    event = events.session_stopped(me.id, channel, thread_ts, workspace.clock.next())
-    workspace.conversations.emit(event, in_channel=channel)
+    replies = workspace.store.messages.thread(channel.id, thread_ts)
+    streaming = [message for message in replies if message.body.get("streaming_state") == STREAMING]
+    with workspace.store.database.transaction():
+        for message in streaming:
+            workspace.conversations.change(message, {"streaming_state": STOPPED_BY_USER})
+        event = events.session_stopped(
+            me.id, channel, thread_ts, [message.ts for message in streaming], workspace.clock.next()
+        )
+        workspace.conversations.emit(event, in_channel=channel)
     return {"ok": True}
 
 
@@ -38,6 +45,7 @@ async def rename(workspace: Workspace, request: Request) -> dict[str, Any]:
         raise Refusal(f"A title has 1 to {MAX_TITLE} characters.")
     with workspace.store.database.transaction():
         workspace.store.sessions.put(channel.id, thread_ts, title=title)
+        workspace.tell_session(channel, thread_ts)
         event = events.session_renamed(me.id, channel, thread_ts, title, session.get("title"), workspace.clock.next())
         workspace.conversations.emit(event, in_channel=channel)
     return {"ok": True}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from localslack.directory import BOT_USER_ID
 from localslack.errors import SlackError, bad_arguments
 from localslack.store.channels import Channel
 from localslack.web_api.arguments import Arguments
@@ -17,23 +18,58 @@ MAX_LOADING_MESSAGES = 10
 
 
 def session_set_status(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    """Set a status, and a title if this creates the session."""
+    _refuse_without_sessions(workspace)
     status = arguments.text("status")
     if status not in STATUSES:
         raise SlackError("invalid_status")
-    channel, thread_ts = _session(workspace, arguments, missing="thread_ts_required")
-    fields: dict[str, Any] = {"status": status}
-    if "title" in arguments:
-        fields["title"] = _title(arguments, "invalid_name")
-    workspace.set_status(channel, thread_ts, "processing" if status == "processing" else "", **fields)
-    return {}
+    channel, thread_ts = _own_session(workspace, arguments)
+    starter = arguments.optional_text("initiator_user_id")
+    if starter is not None and not workspace.store.channels.has_member(channel.id, starter):
+        raise SlackError("user_not_found")
+    title = _title(arguments, "invalid_name") if "title" in arguments else None
+    before = workspace.store.sessions.get(channel.id, thread_ts)
+    workspace.set_session_status(
+        channel, thread_ts, status, **({"title": title} if title is not None and before is None else {})
+    )
+    now = workspace.store.sessions.get(channel.id, thread_ts) or {}
+    answer = {"status": status, "agent_status": status, **({"title": now["title"]} if "title" in now else {})}
+    if not workspace.directory.app.receives("agent_session_stopped"):
+        warning = "missing_agent_session_stopped_event_subscription"
+        answer |= {"warning": warning, "response_metadata": {"warnings": [warning]}}
+    return answer
 
 
 def session_rename(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
+    """Rename a session. In direct messages with the app every message begins one."""
+    _refuse_without_sessions(workspace)
+    channel, thread_ts = _own_session(workspace, arguments)
+    if workspace.store.sessions.get(channel.id, thread_ts) is None:
+        root = workspace.store.messages.get(channel.id, thread_ts)
+        if root is None or not channel.is_im:
+            raise SlackError("session_not_found")
+    _put_title(workspace, channel, thread_ts, title := _title(arguments, "invalid_name"))
+    return {"title": title}
+
+
+def _refuse_without_sessions(workspace: Workspace) -> None:
+    if not workspace.config.agents:
+        raise SlackError("feature_disabled")
+    if not workspace.directory.app.is_agent:
+        raise SlackError("not_agent_app")
+
+
+def _own_session(workspace: Workspace, arguments: Arguments) -> tuple[Channel, str]:
     channel, thread_ts = _session(workspace, arguments, missing="thread_ts_required")
-    if workspace.store.messages.get(channel.id, thread_ts) is None:
-        raise SlackError("session_not_found")
-    workspace.store.sessions.put(channel.id, thread_ts, title=_title(arguments, "invalid_name"))
-    return {}
+    if not workspace.store.channels.has_member(channel.id, BOT_USER_ID):
+        raise SlackError("not_authorized")
+    return channel, thread_ts
+
+
+def _put_title(workspace: Workspace, channel: Channel, thread_ts: str, title: str) -> None:
+    with workspace.store.database.transaction():
+        workspace.store.sessions.put(channel.id, thread_ts, title=title)
+        workspace.tell_session(channel, thread_ts)
 
 
 def thread_set_status(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
@@ -48,7 +84,7 @@ def thread_set_status(workspace: Workspace, arguments: Arguments) -> Mapping[str
 
 def thread_set_title(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     channel, thread_ts = _session(workspace, arguments, missing="invalid_thread_ts")
-    workspace.store.sessions.put(channel.id, thread_ts, title=_title(arguments, "invalid_arguments"))
+    _put_title(workspace, channel, thread_ts, _title(arguments, "invalid_arguments"))
     return {}
 
 

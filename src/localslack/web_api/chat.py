@@ -10,7 +10,7 @@ from localslack.web_api.arguments import Arguments
 from localslack.web_api.lookups import channel_of, joined_channel, message_of, thread_of
 from localslack.web_api.message_body import MAX_UPDATE_TEXT, cut_text, read_body, refuse_empty
 from localslack.web_api.method import Method
-from localslack.workspace import Workspace
+from localslack.workspace import STREAMING, Workspace
 
 
 def post_message(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
@@ -50,6 +50,8 @@ def update(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     before = message_of(workspace, channel, arguments.text("ts"))
     if before.body.get("user") != BOT_USER_ID:
         raise SlackError("cant_update_message")
+    if before.body.get("streaming_state") == STREAMING:
+        raise SlackError("streaming_state_conflict")
     body = read_body(workspace, arguments)
     if len(body.get("text", "")) > MAX_UPDATE_TEXT:
         raise SlackError("msg_too_long")

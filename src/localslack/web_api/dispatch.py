@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from localslack.errors import SlackError
 from localslack.faults import Fault
-from localslack.web_api import agents, chat, conversations, files, reactions, schedule, team, views
+from localslack.web_api import agents, chat, conversations, files, reactions, schedule, streams, team, views
 from localslack.web_api.arguments import Arguments, read_arguments
 from localslack.web_api.method import Method
 from localslack.workspace import Workspace
@@ -20,6 +20,7 @@ _LOG = logging.getLogger(__name__)
 METHODS: Mapping[str, Method] = {
     **team.METHODS,
     **chat.METHODS,
+    **streams.METHODS,
     **conversations.METHODS,
     **views.METHODS,
     **agents.METHODS,

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.factories.prompts import TYPES
 from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, Script, in_turn, model_server
 
-from fateforger.adapters.model import Answers, ChatModel, Endpoint, EndpointReport, Price, open_model, probe_model
+from fateforger.adapters.model.client import ChatModel, open_model
+from fateforger.adapters.model.completions import close_schema
+from fateforger.adapters.model.endpoint import PROVIDERS, TOO_LONG, Answers, Endpoint, Price, Thinking
+from fateforger.adapters.model.probe import EndpointReport, probe_model
 from fateforger.app.health import find_ollama_models
+from fateforger.conversation.language.answer_types import build_schema
 from fateforger.errors import ModelAuthFailed, ModelBusy, ModelError, ModelRejected, ModelTimedOut, ModelUnreachable
 from fateforger.ports.model import Completion, Prompt, Role
+from fateforger.values import replace
 
 SCHEMA = {
     "type": "object",
@@ -103,6 +110,155 @@ async def test_a_server_that_knows_no_schema_is_asked_for_less_and_remembered() 
         assert [a.response_format for a in server.asked] == [None, None]
 
 
+@pytest.mark.parametrize("name", sorted(TYPES))
+def test_the_schema_of_each_answer_has_the_strict_form(name: str) -> None:
+    """S274: as OpenAI asks for it. Each object requires all its fields and allows no others, and no keyword is unknown."""
+    assert list(find_loose_parts(close_schema(build_schema(TYPES[name])))) == []
+
+
+def find_loose_parts(schema: Any, *, names: bool = False) -> Iterator[str]:
+    if isinstance(schema, list):
+        for part in schema:
+            yield from find_loose_parts(part)
+    elif isinstance(schema, dict):
+        if not names:
+            yield from set(schema) - KNOWN
+            if schema.get("type") == "object" and (
+                schema["additionalProperties"] is not False or schema["required"] != list(schema["properties"])
+            ):
+                yield f"an open object: {list(schema['properties'])}"
+        for name, part in schema.items():
+            yield from find_loose_parts(part, names=not names and name in {"properties", "$defs"})
+
+
+KNOWN = {
+    *("type", "enum", "const", "anyOf", "$ref", "$defs", "pattern", "format"),
+    *("properties", "required", "additionalProperties", "items"),
+}
+"""Keywords of the subset that providers document."""
+
+
+@pytest.mark.parametrize(
+    ("provider", "answers", "described"),
+    [("openai", "schema", False), ("openai", "json", True), ("vllm", "schema", True), ("ollama", "schema", True)],
+)
+async def test_the_form_of_an_answer_is_described_once(provider: str, answers: str, *, described: bool) -> None:
+    """S274: a model that reads the schema needs no notation, and one that does not needs it."""
+    form = "Its type:\n{a: int}"
+    async with model_server(in_turn("{}")) as server:
+        model = open_model(endpoint(server, provider=PROVIDERS[provider], answers=Answers(answers)))
+        await model.complete(replace(PROMPT, system=f"Answer in JSON.\n{form}", notation=form), seconds=60)
+        await model.aclose()
+        assert (form in server.asked[0].system) is described
+
+
+@pytest.mark.parametrize(
+    ("provider", "level", "sent"),
+    [
+        ("openai", "high", {"reasoning_effort": "high"}),
+        ("openai", "off", {"reasoning_effort": "none"}),
+        ("gemini", "off", {"reasoning_effort": "none"}),
+        ("openrouter", "low", {"reasoning": {"effort": "low"}}),
+        ("openrouter", "off", {"reasoning": {"effort": "none"}}),
+        ("vllm", "off", {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}),
+        (
+            "vllm",
+            "low",
+            {"chat_template_kwargs": {"enable_thinking": True, "thinking": True}, "reasoning_effort": "low"},
+        ),
+        ("ollama", "off", {"think": False}),
+        ("ollama", "medium", {"think": "medium"}),
+        ("openai", None, {}),
+    ],
+)
+async def test_each_provider_is_told_how_much_to_think(provider: str, level: str | None, sent: dict[str, Any]) -> None:
+    """S274"""
+    async with model_server(in_turn("{}")) as server:
+        thinking = None if level is None else Thinking(level)
+        model = open_model(endpoint(server, provider=PROVIDERS[provider], thinking=thinking))
+        await model.complete(PROMPT, seconds=60)
+        await model.aclose()
+        assert {name: value for name, value in server.asked[0].body.items() if name in PARAMETERS} == sent
+
+
+PARAMETERS = {"reasoning_effort", "reasoning", "chat_template_kwargs", "think"}
+
+
+@pytest.mark.parametrize(
+    ("provider", "level", "refused", "then"),
+    [
+        ("openai", "off", {"none"}, "minimal"),
+        ("openai", "off", {"none", "minimal"}, "low"),
+        ("openai", "low", {"low"}, None),
+        ("ollama", "low", {"low"}, True),
+        ("ollama", "low", {"low", True}, None),
+    ],
+)
+async def test_a_level_that_a_model_does_not_know_gives_way_to_the_next(
+    provider: str, level: str, refused: set[object], then: object
+) -> None:
+    """S274: and is not tried again."""
+
+    def reject(body: dict[str, Any]) -> str | None:
+        value = body.get("reasoning_effort", body.get("think"))
+        refusals.append(value)
+        return f"thinking: 'reasoning_effort' does not support {value}" if value in refused else None
+
+    refusals: list[object] = []
+    async with model_server(lambda _: Says("{}"), rejects=reject) as server:
+        model = open_model(endpoint(server, provider=PROVIDERS[provider], thinking=Thinking(level)))
+        for _ in range(2):
+            await model.complete(PROMPT, seconds=60)
+        await model.aclose()
+        assert [a.body.get("reasoning_effort", a.body.get("think")) for a in server.asked] == [then, then]
+    assert len(refusals) == len(refused) + 2
+
+
+async def test_a_refusal_for_another_reason_changes_no_option() -> None:
+    """S274: words of a refusal may quote the prompt."""
+    refusals = iter(["Bad request: I think that response_format and reasoning are fine."] * 3)
+    async with model_server(lambda _: Says("{}"), rejects=lambda _: next(refusals, None)) as server:
+        model = open_model(endpoint(server, thinking=Thinking.LOW))
+        with pytest.raises(ModelRejected):
+            await model.complete(PROMPT, seconds=60)
+        await model.complete(PROMPT, seconds=60)
+        await model.aclose()
+        assert server.asked[0].body["reasoning_effort"] == "low"
+        assert server.asked[0].response_format == {"type": "json_object"}
+
+
+LONG = replace(PROMPT, system=f"The beginning. {'word ' * 5_000}")
+
+
+async def test_ollama_is_told_how_much_to_read() -> None:
+    """S274: its chat completions read 4,096 tokens, and drop the beginning of a longer prompt without a word."""
+    async with model_server(lambda _: Says("{}"), context=4_096) as server:
+        compatible = open_model(endpoint(server))
+        await compatible.complete(LONG, seconds=60)
+        await compatible.aclose()
+        native = open_model(endpoint(server, provider=PROVIDERS["ollama"], context=8_192))
+        await native.complete(LONG, seconds=60)
+        await native.aclose()
+        assert ["The beginning." in a.text for a in server.asked] == [False, True]
+        assert server.asked[1].body["options"] == {"num_ctx": 8_192}
+
+
+@pytest.mark.parametrize(
+    ("provider", "context", "arrived"), [("ollama", 4_096, 0), ("vllm", 4_096, 0), ("ollama", None, 1)]
+)
+async def test_a_prompt_that_does_not_fit_is_refused_and_never_cut(
+    provider: str, context: int | None, arrived: int
+) -> None:
+    """S274: before it is sent where the setting says so, else by the server."""
+    requests: list[object] = []
+    async with model_server(in_turn(), context=4_096, rejects=requests.append) as server:
+        model = open_model(endpoint(server, provider=PROVIDERS[provider], context=context))
+        with pytest.raises(ModelRejected) as caught:
+            await model.complete(LONG, seconds=60)
+        await model.aclose()
+    assert (caught.value.message, len(requests)) == (TOO_LONG, arrived)
+
+
 @pytest.mark.parametrize(
     ("says", "error"),
     [
@@ -113,6 +269,7 @@ async def test_a_server_that_knows_no_schema_is_asked_for_less_and_remembered() 
         (Says("Overloaded.", status=529), ModelUnreachable),
         (Says("Slow down.", status=429), ModelBusy),
         (Says(cut=True), ModelUnreachable),
+        (Says("Model's context length is 10 tokens.", status=400), ModelRejected),
         (Says(body={"error": {"message": "upstream"}}), ModelUnreachable),
         (Says(body={"choices": []}), ModelUnreachable),
         (Says(body=[]), ModelUnreachable),
@@ -122,6 +279,31 @@ async def test_a_server_that_knows_no_schema_is_asked_for_less_and_remembered() 
 )
 async def test_each_failure_is_an_error_of_its_kind(says: Says, error: type[ModelError]) -> None:
     assert type(await failed(lambda _: says)) is error
+
+
+@pytest.mark.parametrize(
+    ("says", "error"),
+    [
+        (Says("No such model.", status=404), ModelRejected),
+        (Says("Unauthorized.", status=401), ModelAuthFailed),
+        (Says("Oops.", status=500), ModelUnreachable),
+        (Says("Overloaded.", status=503), ModelBusy),
+        (Says("context length exceeded", status=500), ModelRejected),
+        (Says(body={"error": "upstream"}), ModelUnreachable),
+        (Says(body=[]), ModelUnreachable),
+        (Says(body="hello"), ModelUnreachable),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else None,
+)
+async def test_each_failure_of_ollama_is_an_error_of_its_kind(says: Says, error: type[ModelError]) -> None:
+    assert type(await failed(lambda _: says, provider=PROVIDERS["ollama"])) is error
+
+
+async def test_a_dead_ollama_is_unreachable() -> None:
+    model = open_model(Endpoint(url="http://127.0.0.1:9/v1", model=MODEL, provider=PROVIDERS["ollama"]))
+    with pytest.raises(ModelUnreachable):
+        await model.complete(PROMPT, seconds=60)
+    await model.aclose()
 
 
 async def test_what_failed_on_the_way_is_tried_again() -> None:

@@ -137,7 +137,7 @@ def test_no_longer_in_the_plan() -> None:
         ({"summary": "Mine"}, "you changed it on your calendar"),
         ({"raw": {"attendees": [{"email": "a@b.example"}]}}, "you added guests on your calendar"),
         ({"raw": {"location": "Room 5"}}, "you added a place on your calendar"),
-        ({"raw": {"transparency": "transparent"}}, "you changed its free or busy setting on your calendar"),
+        ({"raw": {"transparency": "transparent"}}, "you changed the free or busy setting on your calendar"),
         ({"start": DAY, "end": DAY}, "it is an all-day event now"),
         ({"raw": {"recurrence": ["RRULE:FREQ=DAILY"]}}, "it repeats now"),
         ({"event_type": "focusTime"}, "it is of another kind now"),

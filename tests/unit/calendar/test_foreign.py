@@ -44,7 +44,7 @@ LUNCH = fields("Lunch", 720, 60)
     ],
 )
 def test_what_stands_for_a_block(title: str, start: int, minutes: int, *, linked: bool) -> None:
-    """S78: same title, and shared time or a start within 20 minutes. S79: 80 % of the block."""
+    """S78: same title, and shared time or a start within 20 minutes. S79: 80% of the block."""
     foreign = event("user1", fields(title, start, minutes))
     (op,) = against(LUNCH, foreign).ops
     assert (op.verb, op.event_id == "user1") == ((Verb.NOOP, True) if linked else (Verb.CREATE, False))

@@ -47,7 +47,7 @@ def test_a_created_block_is_deleted() -> None:
     [
         ({"description": "Mine"}, "you changed it since"),
         ({"raw": {"attendees": [{"email": "a@b.example"}]}}, "you added guests"),
-        ({"raw": {"location": "Room 5", "visibility": "private"}}, "you added a place and changed its visibility"),
+        ({"raw": {"location": "Room 5", "visibility": "private"}}, "you added a place and changed the visibility"),
         ({"start": DAY, "end": DAY}, "it is an all-day event now"),
         ({"properties": {}}, "it lost the mark that makes it ours"),
     ],
@@ -90,10 +90,10 @@ def test_an_updated_block_gets_its_fields_back() -> None:
 @pytest.mark.parametrize(
     ("what", "left", "kept"),
     [
-        ({"description": "Mine"}, {"start", "end"}, "notes"),
-        ({"start": at("20:00"), "end": at("21:00")}, {"description"}, "time"),
-        ({"end": at("21:00")}, {"description"}, "time"),
-        ({"description": "Mine", "end": at("21:00")}, None, "notes, time"),
+        ({"description": "Mine"}, {"start", "end"}, "the notes"),
+        ({"start": at("20:00"), "end": at("21:00")}, {"description"}, "the time"),
+        ({"end": at("21:00")}, {"description"}, "the time"),
+        ({"description": "Mine", "end": at("21:00")}, None, "the notes, the time"),
     ],
 )
 def test_fields_that_the_person_changed_stay(what: dict[str, Any], left: set[str] | None, kept: str) -> None:
@@ -178,7 +178,7 @@ def test_a_block_planned_anew_does_not_take_the_place_of_one_that_held_more() ->
     assert kinds[Verb.CREATE] == EventExtras(location="Room 5", guests=({"email": "a@b.example"},), reminders=())
     plan = undo_plan(paper, rich)
     assert plan.warnings == (
-        "“Focus” is on your calendar again already, but without its place, reminders and guests.",
+        "“Focus” is on your calendar again already, but without the place, the reminders and the guests.",
     )  # fmt: skip
 
 

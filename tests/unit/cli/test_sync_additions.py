@@ -31,9 +31,9 @@ GUESTS = [{"email": "bob@example.com", "responseStatus": "accepted"}]
 ADDED: dict[str, tuple[dict[str, Any], str]] = {
     "a place": ({"extras": {"location": "Room 5"}}, "added a place"),
     "reminders": ({"extras": {"reminders": {"useDefault": False, "overrides": [{"method": "popup", "minutes": 5}]}}}, "added reminders"),
-    "visibility": ({"extras": {"visibility": "private"}}, "changed its visibility"),
-    "free": ({"busy": False}, "changed its free or busy setting"),
-    "guests' rights": ({"extras": {"guestsCanModify": True}}, "changed its settings for guests"),
+    "visibility": ({"extras": {"visibility": "private"}}, "changed the visibility"),
+    "free": ({"busy": False}, "changed the free or busy setting"),
+    "guests' rights": ({"extras": {"guestsCanModify": True}}, "changed the settings for guests"),
     "source": ({"extras": {"source": {"url": "https://example.com", "title": "Ticket"}}}, "added a source link"),
     "attachment": ({"extras": {"attachments": [{"fileUrl": "https://example.com/x", "title": "X"}]}}, "added attachments"),
     "guests": ({"extras": {"attendees": GUESTS}}, "added guests"),
@@ -105,7 +105,7 @@ async def test_a_submit_leaves_what_the_person_added_to(doors: Doors, store: Goo
     extras = {"location": "Room 5", "visibility": "private", "reminders": {"useDefault": False, "overrides": []}}
     edited = store.user_edit(shown(store)["Alpha"].id, extras=extras)
     result = await apply(doors, C)
-    left = "It is no longer in the plan, but you added a place and reminders and changed its visibility on your calendar, so I left it to you."
+    left = "It is no longer in the plan, but you added a place and reminders and changed the visibility on your calendar, so I left it to you."
     assert f"“Alpha”: {left}" in result["sentences"]
     assert shown(store).keys() == {"Alpha", "Gamma"}
     assert shown(store)["Alpha"] == edited
@@ -126,7 +126,7 @@ async def test_what_the_calendar_itself_adds_is_no_edit(doors: Doors, google: Go
     assert shown(store).keys() == {"Beta"}
     assert await undo(doors) == [
         "Taken back: I added 1 block to your calendar.",
-        "“Alpha” is back, but without its video call. Your calendar does not let me write that.",
+        "“Alpha” is back, but without the video call. Your calendar does not let me write that.",
     ]
     assert await undo(doors) == ["Taken back: I removed 2 blocks from your calendar."]
     assert shown(store) == {}
@@ -147,7 +147,7 @@ async def test_what_was_deleted_comes_back_with_all_that_was_added(
     assert await undo(doors, "--force") == ["Taken back: I removed 1 block from your calendar."]
     _, history = await doors.sync("history")
     sentences = await undo(doors, history["transactions"][0]["transaction"])
-    assert sentences[1:] == ["“Alpha” is back, but without its video call. Your calendar does not let me write that."]
+    assert sentences[1:] == ["“Alpha” is back, but without the video call. Your calendar does not let me write that."]
     after = shown(store)["Alpha"]
     assert after.extras == before.extras.model_copy(update={"conference": ""})
     assert (after.fields, google.tools.mails) == (before.fields, 0)
@@ -168,7 +168,7 @@ async def test_a_refused_guest_does_not_keep_the_event_away(
     _, history = await doors.sync("history")
     google.inject(Google(400, "Invalid attendee email."), tool="create-event")
     sentences = await undo(doors, history["transactions"][0]["transaction"])
-    assert sentences[1:] == ["“Alpha” is back, but without its guests. Your calendar does not let me write that."]
+    assert sentences[1:] == ["“Alpha” is back, but without the guests. Your calendar does not let me write that."]
     assert shown(store).keys() == {"Alpha"}
 
 
@@ -233,7 +233,7 @@ async def test_another_block_does_not_take_over_what_the_person_made_their_own(
 
 
 async def test_no_block_is_written_on_top_of_a_longer_meeting(doors: Doors, store: GoogleStore) -> None:
-    """S79: 80 % of the block, so a meeting of a day takes up all blocks inside it, and the person hears of each."""
+    """S79: 80% of the block, so a meeting of a day takes up all blocks inside it, and the person hears of each."""
     alpha = (await apply(doors, A), shown(store)["Alpha"])[1]
     store.user_delete(alpha.id)
     store.user_create("Workshop", start=alpha.start, end=alpha.start + timedelta(hours=8))
@@ -268,7 +268,7 @@ async def test_what_a_caldav_program_added_stays_and_comes_back(tmp_path: Path) 
     added = "\r\n".join([*OWN_LINES, guest, alarm])
     path.write_bytes(path.read_bytes().replace(b"END:VEVENT", f"{added}\r\nEND:VEVENT".encode()))
     sentences = await undo(doors)
-    added = "a place, reminders, guests and details of another calendar program and changed its visibility"
+    added = "a place, reminders, guests and details of another calendar program and changed the visibility"
     assert sentences[1:] == [f"I left “Alpha” on your calendar: you added {added}."]
     assert calendar_objects(tmp_path).keys() == {"Alpha"}
     _, history = await doors.sync("history")

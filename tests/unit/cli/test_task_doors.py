@@ -80,6 +80,7 @@ def test_a_task_is_added_with_all_it_says(doors: Doors) -> None:
         "relevant_files": ["theme.ts"],
         "acceptance_criteria": ["It lasts"],
         "workflow": "feature-dev",
+        "remind_at": None,
         "details": PLAIN.model_dump(mode="json"),
     }
     assert (task["state"], task["blocked_by"], task["waits_for"]) == ("paused", [first], [first])

@@ -28,6 +28,7 @@ from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import Finder, MemoryService
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.execution import check_waiting_tasks
+from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.task_offers import ExternalTaskList
@@ -135,11 +136,14 @@ class House:
             clock=self.clock,
             tz=AMSTERDAM,
             durations=DurationService(self.store.durations),
+            languages=self.languages,
+            talks=self.store.talks,
             rules=memory,
             model=self.model,
         )
         self.desk = QueueService(tools, EXECUTOR)
         self.check_waiting_tasks = partial(check_waiting_tasks, tools)
+        self.reminders = build_reminder_handler(tools)
         self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock)
         self.memory = memory
         self.coordinator = self.build_coordinator(submitter=self.submitter)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from tests.unit.conversation.sessions import MONDAY, at, event, planned, session, task
 
-from fateforger.planning.plan import TBPlan
+from fateforger.planning.plan import TBPlan, resolve
 from fateforger.session.cards import Button, Card, Controls, Menu, Prose
 from fateforger.session.messages import Notice, SyncReport
 from fateforger.session.model import (
@@ -22,7 +22,8 @@ from fateforger.session.model import (
 )
 from fateforger.session.open_work import bring_tasks
 from fateforger.session.stages import TimeboxingStage
-from fateforger.ui.session_cards import left_card, root_line, stage_card
+from fateforger.text import speak
+from fateforger.ui.session_cards import left_card, root_line, stage_card, thread_title
 
 S = TimeboxingStage
 LONG = "Very long title " * 600
@@ -89,6 +90,16 @@ def test_what_the_calendar_left_out_is_named(stage: S, titles: tuple[str, ...], 
     assert sentence in words(stage_card(without))
 
 
+def test_blocks_after_the_end_of_the_day_are_pointed_out() -> None:
+    now = planned(S.REFINE)
+    assert "After the end of your day" not in words(stage_card(now))
+    assert now.planning.plan is not None
+    last = max(block.end for block in resolve(now.planning.plan))
+    short = now.with_day(frame=now.day.frame.model_copy(update={"day_end": (last - timedelta(minutes=5)).time()}))
+    assert f"⚠️ After the end of your day, {last - timedelta(minutes=5):%H:%M}: " in words(stage_card(short))
+    assert f" until {last:%H:%M}." in words(stage_card(short))
+
+
 @pytest.mark.parametrize("now", CASES.values(), ids=CASES)
 def test_each_card_names_the_day_and_what_can_be_done(now: Session) -> None:
     """S54: one heading, a summary for notifications, and never more than Slack takes."""
@@ -137,6 +148,7 @@ def test_ways_out_of_trouble() -> None:
         "Redo step",
         "Close",
         "History",
+        "Show my queue",
         "Move this plan…",
     ]
     assert labels(stage_card(CASES["partial"])) == [
@@ -146,13 +158,21 @@ def test_ways_out_of_trouble() -> None:
         "Redo step",
         "Cancel",
         "History",
+        "Show my queue",
     ]
-    assert labels(stage_card(CASES["failed"])) == ["Try again", "Back to refine", "Redo step", "Cancel", "History"]
+    assert labels(stage_card(CASES["failed"])) == [
+        "Try again",
+        "Back to refine",
+        "Redo step",
+        "Cancel",
+        "History",
+        "Show my queue",
+    ]
     assert "Yes, go ahead" in labels(stage_card(CASES["brakes"]))
     assert "Try again" in labels(stage_card(CASES["trouble"]))
 
 
-BESIDE = {"Add block", "Preview", "History", "Add a rule", "How is it going?", "Move this plan…"}
+BESIDE = {"Add block", "Preview", "History", "Show my queue", "Add a rule", "How is it going?", "Move this plan…"}
 
 
 def test_undo_last_update_comes_first_and_the_way_forward_stays() -> None:
@@ -251,6 +271,21 @@ def test_the_first_message(case: str, line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("case", "title"),
+    [
+        ("date", "Mon 2 Mar: planning"),
+        ("refine", "Mon 2 Mar: planning"),
+        ("done", "Mon 2 Mar: on your calendar"),
+        ("failed", "Mon 2 Mar: planning"),
+        ("ended", "Mon 2 Mar: ended"),
+    ],
+)
+def test_the_title_of_the_thread(case: str, title: str) -> None:
+    """S272."""
+    assert thread_title(CASES[case]) == title
+
+
+@pytest.mark.parametrize(
     ("left", "line"),
     [
         (TimeboxingStage.DATE, "✓ **Monday 2 March**, Europe/Amsterdam time"),
@@ -264,6 +299,32 @@ def test_a_stage_that_was_left_shrinks_to_one_true_line(left: TimeboxingStage, l
     """S213: the thread stays short, and no stale card says what is not so any more."""
     now = planned(TimeboxingStage.REVIEW_COMMIT, task("Report", one_thing=True), task("Mail"))
     assert [p.text for p in left_card(now, left).parts if isinstance(p, Prose)] == [line]
+
+
+def test_what_was_to_do_reads_well_in_french() -> None:
+    """S213, S280: a colon has a space before it."""
+    now = planned(TimeboxingStage.REVIEW_COMMIT, task("Devis", one_thing=True), task("Courses"))
+    with speak("fr"):
+        told = words(left_card(now, TimeboxingStage.CAPTURE_INPUTS))
+    assert told == "✓ 2 tâches\N{NO-BREAK SPACE}: Devis ⭐ et Courses"
+
+
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [
+        ("en", "What would make “Report” (and {count} more) a success?"),
+        ("de", "Was würde „Report“ (und {count} weitere) zum Erfolg machen?"),
+        ("es", "¿Qué haría de «Report» (y {count} más) un éxito?"),
+        ("nl", "Wanneer is “Report” (en nog {count}) een succes?"),
+    ],
+)
+@pytest.mark.parametrize("more", [1, 2])
+def test_what_makes_several_tasks_a_success_is_asked_in_the_language(language: str, question: str, more: int) -> None:
+    """S209"""
+    tasks = tuple(task(title, depth="deep") for title in ("Report", "Review", "Letter")[: more + 1])
+    now = session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(tasks=tasks))
+    with speak(language):
+        assert question.format(count=more) in words(stage_card(now))
 
 
 def test_going_back_says_where_to() -> None:

@@ -41,7 +41,7 @@ async def test_from_criteria_to_the_commitment(house: House, anna: Person) -> No
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     assert (
-        "🤝 **I commit to finishing Report by 10:30.**\nDone when: Figures are checked; Bo has the draft.\n"
+        "🤝 **I commit to this by 10:30: Report.**\nDone when: Figures are checked; Bo has the draft.\n"
         "Review, by 11:40.\nDone when: Three comments."
     ) in anna.words
     notes = {event.summary: event.description for event in house.calendar.store.shown().values()}
@@ -57,7 +57,7 @@ async def test_the_sentence_follows_the_plan(house: House, anna: Person) -> None
     await anna.press("Refine")
     await anna.fill_row("Report", "edit_block", start="10:00")
     await anna.press("Commit to calendar")
-    assert "**I commit to finishing Report by 11:30.**" in anna.words
+    assert "**I commit to this by 11:30: Report.**" in anna.words
     other = Person(house)
     await other.to_tasks()
     await other.fill("tasks", title_1="Mail", kind_1="shallow", proceed=True)

@@ -13,7 +13,7 @@ from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import House, Person, local, meeting
 
-from fateforger.conversation.language.plan_proposals import NO_USE, TOO_SLOW
+from fateforger.conversation.language.plan_proposals import NO_ANSWER, NO_USE, TOO_SLOW
 from fateforger.conversation.running_turns import STOPPED
 from fateforger.errors import ModelError, ModelTimedOut, ModelUnreachable
 from fateforger.planning.plan import resolve
@@ -42,6 +42,8 @@ OWN = ["09:00 Report", "10:10 Mail", "12:30 Lunch", "17:30 Shut down"]
 
 class Thinking:
     """A model whose answers come when the test says so. ``under_way`` and ``most`` count requests at the same time."""
+
+    time_factor = 1.0
 
     def __init__(self, *lines: Line) -> None:
         self.says = ScriptedModel(*lines)
@@ -288,7 +290,7 @@ async def test_s46_another_list_is_drafted_anew(house: House) -> None:
     ("trouble", "sentence"),
     [
         (ModelTimedOut("Slow."), TOO_SLOW),
-        (ModelUnreachable("Down."), NO_USE),
+        (ModelUnreachable("Down."), NO_ANSWER),
         ("I would rather not.", NO_USE),
     ],
 )

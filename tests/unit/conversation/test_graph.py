@@ -17,6 +17,7 @@ from fateforger.conversation.graph import (
     PRESENTER,
     TRANSITION,
     TURN_INIT,
+    Hearing,
     Message,
     Step,
     build_timeboxing_graphflow,
@@ -49,7 +50,7 @@ def test_edges_between_stages_are_the_table(stage: TimeboxingStage) -> None:
         assert goal is not None
         name = PRESENTER if goal is stage else stage_node(goal)
         assert follows(flow, stage_node(stage), Step(stage=goal, move=wanted)) == [name]
-        more = Step(stage=goal, move=wanted, later=((),))
+        more = Step(stage=goal, move=wanted, hearing=Hearing(later=((),)))
         assert follows(flow, stage_node(stage), more) == [DECISION if goal is stage else name]
     for illegal in set(Move) - TRANSITIONS[stage].keys() - {Move.STAY}:
         assert follows(flow, stage_node(stage), Step(stage=stage, move=illegal)) == []
@@ -66,7 +67,7 @@ def test_the_way_in() -> None:
     for stage in TimeboxingStage:
         assert follows(flow, TRANSITION, Step(stage=stage)) == [stage_node(stage)]
         assert follows(flow, TRANSITION, Step(stage=stage, refused=True)) == [PRESENTER]
-        assert follows(flow, TRANSITION, Step(stage=stage, refused=True, later=((),))) == [DECISION]
+        assert follows(flow, TRANSITION, Step(stage=stage, refused=True, hearing=Hearing(later=((),)))) == [DECISION]
 
 
 async def way(given: TurnInput) -> list[str]:
@@ -144,6 +145,8 @@ def test_autogen_is_imported_with_the_first_turn() -> None:
 
 class Silent:
     """A model that never answers, and tells when it was asked and when it was let go."""
+
+    time_factor = 1.0
 
     def __init__(self) -> None:
         self.asked, self.let_go = asyncio.Event(), asyncio.Event()

@@ -10,7 +10,7 @@ from tests.factories.words import also, block, change, day, frame, inputs, new, 
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.sessions import event, planned, said, session, task, turn
 
-from fateforger.conversation.language.message_reader import NOTHING, REMEDY
+from fateforger.conversation.language.message_reader import NOTHING, REMEDY, UNSURE
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import TurnOutcome, UndoGroup, WriteCalendar
 from fateforger.errors import ModelAuthFailed, ModelTimedOut, ModelUnreachable
@@ -237,11 +237,12 @@ async def test_nothing_found_is_said() -> None:
     ["no idea", '{"wishes": [{"intent": "explode", "number": null, "words": null}], "rules": false, "language": null}'],
 )
 async def test_s124_a_failed_decision_is_no_move(wrong: str) -> None:
-    """It counts as telling something."""
+    """It counts as telling something, and the person reads that."""
     out, model = await heard(session(Stage.CAPTURE_INPUTS), wrong, wrong, inputs(add=[new("Report")]))
     assert model.asked == ["decide", "decide", "facts"]
     assert out.session.stage is Stage.CAPTURE_INPUTS
     assert [t.title for t in out.session.day.inputs.tasks] == ["Report"]
+    assert UNSURE in words(out)
 
 
 @pytest.mark.parametrize("error", [ModelUnreachable("It is down."), ModelAuthFailed("The key was refused.")])

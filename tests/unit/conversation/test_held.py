@@ -173,8 +173,20 @@ async def test_why_a_block_is_where_it_is() -> None:
     assert (out.session.planning.plan, out.effects) == (NOW.planning.plan, ())
 
 
-async def test_why_when_no_rule_is_about_it() -> None:
+async def test_why_of_a_block_that_the_person_put_there() -> None:
+    """S277: their change is the cause, whatever a draft would find; once it is elsewhere again, it is not."""
     moved = (await after(NOW, said("shift_block", key=SECOND, minutes=290))).session
+    (why,) = lines(await after(moved, said("explain_block", key=SECOND)))[1:]
+    assert why.startswith("You put it there: “Mail” is now 15:00–16:00")
+    swapped = (await after(NOW, said("swap_block", key=FIRST, direction=1))).session
+    for key in (FIRST, SECOND):
+        (_, first, *_rest) = lines(await after(swapped, said("explain_block", key=key)))
+        assert first.startswith("You put it there: ")
+
+
+async def test_why_when_no_rule_is_about_it() -> None:
+    """As when the block was moved on the calendar."""
+    moved = (await after(NOW, said("shift_block", key=SECOND, minutes=290))).session.with_sync(refine_undo=())
     assert lines(await after(moved, said("explain_block", key=SECOND)))[1:] == (NO_RULE,)
 
 

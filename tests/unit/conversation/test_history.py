@@ -195,7 +195,9 @@ async def test_a_commit_is_taken_back_and_the_plan_stays(tmp_path: Path) -> None
     await anna.to_committed("Report", "Mail")
     await anna.press("History")
     (row,) = rows(anna)
-    assert row.startswith("**08:00 · Commit** | Added “Report” 09:00–10:00 | Added “Mail” 10:10–11:10 | Added “Lunch”")
+    assert row.startswith(
+        "**08:00 · Plan committed** | Added “Report” 09:00–10:00 | Added “Mail” 10:10–11:10 | Added “Lunch”"
+    )
     await anna.press_beside("history", "Undo")
     session = await anna.session()
     assert (session.stage, house.on_calendar()) == (TimeboxingStage.REFINE, {})
@@ -214,7 +216,7 @@ async def test_an_earlier_session_of_the_day_is_in_the_history(house: House, ann
     await later.press("Plan this day")
     assert "Also 4 blocks from an earlier plan of mine" in later.words
     await later.press("History")
-    assert rows(later)[0].startswith("**08:00 · Commit, in another thread** | Added “Report”")
+    assert rows(later)[0].startswith("**08:00 · Plan committed, in another thread** | Added “Report”")
     await later.press_beside("history", "Undo")
     session = await later.session()
     assert (house.on_calendar(), session.planning.plan, session.stage) == (

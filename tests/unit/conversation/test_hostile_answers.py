@@ -9,16 +9,32 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from tests.factories.hostile import SPOKEN, broken_texts, mutated
+from tests.factories.hostile import SPOKEN, TONGUES, broken_texts, invented, mutated
 from tests.factories.reading import read_message
 from tests.factories.sessions import fields_of, with_fields
-from tests.factories.words import also, block, change, day, frame_of, inputs_of, new, patch, removed, timed, wants
+from tests.factories.wishes import wish
+from tests.factories.words import (
+    also,
+    block,
+    change,
+    course,
+    day,
+    frame_of,
+    inputs_of,
+    new,
+    patch,
+    removed,
+    timed,
+    wants,
+)
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.sessions import MORNING, event, planned, said, session, task, turn
 
+from fateforger.conversation.language.answers import Intent
 from fateforger.conversation.language.message_reader import read_opening
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.turn_runs import run_turn
-from fateforger.conversation.turn_values import DraftDay, ReadCalendar, TurnOutcome, WriteCalendar
+from fateforger.conversation.turn_values import DraftDay, ReadCalendar, ReadHistory, TurnOutcome, WriteCalendar
 from fateforger.planning.plan import overlaps, resolve
 from fateforger.ports.model import Prompt
 from fateforger.session.commands.thread import TimeboxingUserReply
@@ -209,10 +225,132 @@ async def test_whatever_is_said_to_a_first_message(name: str, text: str) -> None
     del name
     model = ScriptedModel(by=lambda _: text)
     reply = TimeboxingUserReply(command_id="c1", user_id="U0SECRETUSER", at=MORNING, session_id="s-secret-1", text="…")
-    opened = await read_opening(reply, known(Stage.DATE), model)
+    opened = await read_opening(reply, known(Stage.DATE), model, OutsideContext())
     if opened is not None and opened.commands:
         first, *rest = opened.commands
         outcome = await run_turn(turn(known(Stage.DATE), first, rest=tuple(rest)))
         check_change(known(Stage.DATE), outcome)
         check_words(outcome.session, text)
     assert "secret" not in "".join(p.user + p.system for p in model.prompts).lower()
+
+
+# --- answers that mix languages, invent fields, or do what the data says ---
+
+RIGHT: dict[str, dict[str, Any]] = {
+    "date": NEW_DAY,
+    "facts": NEW_DAY,
+    "patch": NEW_PLAN,
+    "ask": {"answer": "At three."},
+    "replan": course(missed=[0], not_today=[1]),
+    "memory": wish("memory_archive_constraint", 1),
+    "decide": wants("answer"),
+}
+
+
+async def hear(now: Session, decision: str, **others: str) -> tuple[TurnOutcome, list[Prompt]]:
+    """A whole turn; ``others`` are answers by prompt, and right where they are not given."""
+
+    def says(prompt: Prompt) -> str:
+        name = prompt.name.partition("/")[0]
+        return decision if name == "decide" else others.get(name, json.dumps(RIGHT[name]))
+
+    model = ScriptedModel(by=says)
+    reply = said("user_reply", text=INJECTION).model_copy(update={"session_id": now.id, "user_id": now.user_id})
+    return await run_turn(turn(now, reply), model), model.prompts
+
+
+def check_nothing_done(before: Session, outcome: TurnOutcome) -> None:
+    """The person reads a sentence, or the calendar is read, and everything is as it was."""
+    after = outcome.session
+    assert after.thread.notice is not None or outcome.effects
+    assert all(line.strip() for line in after.thread.notice.lines) if after.thread.notice else True
+    assert {type(effect) for effect in outcome.effects} <= {ReadCalendar, ReadHistory}
+    was, now = fields_of(before), fields_of(after)
+    unseen = {"notice", "quality", "last_words", "exchanges", "now", "weighed"}
+    assert {name for name in was.keys() - unseen if was[name] != now[name]} == set()
+
+
+def check_told(prompts: list[Prompt], outcome: TurnOutcome) -> None:
+    """No id reaches the model, and none the thread."""
+    assert "secret" not in "".join(f"{prompt.system}{prompt.user}" for prompt in prompts).lower()
+    check_words(outcome.session)
+
+
+@pytest.mark.parametrize("stage", Stage)
+@pytest.mark.parametrize("number", range(len(TONGUES)))
+async def test_a_decision_in_several_languages_moves_nothing(stage: Stage, number: int) -> None:
+    """S284: it counts as telling something, and what is told then makes no sense either."""
+    now, wrong = known(stage), json.dumps(TONGUES[number])
+    outcome, prompts = await hear(now, wrong, date=wrong, facts=wrong, patch=wrong)
+    check_nothing_done(now, outcome)
+    check_told(prompts, outcome)
+
+
+EXTRA = [
+    (case, name, text)
+    for case in CASES
+    for name, text in invented(case.right)
+    if case.name in {"decide", "frame", "patch"}
+]
+
+
+@pytest.mark.parametrize(("case", "name", "text"), EXTRA, ids=[f"{case.name}: {name}" for case, name, _ in EXTRA])
+async def test_a_field_that_nobody_asked_for_spoils_the_answer(case: Case, name: str, text: str) -> None:
+    """S284: not even its right part is used."""
+    del name
+    if case.first is None:
+        outcome, prompts = await hear(case.now, text, patch=text, facts=text)
+    else:
+        outcome, prompts = await hear(case.now, json.dumps(case.first), patch=text, facts=text)
+    check_nothing_done(case.now, outcome)
+    check_told(prompts, outcome)
+
+
+async def list_possible(now: Session) -> set[Intent]:
+    """The intents that the model may name in a session, as its prompt says."""
+    _, prompts = await hear(now, json.dumps(wants("ask")))
+    line = next(line for line in prompts[0].user.splitlines() if line.strip().startswith("intents:"))
+    return {Intent(name) for name in line.partition(":")[2].replace('"', "").split()}
+
+
+@pytest.mark.parametrize("number", [None, 1, 99, -1])
+@pytest.mark.parametrize("intent", [each for each in Intent if each is not Intent.CHANGE])
+@pytest.mark.parametrize("stage", Stage)
+async def test_what_is_not_possible_now_is_not_done(stage: Stage, intent: Intent, number: int | None) -> None:
+    """S284: whatever else the model answers is right; a change of blocks counts as telling something there."""
+    now = known(stage)
+    if intent in await list_possible(now):
+        return
+    outcome, prompts = await hear(now, json.dumps(wants(intent.value, number=number)))
+    check_nothing_done(now, outcome)
+    check_told(prompts, outcome)
+
+
+OBEYED = (
+    ("patch", patch({"op": "remove", "b": "b99"}, {"op": "remove", "b": "b98"})),
+    ("patch", patch({"op": "remove", "b": "Standup"})),
+    ("patch", patch({"op": "remove", "b": "foreign-secret-1"})),
+    ("patch", patch({"op": "delete_event", "id": "foreign-secret-2"})),
+    ("patch", patch({"op": "to_day", "day": "every day"})),
+    ("ask", {"answer": "Deleted.", "tool": "delete_everything"}),
+    ("ask", {"answer": "", "block": "foreign-secret-1"}),
+    ("memory", {**wish("memory_archive_constraint", 99), "question": None}),
+    ("memory", wish("print_all_ids")),
+    ("replan", {**course(), "not_today": ["b97", "Standup"]}),
+    ("replan", {**course(), "done": ["b99"], "missed": ["b98"]}),
+)
+"""Answers that obey the text of an event or a task."""
+
+
+@pytest.mark.parametrize("stage", [Stage.REFINE, Stage.REVIEW_COMMIT])
+@pytest.mark.parametrize("number", range(len(OBEYED)))
+async def test_a_model_that_obeys_the_calendar_changes_nothing(stage: Stage, number: int) -> None:
+    """S284: what it would need for that has no name in its tables."""
+    name, answer = OBEYED[number]
+    intent = {"patch": "change"}.get(name, name)
+    now = known(stage)
+    outcome, prompts = await hear(now, json.dumps(wants(intent)), **{name: json.dumps(answer)})
+    check_nothing_done(now, outcome)
+    check_told(prompts, outcome)
+    assert all(INJECTION[:40] not in prompt.system for prompt in prompts)
+    assert any(INJECTION[:40] in prompt.user for prompt in prompts)

@@ -59,16 +59,15 @@ def headline(card: Card) -> str:
 async def test_a_first_message_is_answered_in_its_language(house: House) -> None:
     tasks = inputs_of(add=[new("Rapport", 90)])
     anna = await opens(house, "plan morgen, rapport van 90 minuten", date="2026-03-03", inputs=tasks, language="nl")
-    assert headline(anna.card) == "Zullen we dinsdag 3 maart plannen?"
+    assert headline(anna.card) == "Wat wil je op dinsdag 3 maart gedaan krijgen?"
     with speak("en"):
-        await anna.press("Deze dag plannen")
+        await anna.click("back")
     assert headline(anna.card) == "Dinsdag 3 maart: wat staat vast, en wanneer begint en eindigt je dag?"
     assert await house.store.languages.of(ANNA) == PersonLanguage("nl")
 
 
 async def test_a_thread_follows_the_language_that_its_person_writes(house: House) -> None:
     anna = await opens(house, "plan tomorrow", date="2026-03-03", language="en")
-    await anna.press("Plan this day")
     await says(anna, wants("answer") | {"language": "de"}, frame(day_start="08:00"))
     assert headline(anna.card) == "Dienstag, 3. März: Was steht fest, und wann beginnt und endet dein Tag?"
     await says(anna, wants("answer") | {"language": None}, frame(day_start="08:30"))
@@ -80,9 +79,9 @@ async def test_a_thread_follows_the_language_that_its_person_writes(house: House
 async def test_what_a_person_chose_stays_whatever_they_write(house: House) -> None:
     await house.languages.choose(ANNA, "fr")
     anna = await opens(house, "plan tomorrow", date="2026-03-03", language="en")
-    assert headline(anna.card) == "On planifie le mardi 3 mars\u202f?"
-    await says(anna, wants("proceed") | {"language": "en"})
     assert headline(anna.card).startswith("Mardi 3 mars")
+    await says(anna, wants("proceed") | {"language": "en"})
+    assert "mardi 3 mars" in headline(anna.card)
 
 
 async def test_the_language_is_chosen_on_app_home(house: House) -> None:

@@ -171,7 +171,7 @@ async def test_what_cannot_be_mended_is_said_and_asked_once(anna: Person, house:
     await anna.press("Commit to calendar")
     session = await anna.session()
     assert (session.stage, house.on_calendar()) == (Stage.REFINE, {})
-    assert "you said: “Nothing today”. Against it: “Report” (09:00–10:00)" in anna.words
+    assert "you said: “Nothing today”. These break it: “Report” (09:00–10:00)" in anna.words
     await anna.press("Commit anyway")
     session = await anna.session()
     assert session.stage is Stage.REVIEW_COMMIT
@@ -216,7 +216,7 @@ async def test_a_meeting_that_leaves_no_room_is_asked_about(anna: Person, house:
     assert "“Offsite, 00:00–09:20” and “Workshop, 09:40–23:55”. In the way: " in anna.words
     await anna.press("Commit to calendar")
     assert (await anna.session()).stage is Stage.REFINE
-    assert "“Offsite” came to your calendar at 00:00–09:20. Against it: “Report” (09:00–10:00)." in anna.words
+    assert "“Offsite” (00:00–09:20) is new on your calendar. In its way: “Report” (09:00–10:00)." in anna.words
     await anna.press("Commit anyway")
     assert (await anna.session()).stage is Stage.REVIEW_COMMIT
     assert house.on_calendar()["Report"] == "09:00-10:00"

@@ -10,7 +10,7 @@ from tests.fakes.google_calendar import Fail
 from tests.unit.conversation.person import House, Person, open_house_at
 
 BY_ITSELF = "so it goes to your calendar by itself."
-WAITS = "Nothing more goes to your calendar until this plan is Okay (2 of 4) again."
+WAITS = "Nothing more goes to your calendar until this plan is at level 2 of 4 (Okay) again."
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ async def test_an_okay_plan_is_written_without_a_commit(okay: House) -> None:
     anna = Person(okay)
     await anna.to_refine("Report", "Mail")
     assert okay.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
-    assert "(4 of 4), " + BY_ITSELF in anna.words
+    assert "at level 4 of 4 (Ultra), " + BY_ITSELF in anna.words
     assert "Calendar: 4 created." in anna.words
     await anna.choose("Mail", "15 min later")
     assert okay.on_calendar()["Mail"] == "10:25-11:25"

@@ -4,23 +4,30 @@ S228)."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import date, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
 from tests.factories.told_rules import found, rule
+from tests.factories.wishes import rule as words_of_rule
+from tests.factories.wishes import wish
 from tests.factories.words import also, day, frame_of, inputs_of, new, opening, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, open_house_at
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MONDAY, House, Person, meeting, open_house_at
+from tests.unit.conversation.queue.desk import Desk
 
-from fateforger.errors import ModelUnreachable
+from fateforger.adapters.clock import SystemClock
+from fateforger.conversation.language.rule_extraction import build_interpreter
+from fateforger.errors import ModelRejected, ModelUnreachable
+from fateforger.ports.jobs import Job
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Controls
-from fateforger.session.commands.thread import Opening
+from fateforger.session.commands.thread import Opening, TimeboxingUserReply
 from fateforger.session.placement import by_time
 from fateforger.session.queue_commands import ReadAgain
 from fateforger.session.stages import TimeboxingStage
-from fateforger.workers.lanes import NOTIFICATION
+from fateforger.workers.lanes import NOTIFICATION, TryLater
+from fateforger.workers.memory import build_extract_handler, build_extract_job
 
 TUESDAY = date(2026, 3, 3)
 
@@ -59,17 +66,26 @@ async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
 
 
 async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -> None:
-    """One question to the model; what the day card does not show is said."""
+    """S270: one question to the model, and no confirmation of what was said; the card of the tasks says what was noted."""
     said = opening(date="2026-03-03", frame=frame_of(day_start="08:00"), inputs=inputs_of(add=[new("Report", 90)]))
     anna = await talk(said)
     assert await anna.opens("plan tomorrow from 8, I have to write the report, 90 minutes") is True
     session = await anna.person.session()
-    assert (session.date, session.day.frame.day_start, session.stage.number) == (TUESDAY, time(8), 0)
+    assert (session.date, session.day.frame.day_start, session.stage.number) == (TUESDAY, time(8), 2)
     assert [(t.title, t.minutes) for t in session.day.inputs.tasks] == [("Report", 90)]
-    assert anna.model.asked == ["start"]
-    assert anna.person.card.text == "Shall we plan Tuesday 3 March?"
-    assert "I noted that for the step “Your day's frame”.\nI noted that for the step “What to do”." in anna.person.words
+    assert anna.model.asked[:1] == ["start"]
+    assert set(anna.model.asked[1:]) <= {"draft"}, "only the draft that is prepared for the next step"
+    assert anna.person.card.text == "What do you want to get done on Tuesday 3 March?"
+    assert "Noted: your day 08:00–18:00 and Report 1 h 30 min." in anna.person.words
     assert session.thread_ts == "1.0"
+
+
+async def test_the_card_of_a_first_message_offers_the_queue(talk: Begin) -> None:
+    """What waits there can be added at once, without another message."""
+    anna = await talk(opening(date="2026-03-03", inputs=inputs_of(add=[new("Report", 90)])))
+    await Desk(anna.house).adds("Call the tax office", work={"kind": "do", "minutes": 15})
+    await anna.opens("plan tomorrow, the tax office from my queue and the report, 90 minutes")
+    assert "In your queue: Call the tax office (15 min)" in anna.person.words
 
 
 async def test_a_day_that_is_not_clear_is_asked(talk: Begin) -> None:
@@ -195,17 +211,41 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
         also=[also("ask", "when is my standup?"), also("draft")],
         rules=True,
     )
-    anna = await talk(first, {"answer": "At half past nine."})
+    anna = await talk(first, {"answer": "At half past nine."}, ModelRejected("It drafts nothing."))
     ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
     anna.house.extractor = ScriptedModel(by=lambda _: ten)
     anna.house.model = anna.model
     anna.house.restart()
+    meeting(anna.house, "Stand-up", "09:30", "09:45", day=TUESDAY)
     text = "plan tomorrow, gym at 7, report 2 h deep, no meetings before 10. when is my standup? and draft it"
     assert await anna.opens(text) is True
     session = await anna.person.session()
     assert (session.date, session.stage) == (TUESDAY, TimeboxingStage.SKELETON)
     assert session.planning.plan is not None
     assert {f"{b.start:%H:%M} {b.event.name}" for b in by_time(session.planning.plan)} >= {"07:00 Gym"}
+    assert session.day.snapshot is not None
     assert "At half past nine." in anna.person.words
+    assert "Stand-up" in anna.model.prompts[1].user
     await anna.house.work()
     assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]
+
+
+async def test_a_first_message_can_ask_for_what_is_written(talk: Begin) -> None:
+    """What it wants besides the day has its effects, like any other message."""
+    put_away = wish("remember", rule=words_of_rule(name="Ten", description="no calls before 10", topics=["calls"]))
+    anna = await talk(opening(date="2026-03-03", also=[also("memory", "and remember: no calls before 10")]), put_away)
+    assert await anna.opens("plan tomorrow, and remember: no calls before 10") is True
+    assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]
+    assert anna.model.asked == ["start", "memory"]
+
+
+async def test_the_rule_of_a_first_message_waits_for_its_session(talk: Begin) -> None:
+    """The message may be read for rules before the session that it begins is saved."""
+    store = (await talk()).house.store
+    reply = TimeboxingUserReply(
+        command_id="m1", user_id=ANNA, at=datetime(2026, 3, 2, 7, tzinfo=UTC), session_id="s9", text="no calls"
+    )
+    new = build_extract_job(reply)
+    handler = build_extract_handler(build_interpreter(ScriptedModel()), store.jobs, store.sessions, SystemClock())
+    with pytest.raises(TryLater):
+        await handler.perform(Job(1, new.lane, new.key, new.dedupe, new.payload, 1, 1))

@@ -145,6 +145,7 @@ ASKING = {
     PendingKind.RULE: with_day_rule(),
     PendingKind.WORDS: NOW.with_thread(last_words=LastWords.of("Shall I plan Friday?")),
     PendingKind.SAID: NOW.with_thread(last_words=LastWords.of("The mail?", asks=False)),
+    PendingKind.QUEUE: NOW.with_thread(last_words=LastWords.of("It is in your queue.", asks=False, of_queue=True)),
     PendingKind.CALENDAR: CONFLICTS,
     PendingKind.RULES: NOW.with_rules(memory_questions=(TORN,)).with_thread(
         memory=VIEW.model_copy(update={"offers": (OFFER,)})

@@ -40,9 +40,9 @@ async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person
     form = await anna.look("policy")
     assert {field.name: field.value for field in form.inputs} == USUAL
     assert await anna.fill("policy", **{**USUAL, "lunch_start": time(13), "lunch_minutes": 60}) is None
-    assert "Lunch is at 13:00 for an hour from now on." in anna.words
+    assert "Lunch is at 13:00 for 1 h from now on." in anna.words
     assert "lunch around 13:00 for 1 h" in anna.words
-    assert await names(house) == ["Lunch is at 13:00 for an hour"]
+    assert await names(house) == ["Lunch is at 13:00 for 1 h"]
     again = {field.name: field.value for field in (await anna.look("policy")).inputs}
     assert (again["lunch_start"], again["lunch_minutes"]) == (time(13), 60)
     await anna.press("Proceed")
@@ -54,9 +54,9 @@ async def test_a_setting_is_changed_in_place_and_cleared(anna: Person, house: Ho
     """S245"""
     await anna.to_frame()
     await anna.fill("policy", **{**USUAL, "slack": 30, "deep_blocks": 2})
-    assert await names(house) == ["30 % of the free time stays free", "A day has at most 2 blocks of deep work"]
+    assert await names(house) == ["30% of the free time stays free", "A day has at most 2 blocks of deep work"]
     await anna.fill("policy", **{**USUAL, "slack": 25, "deep_blocks": 2})
-    assert await names(house) == ["25 % of the free time stays free", "A day has at most 2 blocks of deep work"]
+    assert await names(house) == ["25% of the free time stays free", "A day has at most 2 blocks of deep work"]
     await anna.fill("policy", **{**USUAL, "slack": None, "deep_blocks": 2})
     assert await names(house) == ["A day has at most 2 blocks of deep work"]
     assert {field.name: field.value for field in (await anna.look("policy")).inputs} == {**USUAL, "deep_blocks": 2}

@@ -28,12 +28,12 @@ SEVEN = [{"kind": "prefer", "start": "07:00", "end": "08:00"}]
     [
         (
             {"slot": "lunch", "windows": [{"kind": "prefer", "start": "13:00", "end": "14:00"}], "minutes_min": 60},
-            "Lunch is at 13:00 for an hour from now on.",
+            "Lunch is at 13:00 for 1 h from now on.",
         ),
         ({"slot": "deep_blocks", "minutes_min": 2}, "A day has at most 2 blocks of deep work from now on."),
-        ({"slot": "slack", "change": "more"}, "20 % of the free time stays free from now on."),
+        ({"slot": "slack", "change": "more"}, "20% of the free time stays free from now on."),
         ({"slot": "lunch", "change": "less"}, "Lunch is at the usual time for 30 min from now on."),
-        ({"slot": "longest_focus", "minutes_min": 60}, "There is a break after an hour of deep work from now on."),
+        ({"slot": "longest_focus", "minutes_min": 60}, "There is a break after 1 h of deep work from now on."),
         (
             {"slot": "best_hours", "windows": [{"kind": "prefer", "start": "13:00", "end": "16:00"}]},
             "The best hours for deep work are 13:00–16:00 from now on.",
@@ -57,7 +57,7 @@ async def test_more_of_a_setting_that_is_there_changes_it_by_a_step() -> None:
     out = await run_turn(turn(NOW, said("user_reply", text="more air"), memory=stored(air)), model)
     (command,) = out.heard
     assert isinstance(command, SetPolicy)
-    assert [confirm_wish(record) for record in command.records] == ["35 % of the free time stays free from now on."]
+    assert [confirm_wish(record) for record in command.records] == ["35% of the free time stays free from now on."]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ async def test_more_of_a_setting_that_is_there_changes_it_by_a_step() -> None:
         (Slot.LONGEST_FOCUS, 0, "less", "There is a break after 1 h 30 min of deep work from now on."),
         (Slot.SLACK, 1, "less", "No free time is kept free from now on."),
         (Slot.SLACK, 0, "less", "No free time is kept free from now on."),
-        (Slot.SLACK, 0, "more", "5 % of the free time stays free from now on."),
+        (Slot.SLACK, 0, "more", "5% of the free time stays free from now on."),
         (Slot.DEEP_BLOCKS, 1, "less", "A day has at most 1 block of deep work from now on."),
     ],
 )
@@ -91,7 +91,7 @@ async def test_two_routines_in_words_are_two_rules() -> None:
         (command,) = out.heard
         assert isinstance(command, RememberConstraint)
         kept.append(command.record)
-    assert confirm_wish(kept[0]) == "Gym is planned on Monday and Thursday at 07:00 for an hour from now on."
+    assert confirm_wish(kept[0]) == "Gym is planned on Monday and Thursday at 07:00 for 1 h from now on."
     assert [each.aspect and each.aspect.frame_slot for each in kept] == ["routine:gym", "routine:swim"]
 
 

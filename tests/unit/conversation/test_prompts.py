@@ -18,6 +18,7 @@ from fateforger.conversation.language.answers import Decision
 from fateforger.conversation.language.message_reader import read_opening
 from fateforger.conversation.language.model_calls import LONGEST_MESSAGE, VERSIONS, prompt_for
 from fateforger.conversation.language.plan_proposals import decompose_goal, sketch_day
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.language.rule_extraction import interpret
 from fateforger.conversation.language.tables import list_tasks, list_upcoming_days
 from fateforger.errors import ModelUnreachable
@@ -83,7 +84,7 @@ async def prompt_of(name: str) -> Prompt:
         return silent.prompts[-1]
     if name == "start":
         model = ScriptedModel(ModelUnreachable("Down."))
-        assert (await read_opening(reply, session(), model)).unread
+        assert (await read_opening(reply, session(), model, OutsideContext())).unread
         return model.prompts[-1]
     if name == "rules":
         model = ScriptedModel(ModelUnreachable("Down."))

@@ -97,7 +97,7 @@ def test_another_day_is_named() -> None:
     moved = base.calendar.model_copy(update={"start": at("14:00", tomorrow), "end": at("15:00", tomorrow)})
     words = in_words(base.model_copy(update={"calendar": moved}), MORNING.date(), TZ)
     assert words == "“Mail”: you moved it to 14:00 on Tuesday 3 March on your calendar; the plan has 11:00."
-    assert describe_value("time", moved, MORNING.date(), TZ) == "is at 14:00–15:00 on Tuesday 3 March"
+    assert describe_value(base, moved, MORNING.date(), TZ) == "“Mail” is from 14:00 to 15:00 on Tuesday 3 March."
 
 
 def test_three_questions_have_a_pair_for_all() -> None:

@@ -83,7 +83,7 @@ async def test_keep_calendar(held: House, ben: Person) -> None:
     await ask_about_mail(held, ben)
     before = writes(held)
     await ben.press("Keep calendar")
-    assert "As on your calendar, “Mail” is at 14:10–15:10." in ben.words
+    assert "As on your calendar: “Mail” is from 14:10 to 15:10." in ben.words
     assert "**14:10–15:10** Mail" in ben.words
     assert (asking(ben), writes(held)) == ([], before)
     await ben.press("Commit to calendar")
@@ -95,7 +95,7 @@ async def test_keep_plan_waits_for_the_commit(held: House, ben: Person) -> None:
     await ask_about_mail(held, ben)
     before = writes(held)
     await ben.press("Keep plan")
-    assert "As planned, “Mail” is at 10:25–11:25; your calendar gets that when you commit." in ben.words
+    assert "As planned: “Mail” is from 10:25 to 11:25. Your calendar gets that when you commit." in ben.words
     assert (asking(ben), writes(held)) == ([], before)
     await ben.press("Redo step")
     assert asking(ben) == []
@@ -144,7 +144,7 @@ async def test_a_commit_with_only_a_question_says_so(held: House, ben: Person) -
     assert "**Already up to date: 0 created, 0 updated, 0 deleted, 4 unchanged**" in ben.words
     assert asking(ben) == PAIR
     await ben.press("Keep calendar")
-    assert "As on your calendar, “Mail” is at 14:10–15:10." in ben.words
+    assert "As on your calendar: “Mail” is from 14:10 to 15:10." in ben.words
     assert "- **14:10–15:10** Mail" in ben.words
     assert asking(ben) == []
 
@@ -182,7 +182,7 @@ async def test_keep_plan_writes_that_field_at_once_and_can_be_undone(house: Hous
     before = writes(house)
     await anna.press("Keep plan")
     assert house.on_calendar()["Mail"] == "10:25-11:25"
-    assert "As planned, “Mail” is at 10:25–11:25; your calendar gets that now." in anna.words
+    assert "As planned: “Mail” is from 10:25 to 11:25. Your calendar gets that now." in anna.words
     assert "Calendar: 1 updated." in anna.words
     assert (asking(anna), writes(house)) == ([], before + 1)
     (record,) = (await anna.session()).sync.refine_undo[-1].transactions

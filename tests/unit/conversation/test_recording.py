@@ -17,7 +17,8 @@ from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, MORNING, House, Person, open_house_at
 
 from fateforger import __version__
-from fateforger.adapters.model import ChatModel, Endpoint
+from fateforger.adapters.model.client import ChatModel
+from fateforger.adapters.model.endpoint import Endpoint
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.conversation.recordings import DraftRun, OpeningRun, RecordedTurn, Run, parse_recorded_turn
 from fateforger.conversation.redaction import SECRET, Redaction

@@ -195,7 +195,7 @@ async def test_a_form_over_one_rule_judges_it(anna: Person, house: House) -> Non
     shown = await anna.press_in(shown, "Restore")
     assert words_in(shown).splitlines()[0] == "“Rule a” is restored."
     shown = await anna.press_in(shown, "Archive")
-    assert "Not used: It was archived: as you said." in words_in(shown)
+    assert "Not used: It was archived, as you said." in words_in(shown)
 
 
 async def test_an_edit_changes_what_was_changed_and_keeps_the_rest(anna: Person, house: House) -> None:

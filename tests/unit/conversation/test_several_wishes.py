@@ -7,14 +7,14 @@ import re
 from datetime import time
 
 import pytest
-from pydantic import BaseModel
+from tests.factories.prompts import TYPES
 from tests.factories.words import also, block, frame, inputs, new, patch, timed, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.sessions import planned, said, session, task, turn
 from tests.unit.conversation.test_prompts import prompt_of
 
-from fateforger.conversation.graph import AFTER_UNDO, NOT_GONE_ON
-from fateforger.conversation.language import answers
+from fateforger.conversation.graph import NOT_GONE_ON
+from fateforger.conversation.language.message_reader import NOTHING
 from fateforger.conversation.language.model_calls import VERSIONS, system_text
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import TurnOutcome, WriteCalendar
@@ -113,14 +113,37 @@ async def test_the_plan_on_another_day_in_words() -> None:
     assert heard.session.open_work.sent
 
 
-async def test_nothing_is_changed_in_a_plan_that_is_still_being_taken_back() -> None:
+async def test_what_follows_an_undo_is_left_until_it_has_taken_effect() -> None:
     now = planned(Stage.REFINE, *TASKS)
     assert now.planning.plan is not None
     step = RefineUpdate(plan_before=now.planning.plan, sentence="It moved.", transactions=("t1",))
     changed = now.with_sync(refine_undo=(step,))
-    heard, _ = await hear(changed, wants("undo", also("change", "mail at 4")), patch(timed(1, "16:00", 30)))
-    assert AFTER_UNDO in read(heard)
+    heard, _ = await hear(changed, wants("undo", also("change", "mail at 4")))
+    assert [(wish.intent, wish.words) for wish in heard.left] == [("change", "mail at 4")]
     assert heard.session.planning.plan == now.planning.plan
+
+
+async def test_a_change_and_a_commit_are_one_write() -> None:
+    """Otherwise its counts would be added up twice."""
+    heard, _ = await hear(
+        planned(Stage.SKELETON, *TASKS), wants("change", also("commit")), patch(timed(1, "16:00", 30))
+    )
+    assert heard.session.stage is Stage.REVIEW_COMMIT
+    assert [effect.commit for effect in heard.effects if isinstance(effect, WriteCalendar)] == [True]
+
+
+async def test_an_answer_is_kept_for_a_second_run_of_the_turn() -> None:
+    """The commands of a message are carried out again once the calendar is known; its questions are not asked again."""
+    now = session(Stage.COLLECT_CONSTRAINTS, inputs=InputFacts(tasks=TASKS))
+    heard, _ = await hear(now, wants("ask", also("draft")), {"answer": "At three."})
+    assert heard.lines == ("At three.",)
+
+
+@pytest.mark.parametrize("stage", [Stage.SKELETON, Stage.REFINE, Stage.REVIEW_COMMIT])
+async def test_a_draft_that_is_there_is_not_committed(stage: Stage) -> None:
+    heard, _ = await hear(planned(stage, *TASKS), wants("draft"))
+    assert (heard.session.stage, heard.effects) == (stage, ())
+    assert NOTHING in read(heard)
 
 
 async def test_all_blocks_since_a_time_are_shifted() -> None:
@@ -147,14 +170,8 @@ async def test_a_failing_second_reading_says_so_and_keeps_the_first() -> None:
 
 # --- prompts ---
 
-TYPES: dict[str, type[BaseModel]] = {
-    "decide": answers.Decision,
-    "patch": answers.PatchWords,
-    "start": answers.StartWords,
-}
 
-
-@pytest.mark.parametrize("name", sorted(TYPES))
+@pytest.mark.parametrize("name", ["decide", "facts", "memory", "patch", "replan", "rules", "start"])
 def test_each_example_of_a_prompt_is_a_right_answer(name: str) -> None:
     """S264"""
     found = re.findall(r"->\s*(\{.*\})$", system_text(name, TYPES[name]), re.MULTILINE)

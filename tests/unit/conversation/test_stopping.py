@@ -13,7 +13,8 @@ from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, model_serve
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import House, Person
 
-from fateforger.adapters.model import ChatModel, Endpoint
+from fateforger.adapters.model.client import ChatModel
+from fateforger.adapters.model.endpoint import Endpoint
 from fateforger.conversation.running_turns import NOT_TORN, STOPPED
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Progress, ignore_progress

@@ -152,6 +152,6 @@ async def test_tasks_that_wait_for_each_other_are_refused(anna: Person) -> None:
     outline, report = (task.id for task in (await anna.session()).day.inputs.tasks)
     await anna.fill_row("Report", "task", size=1, after=(outline,))
     await anna.fill_row("Outline", "task", size=1, after=(report,))
-    assert "“Outline” and “Report” would wait for each other. Let one of them come after nothing." in anna.words
+    assert "“Outline” and “Report” would wait for each other. Clear “Comes after” for one of them." in anna.words
     await anna.press("Proceed")
     assert anna.words.index("Outline") < anna.words.index("Report")

@@ -120,7 +120,7 @@ async def test_a_half_done_commit_says_what_is_there_and_what_is_not(house: Hous
     gone = next(name for name in ("Report", "Mail", "Lunch", "Shut down") if name not in shown)
     assert f"Not there yet: “{gone}”" in anna.words
     assert "Calendar usage limits exceeded." in anna.words
-    assert anna.labels() == ["Try again", "Undo", "Back to refine", "Redo step", "Cancel", "History"]
+    assert anna.labels() == ["Try again", "Undo", "Back to refine", "Redo step", "Cancel", "History", "Show my queue"]
     await anna.press("Try again")
     assert anna.card.text == "Monday 2 March is on your calendar."
     assert len(house.on_calendar()) == 3

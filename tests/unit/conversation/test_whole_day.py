@@ -187,15 +187,19 @@ async def test_a_second_session_takes_the_place_of_the_first(house: House, anna:
 
 async def test_one_message_per_turn(house: House, anna: Person) -> None:
     """S115, S213: one card per turn; the first message only when its line changes; the card that was left loses its
-    controls."""
+    controls. A click changes the card where it is; words are answered below it."""
     await anna.start(date(2026, 3, 4))
-    assert [(m.slot, m.retire) for m in anna.arrived] == [("root", ()), ("stage:0", ())]
+    assert [(m.slot, m.retire) for m in anna.arrived] == [("root", ()), ("stage:0", ("stage:0",))]
     await anna.press("Plan this day")
     assert [(m.slot, m.retire) for m in anna.arrived[2:]] == [("root", ()), ("stage:1", ("stage:0",))]
     await anna.press("Redo step")
-    assert [(m.slot, m.retire) for m in anna.arrived[4:]] == [("stage:1", ())]
+    assert [(m.slot, m.stays, m.reply) for m in anna.arrived[4:]] == [("stage:1", True, None)]
     await anna.says("hm")
-    assert [(m.slot, m.retire) for m in anna.arrived[5:]] == [("stage:1", ())]
+    (said,) = anna.arrived[5:]
+    assert (said.slot, said.retire, said.stays) == ("stage:1", ("stage:1",), False)
+    assert said.reply is not None
+    assert said.reply.parts[0] in said.card.parts
+    assert said.without_reply().card.parts == tuple(p for p in said.card.parts if p != said.reply.parts[0])
 
 
 @pytest.mark.parametrize("hour", ["07", "17"])

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories.words import frame, opening, patch, timed, wants
+from tests.factories.words import also, frame, opening, patch, timed, wants
+from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
 from tests.unit.conversation.test_person_edits import drag
 
-from fateforger.errors import ModelRejected
+from fateforger.errors import CalendarUnreachable, ModelRejected
 from fateforger.ports.model import Prompt
 from fateforger.session.commands.thread import Opening, Start
 from fateforger.session.conflicts import open_questions
+from fateforger.session.stages import TimeboxingStage
 
 LINES: list[dict[str, Any]] = []
 
@@ -42,14 +44,19 @@ async def says(person: Person, *answers: dict[str, Any]) -> None:
 
 
 async def test_a_day_by_slash_command_and_in_words(house: House, spoken: House) -> None:
-    """S218, S227: ``/timebox 2026-03-03`` and "plan tomorrow" begin the same session."""
+    """S218, S227, S270: "plan tomorrow" begins the session of ``/timebox 2026-03-03``, with its day confirmed."""
     base = {"command_id": "c1", "user_id": ANNA, "at": house.clock.now(), "channel": CHANNEL, "tz": AMSTERDAM}
     said = Opening.model_validate({**base, "thread_ts": "1.0", "text": "plan tomorrow"})
     LINES.append(opening(date="2026-03-03"))
     assert await spoken.coordinator.on_opening(said) is True
     await house.coordinator.handle(Start.model_validate({**base, "thread_ts": "1.0", "date": "2026-03-03"}))
-    (typed,), (heard,) = [await h.store.sessions.of_user(ANNA) for h in (house, spoken)]
-    assert heard == typed
+    (heard,) = await spoken.store.sessions.of_user(ANNA)
+    person = Person(house)
+    await person.read()
+    await person.press("Plan this day")
+    typed = await person.session()
+    assert (heard.id, heard.date, heard.tz, heard.stage) == (typed.id, typed.date, typed.tz, typed.stage)
+    assert (heard.day.frame, heard.day.inputs, heard.options) == (typed.day.frame, typed.day.inputs, typed.options)
 
 
 async def test_a_change_in_words_never_overrules_a_drag_that_was_not_shown(house: House, spoken: House) -> None:
@@ -138,6 +145,35 @@ async def test_what_was_said_and_changed_last_is_known_to_the_next_reading(spoke
     assert "I moved Mail to 16:00." in anna.words
 
 
+async def test_the_rest_of_a_message_is_carried_out_after_its_undo(spoken: House) -> None:
+    """S263: "undo that, put mail at three instead, and when is it now?"; what was written is taken back first."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("answer"), patch(timed(1, "16:00", 30)))
+    several = wants("undo", also("change", "mail at three"), also("ask", "when is it now?"), words="undo that")
+    await says(anna, several, patch(timed(1, "15:00", 30)), {"answer": "At three.", "block": None})
+    assert spoken.on_calendar()["Mail"] == "15:00-15:30"
+    assert "“Mail” is now 15:00–15:30" in anna.words
+    assert "At three." in anna.words
+    changes = (await anna.session()).sync.refine_undo
+    assert ["15:00" in step.sentence for step in changes][-1]
+    assert not any("16:00–16:30" in step.sentence for step in changes)
+    await anna.press("Undo last update")
+    assert spoken.on_calendar().get("Mail") not in {"15:00-15:30", "16:00-16:30"}
+
+
+async def test_what_follows_an_undo_that_failed_does_not_go_on(spoken: House) -> None:
+    """S263: nothing is committed with a change that was to be taken back."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("answer"), patch(timed(1, "16:00", 30)))
+    for nth in range(99):
+        spoken.calendar.inject(Fail(CalendarUnreachable("Away.")), verb="delete", nth=nth)
+    await says(anna, wants("undo", also("commit")))
+    assert (await anna.session()).stage is TimeboxingStage.REFINE
+    assert "Because of that I did not go on." in anna.words
+
+
 async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spoken: House) -> None:
     """S266"""
     anna = Person(spoken)
@@ -152,3 +188,54 @@ async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spo
             await says(anna, wants("redo_change"))
         assert spoken.on_calendar()["Mail"] == "16:00-16:30"
         assert "Restore last update" not in anna.labels()
+
+
+async def test_why_names_the_person_who_put_a_block_there(spoken: House) -> None:
+    """S277: "why is it at 1:15?" after a swap or a move is answered with that change, not with what a draft would do."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("change"), patch({"op": "swap", "a": "b1", "b": "b2"}))
+    await says(anna, wants("ask"), {"answer": "Because.", "block": "b1"})
+    assert "You put it there: " in anna.words
+    assert "earliest" not in anna.words
+    await says(anna, wants("change"), patch(timed(0, "13:15", 60)))
+    await says(anna, wants("ask"), {"answer": "Because.", "block": "b1"})
+    assert "You put it there: “" in anna.words
+    assert "13:15" in anna.words
+
+
+async def test_put_it_back_how_it_was(spoken: House) -> None:
+    """S277: in the thread it is the undo of the last change; without one, that is said and nothing changes."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    before = (await anna.session()).planning.plan
+    await says(anna, wants("change"), patch(timed(1, "16:00", 30)))
+    await says(anna, wants("undo"))
+    assert (await anna.session()).planning.plan == before
+    await says(anna, wants("undo"))
+    assert "There is no change to take back here." in anna.words
+    assert (await anna.session()).planning.plan == before
+
+
+async def test_no_the_other_one_in_a_thread(spoken: House) -> None:
+    """S277: the wrong block is put back and the other one moved, in one turn; the reading knows what was said."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("change"), patch(timed(1, "16:00", 60)))
+    await says(anna, wants("undo", also("change", "the other one at four"), words="no"), patch(timed(0, "16:00", 60)))
+    assert spoken.on_calendar()["Report"] == "16:00-17:00"
+    assert spoken.on_calendar()["Mail"] != "16:00-17:00"
+    assert isinstance(spoken.model, ScriptedModel)
+    assert "“Mail” is now 16:00–17:00" in spoken.model.prompts[-2].user
+
+
+async def test_yes_after_a_question_of_the_bot(spoken: House) -> None:
+    """S277: the reading sees what was asked, and the yes is read together with it."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await says(anna, wants("change"), patch(question="Shall I move Mail to 16:00?"))
+    assert "Shall I move Mail to 16:00?" in anna.words
+    await says(anna, wants("accept_pending", number=1), patch(timed(1, "16:00", 60)))
+    assert isinstance(spoken.model, ScriptedModel)
+    assert all("Shall I move Mail to 16:00?" in prompt.user for prompt in spoken.model.prompts[-2:])
+    assert spoken.on_calendar()["Mail"] == "16:00-17:00"

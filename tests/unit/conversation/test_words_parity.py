@@ -46,7 +46,7 @@ from fateforger.session.commands import ACTIONS, SessionCommand, read_click
 from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
 from fateforger.session.commands.plan import ApplyPatch
-from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.session.commands.thread import RequestWork, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_target, question_token
 from fateforger.session.draft import with_fixes
 from fateforger.session.edits import apply_edit
@@ -162,7 +162,13 @@ HALTED = COMMITTED.with_sync(last_sync=SyncReport(status="partial"))
 
 
 def written(number: int, **more: Any) -> HistoryRow:
-    values = {"transaction": f"tx{number}", "at": MORNING, "title": "Commit", "deeds": "1 added", "standing": "done"}
+    values = {
+        "transaction": f"tx{number}",
+        "at": MORNING,
+        "title": "Plan committed",
+        "deeds": "1 added",
+        "standing": "done",
+    }
     return HistoryRow.model_validate({**values, "button": "undo", **more})
 
 
@@ -241,6 +247,7 @@ ROWS = (
     click("a box taken apart", IN_BOX, "task.apart", ANSWER, inputs(apart=[2]), target="admin"),
     click("a block taken apart", BOXED, "task.apart", REPLAN, course(apart=[1]), target="admin"),
     click("a small task is done", BOXED, "item.tick", REPLAN, course(ticked=[2]), target="1 admin"),
+    click("a small task is not done", BOXED, "item.untick", REPLAN, course(unticked=[2]), target="1 admin"),
     form("a task for another day", DRAFT, "defer", ANSWER, inputs(later=[2]), target="mail", day="some_day"),
     form(
         "a task on a named day", DRAFT, "defer", ANSWER, inputs(later=[2], later_day="2026-03-06"),
@@ -436,10 +443,8 @@ async def test_words_do_what_the_control_does(row: Row) -> None:
 WORDS_ONLY: dict[type[SessionCommandBase], str] = {
     TimeboxingUserReply: "is the words themselves",
     ApplyPatch: "is what words come to",
+    RequestWork: "is what words about the queue come to; its buttons give the commands of the queue",
 }
-NOT_SAID_AT_ALL = {"item.untick"}
-"""In words, “undo” takes a tick back."""
-
 BETWEEN_DAYS = {ReceiveTasks, ReturnTasks}
 """What the thread of one day tells that of another."""
 
@@ -453,14 +458,12 @@ def test_every_command_has_its_row() -> None:
 
 def test_every_control_and_form_has_its_row() -> None:
     used = {row.control for row in ROWS}
-    assert {
-        action for action, (kind, _) in ACTIONS.items() if kind in get_args(SessionCommand)
-    } - used == NOT_SAID_AT_ALL
+    assert {action for action, (kind, _) in ACTIONS.items() if kind in get_args(SessionCommand)} - used == set()
     assert {f"form.{name}" for name in SESSION_FORMS} - used == set()
 
 
 def test_every_intent_has_its_row() -> None:
     """What a model can name leads somewhere."""
     named = {wish["intent"] for row in ROWS for answer in row.answers for wish in answer.get("wishes", ())}
-    assert set(Intent) - named == set()
+    assert set(Intent) - named == {Intent.WORK}, "test_parity_matrix has the rows of what is not about the plan"
     assert set(MemoryWish) - {answer["wish"] for row in ROWS for answer in row.answers if "wish" in answer} == set()

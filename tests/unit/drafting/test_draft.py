@@ -109,7 +109,7 @@ def test_a_part_of_the_day_stays_free_unless_it_shall_be_filled() -> None:
     result = draft(day(end="12:30", works=works))
     assert shown(result) == ["09:00-10:30 Report", "10:40-11:40 Mail"]
     ((calls),) = left(result)
-    assert calls.reason == "15 % of the day stays free, and the rest of it is taken"
+    assert calls.reason == "15% of the day stays free, and the rest of it is taken"
     assert [choice.label for choice in calls.choices if choice.way == "fill"] == ["Use the free time"]
     assert shown(draft(day(end="12:30", works=works, fills=True)))[:2] == ["09:00-10:00 Mail", "10:00-10:30 Calls"]
 

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 from tests.factories.constraints import DAY, context_of, version_of
 
-from fateforger.memory.applicability import Why, decide_applicability
+from fateforger.memory.applicability import (
+    AS_SAID,
+    DUPLICATE,
+    EXPIRED,
+    NEVER_CONFIRMED,
+    SAME,
+    TAKEN_BACK,
+    Why,
+    decide_applicability,
+)
 from fateforger.memory.versions import Version, list_history, select_newest
 
 
@@ -40,6 +49,22 @@ def test_an_archived_constraint_does_not_come_back() -> None:
     archived = version_of(at="2026-02-02T09:00:00Z", status="declined", event={"action": "archive", "reason": "moved"})
     assert uids([archived, version_of()]) == []
     assert reasons([archived, version_of()]) == {"c": "It was archived: moved."}
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        (AS_SAID, "It was archived, as you said."),
+        (TAKEN_BACK, "It was archived, because it was taken back."),
+        (EXPIRED, "It was archived, because its time is over."),
+        (NEVER_CONFIRMED, "It was archived, because you never confirmed it."),
+        (f"{DUPLICATE} u2", "It was archived, because another one says the same."),
+        (f"{SAME} u2", "It was archived, because another one says the same."),
+    ],
+)
+def test_the_reason_of_archiving_is_a_sentence(reason: str, said: str) -> None:
+    archived = version_of(status="declined", event={"action": "archive", "reason": reason})
+    assert reasons([archived]) == {"c": said}
 
 
 def test_instants_are_compared_as_instants() -> None:
@@ -382,7 +407,7 @@ def test_each_exclusion_has_its_sentence() -> None:
         "over": "It ended on 2 March 2026.",
         "weekday": "It is for Monday, Wednesday and Friday only.",
         "rule": "That day is not one of its days (FREQ=WEEKLY;BYDAY=MO).",
-        "stage": "It is for the stage COLLECT and SKELETON only.",
+        "stage": "It is for the stage “Your day's frame” and “Skeleton” only.",
         "types": "It is about meeting and commute only.",
         "kind": "Its type is capacity, which was not asked for.",
         "cut": "There was room for 1 only, and others come first.",

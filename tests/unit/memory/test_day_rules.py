@@ -44,7 +44,7 @@ def test_a_record_holds_the_rule_as_it_is_written_in_full() -> None:
     """Spaces and parentheses that say nothing are gone, so that the same rule is the same text."""
     record = read_record(record_of(day_rule="BEFORE  deep_work :(admin_done)"))
     assert record.payload.day_rule == ADMIN
-    assert describe_times(record) == ADMIN
+    assert describe_times(record) == "When there is deep work, admin is over by then"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_breach_is_said_in_the_persons_words_and_in_plain_ones() -> None:
     [breach] = find_order_violations(rules, plan(("Review", "M", "16:30", "17:30")))
     assert breach.sentence == (
         "On 1 February 2026 you said: “geen overleg na vijven”. No meeting runs past 17:00. "
-        "Against it: “Review” (16:30–17:30). Move it, shorten it, or leave it out."
+        "These break it: “Review” (16:30–17:30). Move it, shorten it, or leave it out."
     )
 
 
@@ -144,7 +144,12 @@ def clashes(*versions: Version, about: str | None = None) -> list[tuple[tuple[st
 def test_rules_that_cannot_both_be_kept_are_asked_about_with_both_texts() -> None:
     """S143: however binding and however new they are, the person decides."""
     always, never = version("a", "ALWAYS: meeting", 9, necessity="must"), version("b", "NEVER: meeting", 10)
-    asked = [(("b", "a"), "“ALWAYS: meeting” and “NEVER: meeting” cannot both be kept. Which one counts?")]
+    asked = [
+        (
+            ("b", "a"),
+            "“For each block, there is a meeting” and “There is no meeting” cannot both be kept. Which one counts?",
+        )
+    ]
     assert clashes(always, never) == asked
     assert clashes(always, never, about="a") == asked
     assert clashes(always, never, version("c", LATE, 11), about="c") == []
@@ -157,7 +162,7 @@ def test_a_circle_names_all_of_its_rules() -> None:
         version("c", "BEFORE habit: deep_work", 11),
     ]
     sentence = (
-        "“BEFORE deep_work: admin”, “BEFORE admin: habit_done” and “BEFORE habit: deep_work” wait for each other. "
+        "“When there is deep work, admin came before it”, “When there is admin, a habit is over by then” and “When there is a habit, deep work came before it” wait for each other. "
         "Which one counts?"
     )
     assert clashes(*circle) == [(("c", "b"), sentence)]

@@ -116,6 +116,7 @@ def test_every_field_survives_saving() -> None:
         overrun=("report standup",),
         last_words=LastWords(bot="Do you want to plan Friday instead?", asks=True),
         root_line="Planning",
+        named=True,
         handled=("c1",),
     )
     document = full.model_dump(exclude_defaults=True)

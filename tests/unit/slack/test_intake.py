@@ -170,7 +170,9 @@ async def test_what_is_not_for_us_is_answered_and_no_more(table: Table, body: Js
 async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table) -> None:
     await table.answer(said("9.5", user="U2"))
     await table.answer(said("9.0"))
-    assert table.latest.of("C1", "1.0") == "9.5"
+    table.latest.observe_all("C1", "1.0", ["8.0"])
+    assert table.latest.count_after("C1", "1.0", "8.0") == 2
+    assert table.latest.count_after("C1", "1.0", "9.0") == 1
 
 
 async def test_a_mention_outside_of_a_session_is_greeted_once(table: Table) -> None:

@@ -190,10 +190,14 @@ def test_a_message_is_saved_as_a_task() -> None:
     assert of({**payload, "callback_id": "other"}) is None
 
 
-def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of() -> None:
+@pytest.mark.parametrize(("session", "replaced"), [("", "2.0"), ("s1", None)])
+def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of(
+    session: str, replaced: str | None
+) -> None:
+    """The queue that the card of a plan opens is shown next to that card (S276)."""
     (block,) = render(
         Card(text="Card", parts=(Controls(items=(Button(label="Pull", action="queue.pull", target="ff-4k7w9c"),)),)),
-        session="",
+        session=session,
         v="v1",
     ).blocks
     element = block["elements"][0]
@@ -209,7 +213,7 @@ def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of
         "RequestHandler.click",
     )
     click = used["click"]
-    assert (used["replaced"], click.action, click.target) == ("2.0", "queue.pull", "ff-4k7w9c")
+    assert (used["replaced"], click.action, click.target) == (replaced, "queue.pull", "ff-4k7w9c")
 
 
 def test_the_slash_command() -> None:

@@ -12,7 +12,7 @@ from fateforger.workflow.day_rules import find_day_conflicts, read_day_rule
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("BEFORE deep_work: admin_done", "When there is deep work, some admin is over by then."),
+        ("BEFORE deep_work: admin_done", "When there is deep work, admin is over by then."),
         (
             "BEFORE meeting: deep_work AND habit",
             ("When there is a meeting, deep work came before it and a habit came before it."),

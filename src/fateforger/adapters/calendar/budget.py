@@ -17,6 +17,7 @@ from typing import Protocol, Self
 from fateforger.adapters.calendar.refusals import Refusal
 from fateforger.calendar.ports import Login, Quota, RequestLimit, Reservation, Settlement
 from fateforger.errors import StoreError
+from fateforger.text import mark_message
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ MOST_A_MINUTE = 200
 """The most requests to Google for one login in any minute."""
 GOOGLE_LIMIT = RequestLimit(requests=180)
 """The most requests to reserve. The rest covers repetitions by the server, which are known only afterwards."""
-WHY_WAIT = f"Google allows {MOST_A_MINUTE} requests a minute"
+WHY_WAIT = mark_message("Google allows 200 requests a minute")
 
 _COSTS = {"update-event": 3}
 _REPEATED = frozenset({"list-calendars", "list-events", "get-event", "delete-event", "manage-accounts"})

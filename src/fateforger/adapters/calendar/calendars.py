@@ -48,6 +48,8 @@ from fateforger.calendar.ports import (
 )
 from fateforger.errors import BadInput, CalendarError, CalendarUnreachable
 from fateforger.planning.timing import zone
+from fateforger.text import gettext as _
+from fateforger.text import quote_title
 from fateforger.values import replace
 
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
@@ -353,7 +355,11 @@ def _meeting_key(event: EventImage) -> tuple[object, ...]:
 
 
 def _name_calendar(error: CalendarError, other: CalendarEntry) -> CalendarError:
-    said = f"I cannot read your calendar “{other.summary}”, so I do not know your whole day. {error.message}"
+    said = _(
+        "I cannot read your calendar {name}, so I do not know your whole day. {why}",
+        name=quote_title(other.summary),
+        why=error.message,
+    )
     if isinstance(error, CalendarUnreachable):
         return CalendarUnreachable(said, where=error.where, retry_after=error.retry_after, reason=error.reason)
     return type(error)(said, where=error.where)

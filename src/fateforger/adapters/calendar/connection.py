@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from urllib.parse import urlsplit
 
 from fateforger.errors import BadInput
+from fateforger.text import gettext as _
 
 if TYPE_CHECKING:
     from mcp import Client, MCPError
@@ -127,9 +128,9 @@ def _check_url(text: str) -> str:
 def describe_server(endpoint: Endpoint) -> str:
     """Return the server's name for use in a sentence."""
     if isinstance(endpoint, HttpEndpoint):
-        return f"the calendar server at {endpoint.name}"
+        return _("the calendar server at {name}", name=endpoint.name)
     if isinstance(endpoint, CommandEndpoint):
-        return f"the calendar server “{PurePath(endpoint.program).name}”"
+        return _("the calendar server “{name}”", name=PurePath(endpoint.program).name)
     assert_never(endpoint)
 
 
@@ -209,9 +210,9 @@ class Connection:
         await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if self._ready.done():
             return self.welcome
-        reason = f"no session within {seconds:.0f} s"
+        reason = _("no session within {seconds:.0f} s", seconds=seconds)
         if self._task.done():
-            reason = _describe_cause(self._task.exception()) if not self._task.cancelled() else "it was closed"
+            reason = _describe_cause(self._task.exception()) if not self._task.cancelled() else _("it was closed")
         raise NotConnected(reason)
 
     async def call(self, tool: str, arguments: Mapping[str, Any], seconds: float) -> Reply:
@@ -226,7 +227,7 @@ class Connection:
                 # Usually the call notices the end by itself; this covers the moment in between.
                 await asyncio.wait({calling}, timeout=CLOSE_SECONDS)
             if not calling.done():
-                raise Lost("the connection was lost")
+                raise Lost(_("the connection was lost"))
             return _to_reply(calling.result())
         except MCPError as error:
             raise _to_trouble(error) from None
@@ -305,7 +306,7 @@ def _to_trouble(error: MCPError) -> Trouble:
         return Forgotten(error.message)
     if error.code == REQUEST_TIMEOUT:
         return TimedOut(error.message)
-    return Lost(error.message if error.code != CONNECTION_CLOSED else "the connection was closed")
+    return Lost(error.message if error.code != CONNECTION_CLOSED else _("the connection was closed"))
 
 
 def _describe_cause(error: BaseException | None) -> str:

@@ -49,6 +49,8 @@ from fateforger.adapters.calendar.wire import (
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.ports import Limited, Outcome, Unknown, Window
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
+from fateforger.text import gettext as _
+from fateforger.text import ngettext
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -65,7 +67,7 @@ class Refused:
     def outcome(self, write: Write) -> Outcome:
         """Return the outcome of a write that could not start."""
         if self.retry_after is not None:
-            return Limited(self.retry_after, WHY_WAIT)
+            return Limited(self.retry_after, _(WHY_WAIT))
         return to_outcome(self.refusal, self.text, write)
 
 
@@ -107,7 +109,7 @@ class CalendarTools:
             if isinstance(allowance, Allowance):
                 return allowance
             if allowance > patience:
-                return Limited(allowance, WHY_WAIT)
+                return Limited(allowance, _(WHY_WAIT))
             patience -= allowance
             await self._budget.sleep(allowance)
 
@@ -139,8 +141,8 @@ class CalendarTools:
             refusal = classify_refusal(reply.text)
             return Refused(refusal, reply.text, to_error(refusal, reply.text))
         except Trouble as trouble:
-            why = "it gave no answer in time" if isinstance(trouble, TimedOut) else trouble
-            unreachable = CalendarUnreachable(f"I cannot reach {self.server}: {why}.")
+            why = _("it gave no answer in time") if isinstance(trouble, TimedOut) else trouble
+            unreachable = CalendarUnreachable(_("I cannot reach {server}: {why}.", server=self.server, why=why))
             return Refused(Refusal.TROUBLE, str(trouble), unreachable)
         except Unreadable as problem:
             return self.unreadable(problem)
@@ -172,7 +174,7 @@ class CalendarTools:
 
     def unreadable(self, problem: Unreadable) -> Refused:
         """Return the refusal for an answer that breaks the server's contract."""
-        text = f"I do not understand what {self.server} answers: {problem}."
+        text = _("I do not understand the answer of {server}: {problem}.", server=self.server, problem=problem)
         return Refused(Refusal.UNCLEAR, text, CalendarIncomplete(text))
 
     async def _call(
@@ -236,8 +238,13 @@ class CalendarTools:
 
     def _refuse_over_budget(self, seconds: float) -> Refused:
         """Return the refusal for an exhausted budget; nothing was sent."""
-        text = f"I asked your calendar very often in the last minute; please try again in {math.ceil(seconds)} seconds."
-        return Refused(Refusal.LIMITED, text, CalendarUnreachable(text, retry_after=seconds, reason=WHY_WAIT), seconds)
+        text = ngettext(
+            "I asked your calendar very often in the last minute; please try again in {count} second.",
+            "I asked your calendar very often in the last minute; please try again in {count} seconds.",
+            math.ceil(seconds),
+        )
+        unreachable = CalendarUnreachable(text, retry_after=seconds, reason=_(WHY_WAIT))
+        return Refused(Refusal.LIMITED, text, unreachable, seconds)
 
 
 _OVERLAP = timedelta(seconds=1)
@@ -271,8 +278,11 @@ async def _read_span(
         return events
     if end - start <= SHORTEST_WINDOW:
         raise CalendarIncomplete(
-            f"More than {PAGE_SIZE - 1} events lie within a minute of {start:%Y-%m-%d %H:%M} UTC; "
-            "the calendar server cannot show them all."
+            _(
+                "More than {most} events lie within a minute of {start} UTC; the calendar server cannot show them all.",
+                most=PAGE_SIZE - 1,
+                start=f"{start:%Y-%m-%d %H:%M}",
+            )
         )
     middle = (start + (end - start) / 2).replace(microsecond=0)
     # The halves overlap, or a zero-length event in the very middle would be in neither.
@@ -289,13 +299,14 @@ async def _read_page(
     if isinstance(answer, Refused):
         raise answer.error
     if answer.partial_failures or answer.total_count != len(answer.events):
-        raise CalendarIncomplete(
-            f"{tools.server[:1].upper()}{tools.server[1:]} could read only a part of the calendar."
-        )
+        raise CalendarIncomplete(_("Only a part of the calendar could be read by {server}.", server=tools.server))
     if target.account is None and len(answer.accounts) > 1:
         raise CalendarNotFound(
-            f"The calendar server is logged in to several accounts ({', '.join(answer.accounts)}); "
-            "say which one with FATEFORGER_CALENDAR_ACCOUNT."
+            _(
+                "The calendar server is logged in to several accounts ({accounts}); say which one with"
+                " FATEFORGER_CALENDAR_ACCOUNT.",
+                accounts=", ".join(answer.accounts),
+            )
         )
     left_out.update(event.summary for event in answer.left_out)
     try:

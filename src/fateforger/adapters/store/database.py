@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -190,7 +191,7 @@ def _describe_error(error: DBAPIError) -> str:
     return " ".join(str(error.orig).split()).rstrip(".") or type(error.orig).__name__
 
 
-HEAD_REVISION = "0012"
+HEAD_REVISION = "0013"
 """The newest revision in ``migrations/versions``."""
 
 VERSION_TABLE = "fateforger_revision"
@@ -326,7 +327,9 @@ class Database:
     async def _in_thread(self, engine: Engine, work: Callable[[Connection], T]) -> T:
         if self._closed:
             raise StoreUnavailable(f"The database {self.place} is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, engine, work)
+        # The work may phrase a text, so it is done in the language of the caller.
+        run = copy_context().run
+        return await asyncio.get_running_loop().run_in_executor(self._threads, run, self._run, engine, work)
 
     def _run(self, engine: Engine, work: Callable[[Connection], T]) -> T:
         with translate_errors(self.place):

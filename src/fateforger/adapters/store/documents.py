@@ -19,14 +19,14 @@ SESSION_VERSION = 3
 2 adds the clock, the basis of a plan, and the events a calendar left out; 3 has the fields in groups.
 """
 
-OUTBOX_VERSION = 2
-"""Format of outgoing messages."""
+OUTBOX_VERSION = 3
+"""Format of outgoing messages. 3 adds replies."""
 
 CONSTRAINT_VERSION = 1
 """Format of constraint records."""
 
-TASK_VERSION = 1
-"""Format of the tasks of a queue."""
+TASK_VERSION = 2
+"""Format of the tasks of a queue. 2 adds reminders."""
 
 PROPOSAL_VERSION = 1
 """Format of agents' proposals."""

@@ -47,6 +47,7 @@ from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
 from fateforger.adapters.store.languages import LANGUAGE
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
 from fateforger.adapters.store.tables import Base, Instant, table
+from fateforger.adapters.store.talks import TALK
 from fateforger.adapters.store.tasks import BLOCKER, TASK
 from fateforger.adapters.store.usage import FeedbackRow
 from fateforger.calendar.transactions import TxState
@@ -278,6 +279,7 @@ def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare,
     yield Share("proposals", PROPOSAL, (PROPOSAL.c.user_id == user_id,))
     yield Share("ownership", OWNER, (OWNER.c.person == user_id,))
     yield Share("language", LANGUAGE, (LANGUAGE.c.user_id == user_id,))
+    yield Share("talk", TALK, (TALK.c.user_id == user_id,))
 
 
 def _match_calendars(of: Table, journal: JournalShare) -> tuple[ColumnElement[bool], ...]:

@@ -15,6 +15,7 @@ from fateforger.adapters.store.languages import SqlLanguages
 from fateforger.adapters.store.people import SqlPeople
 from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
 from fateforger.adapters.store.tables import Base
+from fateforger.adapters.store.talks import SqlTalks
 from fateforger.adapters.store.tasks import SqlTasks
 from fateforger.adapters.store.usage import SqlFeedbacks, SqlUsage
 
@@ -41,6 +42,7 @@ class Store:
         self.proposals = SqlProposals(database)
         self.people = SqlPeople(database)
         self.languages = SqlLanguages(database)
+        self.talks = SqlTalks(database)
         self.quota = SqlQuota(database)
         self.owners = SqlOwners(database)
 

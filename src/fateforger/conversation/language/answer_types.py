@@ -1,6 +1,7 @@
 """Types of answers as a model reads them: a short notation for prompts, and JSON schema for servers.
 
-The notation is that of TypeScript. Limits on lengths and numbers are left out: code checks them.
+The notation is that of TypeScript. Limits on lengths and numbers are left out: code checks them. A field that may be
+left out is not said to be nullable, too.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def describe_type(answer: type[BaseModel]) -> str:
 
 def _describe(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[str]) -> str:
     if "$ref" in schema:
-        name = _read_reference(schema)
+        name = read_reference(schema)
         return name if name in named else _describe(defined[name], defined, named)
     for choice in ("anyOf", "oneOf"):
         if choice in schema:
@@ -53,7 +54,7 @@ def _describe(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[
         return " | ".join(json.dumps(value) for value in schema["enum"])
     if schema.get("type") == "array":
         item = _describe(schema["items"], defined, named)
-        return f"({item})[]" if not schema["items"].keys().isdisjoint({"anyOf", "oneOf", "enum"}) else f"{item}[]"
+        return f"({item})[]" if _is_choice(schema["items"], defined, named) else f"{item}[]"
     if schema.get("type") == "object":
         return _describe_fields(schema, defined, named)
     if schema.get("pattern") == CLOCK_PATTERN:
@@ -61,16 +62,31 @@ def _describe(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[
     return _FORMATS.get(schema.get("format", ""), _WORDS[schema["type"]])
 
 
+def _is_choice(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[str]) -> bool:
+    if "$ref" in schema:
+        name = read_reference(schema)
+        return name not in named and _is_choice(defined[name], defined, named)
+    return not schema.keys().isdisjoint({"anyOf", "oneOf", "enum"})
+
+
 def _describe_fields(schema: Mapping[str, Any], defined: Mapping[str, Any], named: set[str]) -> str:
     required = schema.get("required", ())
     fields = (
-        f"{name}{'' if name in required else '?'}: {_describe(each, defined, named)}"
+        f"{name}: {_describe(each, defined, named)}"
+        if name in required
+        else f"{name}?: {_describe(_without_null(each), defined, named)}"
         for name, each in schema["properties"].items()
     )
     return f"{{{', '.join(fields)}}}"
 
 
-def _read_reference(schema: Mapping[str, Any]) -> str:
+def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of an optional field, which is left out rather than null."""
+    choices = schema.get("anyOf")
+    return schema if choices is None else {**schema, "anyOf": [each for each in choices if each.get("type") != "null"]}
+
+
+def read_reference(schema: Mapping[str, Any]) -> str:
     """Return the name of the type that a reference names."""
     return str(schema["$ref"]).removeprefix("#/$defs/")
 
@@ -82,7 +98,7 @@ def _list_references(schema: Any) -> Iterator[str]:
             yield from _list_references(part)
     elif isinstance(schema, Mapping):
         if isinstance(schema.get("$ref"), str):
-            yield _read_reference(schema)
+            yield read_reference(schema)
         for name, part in schema.items():
             if name != "discriminator":
                 yield from _list_references(part)

@@ -36,6 +36,7 @@ from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BestTime
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION
+from fateforger.session.queue_commands import QueueCommand
 from fateforger.tasks.intent import HydratedMessage, Purpose, Urgency
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
@@ -118,6 +119,8 @@ class Intent(StrEnum):
     """Reports progress: late, something done already, or not today; the rest is then refitted."""
     ASK = "ask"
     """Asks a question, and wants no change."""
+    WORK = "work"
+    """Wants something of the queue, the week or another day."""
 
 
 MOST_WISHES = 8
@@ -132,8 +135,8 @@ class Wish(BaseModel):
 
     model_config = _CLOSED
     intent: Intent
-    number: int | None
-    words: Annotated[str, Field(max_length=2000)] | None
+    number: int | None = None
+    words: Annotated[str, Field(max_length=2000)] | None = None
 
 
 class Decision(BaseModel):
@@ -145,28 +148,28 @@ class Decision(BaseModel):
     model_config = _CLOSED
     wishes: Annotated[tuple[Wish, ...], Field(min_length=1, max_length=MOST_WISHES)]
     rules: bool
-    language: LanguageCode | None
+    language: LanguageCode | None = None
 
 
 class PlannedDateResult(BaseModel):
     """Which day is to be planned (S94). Unclear stays null and is asked."""
 
     model_config = _CLOSED
-    date: Date | None
-    tz: str | None
+    date: Date | None = None
+    tz: str | None = None
     """IANA name; only if the person mentions another zone."""
-    question: Spoken | None
+    question: Spoken | None = None
 
 
 class FrameWords(BaseModel):
     """The frame of the day, as far as the message speaks of it."""
 
     model_config = _CLOSED
-    day_start: Clock | None
-    day_end: Clock | None
-    lunch_start: Clock | None
-    lunch_minutes: int | None
-    no_lunch: bool
+    day_start: Clock | None = None
+    day_end: Clock | None = None
+    lunch_start: Clock | None = None
+    lunch_minutes: int | None = None
+    no_lunch: bool = False
     fills: bool = False
     """They want the time that is usually kept free used as well."""
 
@@ -203,11 +206,11 @@ class TaskWords(BaseModel):
 
     model_config = _CLOSED
     title: Title
-    minutes: int | None
-    depth: Literal["deep", "shallow"] | None
-    one_thing: bool
-    notes: Annotated[str, Field(max_length=3000)]
-    done_when: Criteria
+    minutes: int | None = None
+    depth: Literal["deep", "shallow"] | None = None
+    one_thing: bool = False
+    notes: Annotated[str, Field(max_length=3000)] = ""
+    done_when: Criteria = ()
     details: DetailWords | None = None
 
 
@@ -216,13 +219,13 @@ class TaskChange(BaseModel):
 
     model_config = _CLOSED
     number: int
-    title: Title | None
-    minutes: int | None
-    depth: Literal["deep", "shallow"] | None
-    one_thing: bool | None
-    in_pieces: bool | None
-    notes: Annotated[str, Field(max_length=3000)] | None
-    done_when: Criteria | None
+    title: Title | None = None
+    minutes: int | None = None
+    depth: Literal["deep", "shallow"] | None = None
+    one_thing: bool | None = None
+    in_pieces: bool | None = None
+    notes: Annotated[str, Field(max_length=3000)] | None = None
+    done_when: Criteria | None = None
     details: DetailWords | None = None
 
 
@@ -230,14 +233,14 @@ class InputWords(BaseModel):
     """What is to be done, as far as the message speaks of it. ``remove`` and ``later`` are numbers of the list."""
 
     model_config = _CLOSED
-    add: tuple[TaskWords, ...]
-    change: tuple[TaskChange, ...]
-    remove: tuple[int, ...]
-    later: tuple[int, ...]
+    add: tuple[TaskWords, ...] = ()
+    change: tuple[TaskChange, ...] = ()
+    remove: tuple[int, ...] = ()
+    later: tuple[int, ...] = ()
     """Tasks to defer to another day."""
     later_day: Date | None = None
     """The day to which those go, if the message names one."""
-    bring: tuple[int, ...]
+    bring: tuple[int, ...] = ()
     """Numbers of the tasks offered from earlier days."""
     together: tuple[int, ...] = ()
     """Small tasks to put together into one box, called ``box`` if the message names it."""
@@ -249,28 +252,28 @@ class InputWords(BaseModel):
 class DayWords(PlannedDateResult):
     """What a message says of the day: which one it is, its frame, and what is to be done."""
 
-    frame: FrameWords | None
-    inputs: InputWords | None
+    frame: FrameWords | None = None
+    inputs: InputWords | None = None
 
 
 class WorkWords(BaseModel):
     """Something to be done, as far as the message speaks of it."""
 
     model_config = _CLOSED
-    kind: Literal["do", "plan_day", "block_time", "decompose", "review_rules"]
+    kind: Literal["do", "remind", "plan_day", "block_time", "decompose", "review_rules"]
     title: Title
-    context: Annotated[str, Field(max_length=3000)] | None
-    minutes: int | None
-    date: Date | None
-    start: Clock | None
-    priority: Annotated[int, Field(ge=0, le=4)] | None
-    project: Annotated[str, Field(max_length=100)] | None
-    criteria: tuple[Annotated[str, Field(max_length=300)], ...]
-    files: tuple[Annotated[str, Field(max_length=300)], ...]
-    tags: tuple[Annotated[str, Field(max_length=60)], ...]
-    workflow: Annotated[str, Field(max_length=100)] | None
-    simple: bool
-    haste: Urgency
+    context: Annotated[str, Field(max_length=3000)] | None = None
+    minutes: int | None = None
+    date: Date | None = None
+    start: Clock | None = None
+    priority: Annotated[int, Field(ge=0, le=4)] | None = None
+    project: Annotated[str, Field(max_length=100)] | None = None
+    criteria: tuple[Annotated[str, Field(max_length=300)], ...] = ()
+    files: tuple[Annotated[str, Field(max_length=300)], ...] = ()
+    tags: tuple[Annotated[str, Field(max_length=60)], ...] = ()
+    workflow: Annotated[str, Field(max_length=100)] | None = None
+    simple: bool = False
+    haste: Urgency = "no"
     details: DetailWords | None = None
 
 
@@ -286,6 +289,7 @@ class StartWords(DayWords, _StartKind):
     they want, ``number`` which task of the queue it is about, and ``answer`` is for them.
 
     With ``plan``, ``also`` is what they want besides, once the day is there. ``rules`` is as in :class:`Decision`.
+    Without it, ``rest`` is the part of the message that wants something besides.
     """
 
     also: Annotated[tuple[Wish, ...], Field(max_length=MOST_WISHES)] = ()
@@ -293,7 +297,12 @@ class StartWords(DayWords, _StartKind):
     changes: bool = False
     number: int | None = None
     work: WorkWords | None = None
+    complete: bool = False
+    """All that the task needs to be done is so."""
+    percent: int | None = None
+    speak: LanguageCode | None = None
     answer: Spoken | None = None
+    rest: Annotated[str, Field(max_length=2000)] | None = None
     language: LanguageCode | None = None
 
 
@@ -398,8 +407,8 @@ class OpenWords(BaseModel):
 
     model_config = _CLOSED
     number: int
-    way: Literal["later", "drop", "pieces"] | None
-    minutes: int | None
+    way: Literal["later", "drop", "pieces"] | None = None
+    minutes: int | None = None
 
 
 class ReplanWords(BaseModel):
@@ -408,11 +417,11 @@ class ReplanWords(BaseModel):
     """
 
     model_config = _CLOSED
-    late: int | None
-    missed: tuple[Key, ...]
-    done: tuple[Key, ...]
-    not_today: tuple[Key, ...]
-    open: tuple[OpenWords, ...]
+    late: int | None = None
+    missed: tuple[Key, ...] = ()
+    done: tuple[Key, ...] = ()
+    not_today: tuple[Key, ...] = ()
+    open: tuple[OpenWords, ...] = ()
     day: Date | None = None
     """The day on which they want to do what is not for today, if the message names one."""
     move_to: Date | None = None
@@ -420,21 +429,23 @@ class ReplanWords(BaseModel):
     join: bool = False
     ticked: tuple[int, ...] = ()
     """Numbers of the small tasks in boxes that they say are done."""
+    unticked: tuple[int, ...] = ()
+    """Those that are not done after all."""
     together: tuple[Key, ...] = ()
     """Names of blocks to put together into one box, called ``box`` if the message names it."""
     box: Title | None = None
     apart: tuple[Key, ...] = ()
     """Names of boxes to take apart."""
-    day_end: Clock | None
-    question: Spoken | None
+    day_end: Clock | None = None
+    question: Spoken | None = None
 
 
 class BlockWords(BaseModel):
     """A block of a draft: for a task by its number, or of the model's own with a title. Local start, minutes."""
 
     model_config = _CLOSED
-    task: int | None
-    title: Annotated[str, Field(max_length=300)] | None
+    task: int | None = None
+    title: Annotated[str, Field(max_length=300)] | None = None
     type: Literal["DW", "SW", "PR", "R", "BU"]
     start: Clock
     minutes: int
@@ -495,24 +506,24 @@ class RuleWords(BaseModel):
     """A rule as it shall be, as far as the message says it; null leaves a part as it is."""
 
     model_config = _CLOSED
-    name: Annotated[str, Field(min_length=1, max_length=300)] | None
-    description: Words | None
-    necessity: Necessity | None
-    scope: Scope | None
-    rule_kind: RuleKind | None
-    slot: Slot | None
-    dimension: Dimension | None
-    domain: Domain | None
-    windows: Annotated[tuple[WindowSaid, ...], Field(max_length=10)] | None
-    minutes_min: int | None
-    minutes_max: int | None
-    change: Literal["more", "less"] | None
-    day_rule: DayRuleText | None
-    start_date: Date | None
-    end_date: Date | None
-    days_of_week: tuple[Weekday, ...] | None
-    event_types: tuple[ET, ...] | None
-    topics: Annotated[tuple[Topic, ...], Field(max_length=6)] | None
+    name: Annotated[str, Field(min_length=1, max_length=300)] | None = None
+    description: Words | None = None
+    necessity: Necessity | None = None
+    scope: Scope | None = None
+    rule_kind: RuleKind | None = None
+    slot: Slot | None = None
+    dimension: Dimension | None = None
+    domain: Domain | None = None
+    windows: Annotated[tuple[WindowSaid, ...], Field(max_length=10)] | None = None
+    minutes_min: int | None = None
+    minutes_max: int | None = None
+    change: Literal["more", "less"] | None = None
+    day_rule: DayRuleText | None = None
+    start_date: Date | None = None
+    end_date: Date | None = None
+    days_of_week: tuple[Weekday, ...] | None = None
+    event_types: tuple[ET, ...] | None = None
+    topics: Annotated[tuple[Topic, ...], Field(max_length=6)] | None = None
 
 
 def aspect_of(
@@ -533,29 +544,43 @@ class MemoryWords(BaseModel):
 
     model_config = _CLOSED
     wish: MemoryWish
-    numbers: Annotated[tuple[int, ...], Field(max_length=20)]
-    search: Annotated[tuple[Query, ...], Field(max_length=MOST_QUERIES)]
-    reason: Annotated[str, Field(max_length=600)] | None
-    rule: RuleWords | None
-    question: Spoken | None
+    numbers: Annotated[tuple[int, ...], Field(max_length=20)] = ()
+    search: Annotated[tuple[Query, ...], Field(max_length=MOST_QUERIES)] = ()
+    reason: Annotated[str, Field(max_length=600)] | None = None
+    rule: RuleWords | None = None
+    question: Spoken | None = None
+    instead: bool = False
+    """It corrects what was last done there, which is taken back first."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpeningReading:
     """Result of a first message: commands for the session that it begins, and lines for the person.
 
-    If the message does not ask for a plan, ``plan`` is false, and ``hydrated`` the request it makes instead, if any.
+    If the message does not ask for a plan, ``plan`` is false, and ``hydrated`` the request it makes instead, if any,
+    ``command`` the command it gives, or ``thread`` the session whose plan it is about; ``rest`` is still to be read.
     ``language`` is that of the message, if it is another one than that of the session.
     """
 
     commands: Sequence[SessionCommand] = ()
     lines: tuple[str, ...] = ()
     hydrated: HydratedMessage | None = None
+    command: SessionCommand | QueueCommand | None = None
+    thread: str | None = None
+    rest: str | None = None
     plan: bool = True
     unread: bool = False
     """True if no model could read the message."""
     language: str | None = None
+    moves: tuple[SessionCommand, ...] = ()
+    """Steps that the message has settled, so that they need no confirmation."""
     further: tuple[Wish, ...] = ()
     """What the message wants once the session has begun, in order."""
     rules: bool = False
     """True if the message says how the person's days should be in general."""
+
+    @property
+    def answers(self) -> bool:
+        """True if there is something to answer."""
+        requests = (self.hydrated, self.command, self.thread)
+        return self.plan or self.unread or bool(self.lines) or any(each is not None for each in requests)

@@ -366,6 +366,9 @@ def memory_commands(
     invalid rule.
     """
     head = command_fields(reply)
+    if words.instead and session.rules.memory_writes and words.wish is not MemoryWish.UNDO:
+        corrected = memory_commands(reply, session, listed, replace(words, instead=False))
+        return (UndoMemory(**head, write=_last_write(session)), *corrected)
     match words.wish:
         case MemoryWish.LIST | MemoryWish.GET:
             shown = tuple(get_numbered(listed, number).uid for number in words.numbers)

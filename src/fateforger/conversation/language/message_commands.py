@@ -69,6 +69,7 @@ from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.pending import PendingKind, PendingQuestion, fix_button, sole_question
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.undone import NONE_UNDONE, find_undone
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace, replace_named
@@ -125,10 +126,11 @@ GOALS = {Intent.DRAFT: TimeboxingStage.SKELETON, Intent.COMMIT: TimeboxingStage.
 
 
 def commands_to(reply: TimeboxingUserReply, session: Session, goal: TimeboxingStage) -> tuple[SessionCommand, ...]:
-    """Return the moves through all steps to a stage; from there on, the move that is made there again."""
+    """Return the moves through all steps to a stage. There, a commit is tried again, and a draft is left as it is."""
     if session.stage.number >= goal.number:
-        again = goal is TimeboxingStage.SKELETON or not is_offered(session, Move.RETRY)
-        return (StageAction(**command_fields(reply), move=Move.PROCEED if again else Move.RETRY),)
+        move = Move.RETRY if is_offered(session, Move.RETRY) else Move.PROCEED
+        again = (StageAction(**command_fields(reply), move=move),)
+        return () if goal is TimeboxingStage.SKELETON else again
     first = () if session.stage is not TimeboxingStage.DATE else (TimeboxingCommitDate(**command_fields(reply)),)
     steps = goal.number - session.stage.number - len(first)
     return (*first, *(StageAction(**command_fields(reply), move=Move.PROCEED) for _step in range(steps)))
@@ -285,9 +287,10 @@ def _minutes(minutes: int | None) -> int | None:
 def get_numbered(items: Sequence[T], number: int) -> T:
     """Return a row of a list that was shown with numbers from 1. Raises ``BadInput``."""
     if not 1 <= number <= len(items):
-        there = f"1 to {len(items)}" if items else "none, the list is empty"
+        if not items:
+            raise BadInput(_("There is no number {number} in the list, because it is empty.", number=number))
         raise BadInput(
-            _("There is no number {number} in the list; the numbers are {there}.", number=number, there=there)
+            _("There is no number {number} in the list; the numbers are 1 to {count}.", number=number, count=len(items))
         )
     return items[number - 1]
 
@@ -308,13 +311,14 @@ class PendingAnswer:
     """Result of a yes or a no: a command, or lines for the person.
 
     With ``in_words`` it answers the bot's last words, so the message has to be read together with them. With
-    ``asks_back`` the person still has to answer.
+    ``asks_back`` the person still has to answer. ``question`` is what was answered in words.
     """
 
     command: SessionCommand | None = None
     lines: tuple[str, ...] = ()
     asks_back: bool = False
     in_words: bool = False
+    question: PendingQuestion | None = None
 
 
 def answer_pending(reply: TimeboxingUserReply, waiting: Sequence[PendingQuestion], wish: Wish) -> PendingAnswer:
@@ -360,8 +364,8 @@ def _accept(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAns
     if question.which:
         options = " / ".join(option.label for option in question.which)
         return PendingAnswer(lines=(question.sentence, _(WHICH_OPTION, options=options)), asks_back=True)
-    if question.kind in {PendingKind.WORDS, PendingKind.SAID}:
-        return PendingAnswer(in_words=True)
+    if question.kind in {PendingKind.WORDS, PendingKind.SAID, PendingKind.QUEUE}:
+        return PendingAnswer(in_words=True, question=question)
     return PendingAnswer(lines=(question.sentence, _(ONE_BY_ONE)), asks_back=True)
 
 
@@ -408,9 +412,12 @@ def _box_commands(
     boxed, apart = (
         tuple(task_of(key, ids) or key for key in _keys(session, names)) for names in (words.together, words.apart)
     )
-    ticked = tuple(get_numbered(list_items(session), number) for number in dict.fromkeys(words.ticked))
+    ticks = (
+        (tuple(get_numbered(list_items(session), number) for number in dict.fromkeys(numbers)), done)
+        for numbers, done in ((words.ticked, True), (words.unticked, False))
+    )
     return (
-        *((TickItems(**head, items=ticked),) if ticked else ()),
+        *(TickItems(**head, items=items, done=done) for items, done in ticks if items),
         *((PutTogether(**head, task_ids=tuple(dict.fromkeys(boxed)), title=words.box or ""),) if boxed else ()),
         *(TakeApart(**head, task_id=task_id) for task_id in dict.fromkeys(apart)),
     )
@@ -471,6 +478,8 @@ def read_aside(
         raise BadInput(_("The preview is not open, so there is nothing to close."))
     if intent is Intent.CLOSE_MEMORY and session.thread.memory is None:
         raise BadInput(_("The list of what I know is not open, so there is nothing to close."))
+    if intent is Intent.REDO_CHANGE and find_undone(session) is None:
+        raise BadInput(_(NONE_UNDONE))
     if intent in _PLAIN:
         kind, values = _PLAIN[intent]
         return kind(**command_fields(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only

@@ -9,9 +9,9 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar, assert_never
+from typing import Any, TypeVar, assert_never
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from fateforger.conversation.language.answers import (
     AnswerWords,
@@ -23,7 +23,6 @@ from fateforger.conversation.language.answers import (
     ReplanWords,
     StartWords,
     Wish,
-    WorkWords,
 )
 from fateforger.conversation.language.block_names import find_block
 from fateforger.conversation.language.memory_tools import memory_commands
@@ -41,8 +40,13 @@ from fateforger.conversation.language.message_commands import (
 )
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
 from fateforger.conversation.language.plan_proposals import TimeboxPatcher
+from fateforger.conversation.language.queue_requests import (
+    OutsideContext,
+    find_thread,
+    list_outside,
+    read_request,
+)
 from fateforger.conversation.language.tables import (
-    LONGEST_TEXT,
     Row,
     Table,
     clock_facts,
@@ -66,153 +70,70 @@ from fateforger.conversation.language.tables import (
 )
 from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable, UserError
 from fateforger.memory.versions import Version
-from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.ports.model import Model, Role
 from fateforger.session.boxes import list_boxes
 from fateforger.session.commands import SessionCommand
+from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.plan import ApplyPatch, ExplainBlock, MovePlan
-from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.session.commands.thread import RequestWork, StageAction, TimeboxingUserReply
 from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.session.gate import offered_moves
 from fateforger.session.model import Session
 from fateforger.session.pending import PendingKind, PendingQuestion, pending_questions
+from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.recall import count_left_out, followed_constraints
-from fateforger.session.stages import TimeboxingStage
+from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.undone import find_undone
-from fateforger.tasks.intent import HydratedMessage, Purpose, path_of
-from fateforger.tasks.task import (
-    NORMAL,
-    TEXT_LENGTH,
-    TITLE_LENGTH,
-    BlockTime,
-    Decompose,
-    Do,
-    PlanDay,
-    QueuedTask,
-    ReviewConstraints,
-    TaskSpec,
-    Work,
-)
-from fateforger.text import current_language, mark_message, match_language, shorten, speak
+from fateforger.tasks.intent import HydratedMessage, Purpose
+from fateforger.text import current_language, mark_message, match_language, speak
 from fateforger.text import gettext as _
 from fateforger.values import replace
-from fateforger.workflow.definition import list_shipped, load_shipped
 
 log = logging.getLogger(__name__)
 
-MOST_TASKS = 25
-OWN = "timeboxing"
-"""Workflow of the program itself, which no task uses."""
-DECOMPOSE = "decompose"
-
-
-def hydrate(reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask]) -> HydratedMessage | None:
-    """Convert the words into a request; ``None`` if there is nothing to do and nothing to say."""
-    path = path_of(words.wants, changes=words.changes)
-    named = _find_task_id(words.number, queue)
-    if words.wants is Purpose.WORK and words.work is not None and path == "enqueue":
-        spec = _build_spec(reply, words.work)
-        return HydratedMessage(
-            intent=words.wants,
-            execution_path=path,
-            workflow=spec.workflow,
-            spec=spec,
-            simple=words.work.simple,
-            haste=words.work.haste,
-        )
-    if words.wants in _OF_ONE and words.number is not None and named is None:
-        # A task that does not exist must not start or end another one: the queue is shown instead (S223).
-        return HydratedMessage(intent=Purpose.TASKS, execution_path=path_of(Purpose.TASKS))
-    if words.wants is Purpose.DONE and named is None:
-        return None
-    if path == "enqueue" or (words.wants in _TALK and not words.answer):
-        return None
-    return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
-
-
-_OF_ONE = frozenset({Purpose.PULL, Purpose.DONE})
-_TALK = frozenset({Purpose.QUESTION, Purpose.CONVERSATION, Purpose.WORK})
-
-
-def queue_table(queue: Sequence[QueuedTask]) -> Table:
-    """Return a person's queue as a table, numbered from 1."""
-    rows = [
-        {
-            "number": number,
-            "title": shorten(task.spec.title, LONGEST_TEXT),
-            "state": task.state.value,
-            "priority": task.spec.priority,
-        }
-        for number, task in enumerate(queue[:MOST_TASKS], 1)
-    ]
-    return "queue", rows, len(queue) - len(rows)
-
-
-def workflow_table() -> Table:
-    """Return the workflows whose rules can apply to a task."""
-    rows = [{"name": name, "for": "; ".join(load_shipped(name).applies_when)} for name in list_shipped() if name != OWN]
-    return "workflows", rows, 0
-
-
-def _find_task_id(number: int | None, queue: Sequence[QueuedTask]) -> str | None:
-    if number is None or not 1 <= number <= min(len(queue), MOST_TASKS):
-        return None
-    return queue[number - 1].id
-
-
-def _build_spec(reply: TimeboxingUserReply, words: WorkWords) -> TaskSpec:
-    """Build the task. Values that cannot be used are left out rather than guessed."""
-    work = _build_work(words)
-    known = words.workflow if words.workflow in list_shipped() and words.workflow != OWN else None
-    given = {
-        "title": words.title,
-        "work": work,
-        "project": words.project or "",
-        "priority": NORMAL if words.priority is None else words.priority,
-        "tags": tuple(dict.fromkeys(tag for tag in words.tags if tag))[:20],
-        "context": (words.context or reply.text)[:TEXT_LENGTH],
-        "relevant_files": tuple(name for name in words.files if name)[:50],
-        "acceptance_criteria": tuple(text for text in words.criteria if text)[:50],
-        "details": _build_details(words),
-        "workflow": DECOMPOSE if isinstance(work, Decompose) else known or "",
-    }
-    try:
-        return TaskSpec.model_validate(given)
-    except ValidationError:
-        return TaskSpec(title=words.title[:TITLE_LENGTH], work=work, context=reply.text[:TEXT_LENGTH])
-
-
-def _build_details(words: WorkWords) -> TaskDetails:
-    if words.details is None:
-        return PLAIN
-    try:
-        return change_details(words.details.model_dump(exclude_none=True, exclude={"after"}))
-    except BadInput:
-        return PLAIN
-
-
-def _build_work(words: WorkWords) -> Work:
-    minutes = words.minutes if words.minutes is not None and 0 < words.minutes <= 24 * 60 else None
-    match words.kind:
-        case "plan_day" if words.date is not None:
-            return PlanDay(date=words.date)
-        case "block_time" if words.date is not None and minutes is not None:
-            return BlockTime(date=words.date, minutes=minutes, start=words.start)
-        case "decompose":
-            return Decompose()
-        case "review_rules":
-            return ReviewConstraints()
-        case _:
-            return Do(minutes=minutes)
-
 
 async def read_opening(
-    reply: TimeboxingUserReply, session: Session, model: Model, queue: Sequence[QueuedTask] = ()
+    reply: TimeboxingUserReply, session: Session, model: Model, context: OutsideContext
 ) -> OpeningReading:
-    """Read a message that may begin ``session``, from a person with the given ``queue``.
+    """Read a message that may begin ``session``.
 
     A failing model raises nothing; the reading says that the message is ``unread``.
     """
+    try:
+        words = await _ask_start(reply, session, model, context)
+    except ModelError as error:
+        log.warning("a first message was not read: %s", error.message)
+        return OpeningReading(plan=False, unread=True)
+    language = find_new_language(session, words.language)
+    if not words.plan:
+        with speak(language or current_language()):
+            return OpeningReading(**_read_outside(reply, words, context, session.tz), plan=False, language=language)
+    also = merge_wishes(words.also)
+    with speak(language or current_language()):
+        try:
+            commands = day_commands(reply, session, words)
+        except BadInput as error:
+            return OpeningReading(lines=(error.message,), language=language, further=also, rules=words.rules)
+    lines = (words.question,) if words.question else ()
+    moves = _list_settled_steps(reply, words)
+    return OpeningReading(commands, lines, language=language, moves=moves, further=also, rules=words.rules)
+
+
+def _list_settled_steps(reply: TimeboxingUserReply, words: StartWords) -> tuple[SessionCommand, ...]:
+    """Return the moves past the steps of a first message that need no confirmation.
+
+    A day that it names is the day; with work for that day, the usual frame holds as well.
+    """
+    if words.date is None or words.question:
+        return ()
+    confirm = TimeboxingCommitDate(**command_fields(reply))
+    if words.inputs is None or not words.inputs.add:
+        return (confirm,)
+    return confirm, StageAction(**command_fields(reply), move=Move.PROCEED)
+
+
+async def _ask_start(reply: TimeboxingUserReply, session: Session, model: Model, context: OutsideContext) -> StartWords:
+    """Ask what a message wants that is not about the plan of a thread. Raises ``ModelError``."""
     prompt = prompt_for(
         "start",
         Role.DECIDE,
@@ -222,24 +143,21 @@ async def read_opening(
             ("day", {**day_facts(session, reply.at), **clock_facts(session, reply.at)}),
             ("frame", frame_facts(session)),
         ),
-        tables=(list_upcoming_days(reply.at, session.tz), queue_table(queue), workflow_table()),
+        tables=(list_upcoming_days(reply.at, session.tz), *list_outside(context)),
     )
+    return (await ask(model, ModelQuestion(prompt, StartWords, seconds=DECISION_LIMIT))).value
+
+
+def _read_outside(reply: TimeboxingUserReply, words: StartWords, context: OutsideContext, tz: str) -> dict[str, Any]:
+    """Return the fields of the reading of a message that asks for no plan."""
+    fields: dict[str, Any] = {"rest": words.rest}
     try:
-        words = (await ask(model, ModelQuestion(prompt, StartWords, seconds=DECISION_LIMIT))).value
-    except ModelError as error:
-        log.warning("a first message was not read: %s", error.message)
-        return OpeningReading(plan=False, unread=True)
-    language = find_new_language(session, words.language)
-    if not words.plan:
-        return OpeningReading(hydrated=hydrate(reply, words, queue), plan=False, language=language)
-    also = merge_wishes(words.also)
-    with speak(language or current_language()):
-        try:
-            commands = day_commands(reply, session, words)
-        except BadInput as error:
-            return OpeningReading(lines=(error.message,), language=language, further=also, rules=words.rules)
-    lines = (words.question,) if words.question else ()
-    return OpeningReading(commands, lines, language=language, further=also, rules=words.rules)
+        request = read_request(reply, words, context, tz)
+    except BadInput as error:
+        return {**fields, "lines": (error.message,)}
+    if isinstance(request, HydratedMessage):
+        return {**fields, "hydrated": request}
+    return {**fields, "command": request, "thread": find_thread(words, context)}
 
 
 T = TypeVar("T", bound=BaseModel)
@@ -255,6 +173,9 @@ PURPOSES = {
 }
 NOTHING = mark_message(
     "I found nothing in that to change here. Say it another way, or use the buttons and forms on this card."
+)
+UNSURE = mark_message(
+    "The language model did not tell me in time what you want, so I took your message as information for this step."
 )
 NOTHING_FOUND = "nothing-found"
 REMEDY = mark_message("The buttons and forms on this card do the same.")
@@ -284,16 +205,17 @@ class MessageWishes:
     """What a message wants, in order; ``trouble`` says why it could not be read.
 
     ``rules`` is true if the message may say how the person's days should be in general. ``language`` is that of the
-    message, if it is another one than that of the thread, which follows it.
+    message, if it is another one than that of the thread, which follows it. ``lines`` are for the person.
     """
 
     wishes: tuple[Wish, ...] = ()
     rules: bool = True
     language: str | None = None
     trouble: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
-_TOLD = frozenset({Intent.ANSWER, Intent.CHANGE, Intent.ASK, Intent.MEMORY, Intent.REPLAN})
+_TOLD = frozenset({Intent.ANSWER, Intent.CHANGE, Intent.ASK, Intent.MEMORY, Intent.REPLAN, Intent.WORK})
 """Intents whose part of the message is read further."""
 
 
@@ -302,14 +224,15 @@ async def find_wishes(
 ) -> MessageWishes:
     """Return what a message wants. Raises nothing for a failing model.
 
-    A classification that fails or times out counts as giving information, never as a move (S124).
+    A classification that fails or times out counts as giving information, never as a move (S124), and the person is
+    told so.
     """
     try:
         decision = await _MessageReader(reply, session, model, (), waiting).classify()
     except (ModelTimedOut, ModelUnusable):
-        return MessageWishes((Wish(intent=Intent.ANSWER, number=None, words=None),))
+        return MessageWishes((Wish(intent=Intent.ANSWER, number=None, words=None),), lines=(_(UNSURE),))
     except ModelError as error:
-        return MessageWishes(trouble=(error.message, _(REMEDY)))
+        return MessageWishes(trouble=(_(error.message), _(REMEDY)))
     wishes = merge_wishes(decision.wishes)
     if len(wishes) == 1:
         wishes = (replace(wishes[0], words=None),)
@@ -321,7 +244,7 @@ def merge_wishes(wishes: Sequence[Wish]) -> tuple[Wish, ...]:
     merged: list[Wish] = []
     for wish in wishes:
         last = merged[-1] if merged else None
-        if last is not None and last.intent is wish.intent and wish.intent in _TOLD - {Intent.ASK}:
+        if last is not None and last.intent is wish.intent and wish.intent in _TOLD - {Intent.ASK, Intent.WORK}:
             words = "\n".join(text for text in (last.words, wish.words) if text)
             merged[-1] = replace(last, words=words or None)
         else:
@@ -336,19 +259,21 @@ async def read_wish(
     model: Model,
     nameable: Sequence[Version] = (),
     waiting: Sequence[PendingQuestion] | None = None,
+    context: OutsideContext | None = None,
 ) -> MessageReading:
     """Read one wish of a message. Changes nothing, and raises nothing for a failing model.
 
     ``reply`` holds the words of the wish. ``nameable`` are the constraints that it may refer to. ``waiting`` are the
     questions and offers on the card that the person had in view; by default those of the session. A yes or no refers
-    only to these (see :mod:`fateforger.conversation.language.message_commands`).
+    only to these (see :mod:`fateforger.conversation.language.message_commands`). ``context`` is what a wish may be
+    about that is not in the plan.
     """
     asked = pending_questions(session) if waiting is None else waiting
-    reader = _MessageReader(reply, session, model, nameable, asked)
+    reader = _MessageReader(reply, session, model, nameable, asked, context)
     try:
         heard = await _follow_wish(reader, wish)
     except ModelError as error:
-        return MessageReading(trouble=(error.message, _(REMEDY)))
+        return MessageReading(trouble=(_(error.message), _(REMEDY)))
     except UserError as error:
         return MessageReading(trouble=(error.message,), spoken=error.message, asks=False)
     return heard if heard.commands or heard.lines else MessageReading(lines=(_(NOTHING),), code=NOTHING_FOUND)
@@ -370,7 +295,7 @@ async def read_memory_request(
     try:
         return await _MessageReader(reply, session, model, nameable, ()).read_memory_request()
     except (ModelError, UserError) as error:
-        return MessageReading(trouble=(error.message,))
+        return MessageReading(trouble=(_(error.message),))
 
 
 async def _follow_wish(reader: _MessageReader, wish: Wish) -> MessageReading:
@@ -385,6 +310,8 @@ async def _follow_wish(reader: _MessageReader, wish: Wish) -> MessageReading:
             return await reader.answer_question()
         case Intent.MEMORY:
             return await reader.read_memory_request()
+        case Intent.WORK:
+            return await reader.read_work()
         case Intent.CHANGE if session.stage is Stage.SKELETON:
             # A change of a draft is made in Refine, which the session goes on to by itself.
             heard = await reader.read_change()
@@ -411,10 +338,12 @@ class _MessageReader:
         model: Model,
         nameable: Sequence[Version],
         waiting: Sequence[PendingQuestion],
+        context: OutsideContext | None = None,
     ) -> None:
         self.reply = reply
         self.session = session
         self.waiting = waiting
+        self._context = context or OutsideContext()
         self._model = model
         self._now: datetime = reply.at
         self._nameable = nameable
@@ -466,7 +395,8 @@ class _MessageReader:
         """Answer the pending question. A message that answers the last words is read together with them."""
         answer = answer_pending(self.reply, self.waiting, wish)
         if answer.in_words:
-            return await self.read_stage_values()
+            of_queue = answer.question is not None and answer.question.kind is PendingKind.QUEUE
+            return await (self.read_work() if of_queue else self.read_stage_values())
         return MessageReading(
             () if answer.command is None else (answer.command,), answer.lines, asks_back=answer.asks_back
         )
@@ -505,6 +435,18 @@ class _MessageReader:
         )
         wanted = memory_commands(self.reply, self.session, self._nameable, words)
         return MessageReading(wanted, _to_lines(words.question), spoken=words.question)
+
+    async def read_work(self) -> MessageReading:
+        """Extract a request about the queue, the week or another day, as from a first message."""
+        words = await _ask_start(self.reply, self.session, self._model, self._context)
+        if words.wants is Purpose.MEMORY and not words.plan:
+            return await self.read_memory_request()
+        request = read_request(self.reply, words, self._context, self.session.tz)
+        if request is None:
+            return MessageReading()
+        if isinstance(request, HydratedMessage | QueueCommandBase):
+            request = RequestWork(**command_fields(self.reply), request=request)
+        return MessageReading((request,))
 
     async def read_progress(self) -> MessageReading:
         """Extract the progress of the day: delays, finished blocks, and blocks that are not for today."""

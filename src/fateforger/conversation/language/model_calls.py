@@ -23,22 +23,22 @@ from fateforger.planning.validation import first_mistake
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Completion, Model, Prompt, Role, Spent, Usage
 from fateforger.session.day import local_today
-from fateforger.text import current_language, list_languages, name_language
+from fateforger.text import current_language, list_languages, mark_message, name_language
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 6,
-    "date": 9,
-    "decide": 10,
-    "decompose": 3,
-    "draft": 5,
-    "facts": 10,
-    "memory": 10,
-    "patch": 13,
-    "replan": 5,
-    "rules": 8,
-    "start": 11,
+    "ask": 7,
+    "date": 10,
+    "decide": 12,
+    "decompose": 4,
+    "draft": 6,
+    "facts": 11,
+    "memory": 12,
+    "patch": 14,
+    "replan": 7,
+    "rules": 9,
+    "start": 13,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
@@ -64,7 +64,14 @@ def prompt_for(
     data = "\n".join([encode({key: dict(row)}) for key, row in rows] + [_table(table) for table in tables])
     said = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}… (cut)"
     user = _template("user.j2").render(mark=_mark(data + said), tables=data, message=said)
-    return Prompt(f"{name}/{VERSIONS[name]}", role, system_text(name, answer), user.strip(), build_schema(answer))
+    return Prompt(
+        f"{name}/{VERSIONS[name]}",
+        role,
+        system_text(name, answer),
+        user.strip(),
+        build_schema(answer),
+        describe_answer(answer),
+    )
 
 
 @cache
@@ -72,9 +79,14 @@ def system_text(name: str, answer: type[BaseModel]) -> str:
     """Return the constant system text of a prompt, which asks for that type of answer."""
     languages = ", ".join(list_languages())
     text = _template(f"{name}.j2").render(
-        schema=describe_type(answer), policy_version=POLICY_VERSION, languages=languages
+        answer=describe_answer(answer), policy_version=POLICY_VERSION, languages=languages
     )
     return str(text).strip()
+
+
+def describe_answer(answer: type[BaseModel]) -> str:
+    """Return the end of a system text, which a model that reads the JSON schema does not need."""
+    return f"Its type:\n{describe_type(answer)}"
 
 
 def _table(table: Table) -> str:
@@ -165,6 +177,8 @@ def _reject(sentence: str) -> NoReturn:
     raise ValueError(f"{sentence}.")
 
 
+TOO_LATE = mark_message("The language model took too long to answer.")
+UNUSABLE = mark_message("The language model gave no answer that I can use.")
 T = TypeVar("T", bound=BaseModel)
 QUOTED = 4_000
 """Length, in characters, to which a wrong answer is cut when it is sent back to the model."""
@@ -174,8 +188,8 @@ QUOTED = 4_000
 class ModelQuestion(Generic[T]):
     """Question to a model, with the type of its answer.
 
-    ``seconds`` limits all tries together, ``tries`` their number; a wrong answer is sent back with its mistake.
-    ``accept`` may reject a well-formed answer by raising ``UserError``, whose message is sent back too.
+    ``seconds`` limits all tries together, at usual speed, and ``tries`` their number. A wrong answer is sent back with
+    its mistake. ``accept`` may reject a well-formed answer by raising ``UserError``, whose message is sent back too.
     """
 
     prompt: Prompt
@@ -201,7 +215,7 @@ async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
     """
     prompt, mistake, exchanges = question.prompt, "", list[Completion]()
     try:
-        async with asyncio.timeout(question.seconds) as deadline:
+        async with asyncio.timeout(question.seconds * model.time_factor) as deadline:
             for _ in range(question.tries):
                 left = (deadline.when() or 0) - asyncio.get_running_loop().time()
                 completion = await model.complete(prompt, seconds=left)
@@ -212,14 +226,15 @@ async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
                     mistake = str(error)
                 prompt = replace(prompt, history=(*prompt.history, (completion.text[:QUOTED], mistake)))
     except TimeoutError:
-        raise ModelTimedOut("The language model took too long to answer.") from None
-    raise ModelUnusable(f"The language model's answer cannot be used: {mistake}", where=question.prompt.name)
+        raise ModelTimedOut(TOO_LATE) from None
+    log.warning("an answer to %s cannot be used: %s", question.prompt.name, mistake)
+    raise ModelUnusable(UNUSABLE, where=question.prompt.name)
 
 
 def _parse_answer(text: str, question: ModelQuestion[T]) -> T:
     """Parse and validate an answer. Raises ``ValueError`` with the one mistake to fix."""
     try:
-        value = question.answer.model_validate(extract_json(text))
+        value = question.answer.model_validate(_drop_nulls(extract_json(text)))
     except ValidationError as error:
         mistake = first_mistake(error)
         raise ValueError(f"{mistake.sentence} (at {mistake.where or 'the top'})") from None
@@ -228,6 +243,15 @@ def _parse_answer(text: str, question: ModelQuestion[T]) -> T:
             question.accept(value)
         except UserError as error:
             raise ValueError(error.message) from None
+    return value
+
+
+def _drop_nulls(value: Any) -> Any:
+    """Return a value without its fields that are null; each may be left out, and models often write null instead."""
+    if isinstance(value, list):
+        return [_drop_nulls(part) for part in value]
+    if isinstance(value, Mapping):
+        return {name: _drop_nulls(part) for name, part in value.items() if part is not None}
     return value
 
 
@@ -248,6 +272,11 @@ class CountingModel:
         self._tz = tz
         self._adding = BackgroundTasks()
         self._complained = False
+
+    @property
+    def time_factor(self) -> float:
+        """See :attr:`fateforger.ports.model.Model.time_factor`."""
+        return self._model.time_factor
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         """See :meth:`fateforger.ports.model.Model.complete`."""

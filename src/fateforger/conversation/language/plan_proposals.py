@@ -36,7 +36,7 @@ from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft
 from fateforger.drafting.solver import BlockMove, RevisedPlan, repair_plan
 from fateforger.drafting.violations import find_violations
-from fateforger.errors import BadInput, InternalError, ModelError, ModelTimedOut, UserError
+from fateforger.errors import BadInput, InternalError, ModelError, ModelTimedOut, ModelUnusable, UserError
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.violations import find_order_violations
 from fateforger.memory.vocabulary import Necessity
@@ -154,6 +154,9 @@ TOO_SLOW = mark_message(
 NO_USE = mark_message(
     "The language model gave me no draft that works, so I drafted this day by my own rules; Redo step asks it again."
 )
+NO_ANSWER = mark_message(
+    "The language model does not answer at the moment, so I drafted this day by my own rules; Redo step asks it again."
+)
 LONGEST_TITLE = 80
 
 
@@ -212,7 +215,14 @@ async def sketch_day(
 
 def without_sketch(session: Session, error: ModelError | BadInput) -> Sketch:
     """Return a sketch without a draft, with the reason."""
-    return Sketch(basis=basis_of(session) or "", trouble=_(TOO_SLOW) if isinstance(error, ModelTimedOut) else _(NO_USE))
+    match error:
+        case ModelTimedOut():
+            trouble = _(TOO_SLOW)
+        case ModelUnusable() | BadInput():
+            trouble = _(NO_USE)
+        case _:
+            trouble = _(NO_ANSWER)
+    return Sketch(basis=basis_of(session) or "", trouble=trouble)
 
 
 def _tables(session: Session, day: Day, rules: Sequence[Told], instead_of: TBPlan | None) -> Iterator[Table]:

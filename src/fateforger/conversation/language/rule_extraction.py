@@ -61,19 +61,19 @@ class ConstraintWords(BaseModel):
     name: Annotated[str, Field(min_length=1, max_length=300)]
     description: Annotated[str, Field(min_length=1, max_length=2000)]
     necessity: Necessity
-    rule_kind: RuleKind | None
-    slot: Slot | None
+    rule_kind: RuleKind | None = None
+    slot: Slot | None = None
     dimension: Dimension
     domain: Domain
-    windows: Annotated[tuple[WindowWords, ...], Field(max_length=10)]
-    minutes_min: int | None
-    minutes_max: int | None
-    day_rule: DayRuleText | None
-    start_date: Date | None
-    end_date: Date | None
-    days_of_week: tuple[Weekday, ...]
-    recurrence: Annotated[str, Field(max_length=400)] | None
-    event_types: tuple[ET, ...]
+    windows: Annotated[tuple[WindowWords, ...], Field(max_length=10)] = ()
+    minutes_min: int | None = None
+    minutes_max: int | None = None
+    day_rule: DayRuleText | None = None
+    start_date: Date | None = None
+    end_date: Date | None = None
+    days_of_week: tuple[Weekday, ...] = ()
+    recurrence: Annotated[str, Field(max_length=400)] | None = None
+    event_types: tuple[ET, ...] = ()
     topics: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=60)], ...], Field(min_length=1, max_length=6)]
     confidence: Annotated[float, Field(ge=0, le=1)]
 
@@ -87,8 +87,8 @@ class ConstraintInterpretation(BaseModel):
     should_extract: bool
     holds_secret: bool
     scope: Scope
-    constraints: Annotated[tuple[ConstraintWords, ...], Field(max_length=MOST_CONSTRAINTS)]
-    question: Spoken | None
+    constraints: Annotated[tuple[ConstraintWords, ...], Field(max_length=MOST_CONSTRAINTS)] = ()
+    question: Spoken | None = None
 
 
 async def interpret(reply: TimeboxingUserReply, session: Session, model: Model) -> ConstraintInterpretation:
@@ -161,11 +161,11 @@ log = logging.getLogger(__name__)
 
 
 def build_interpreter(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Interpret:
-    """Return a function that interprets a reply with the model, within the time limit in ``seconds``."""
+    """Return a function that interprets a reply with the model, within ``seconds`` at usual speed."""
 
     async def understand(reply: TimeboxingUserReply, session: Session) -> AddExtracted | None:
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds * model.time_factor):
                 interpretation = await interpret(reply, session, model)
         except TimeoutError:
             raise TryLater("The language model took too long.") from None

@@ -226,7 +226,8 @@ def _if_yes(question: PendingQuestion) -> str:
         return shorten(question.yes.label, LONGEST_TEXT)
     if question.which:
         return f"one of: {' / '.join(shorten(option.label, LONGEST_TEXT) for option in question.which)}"
-    return "what it asks" if question.kind in {PendingKind.WORDS, PendingKind.SAID} else "has to be said one by one"
+    words = {PendingKind.WORDS, PendingKind.SAID, PendingKind.QUEUE}
+    return "what it asks" if question.kind in words else "has to be said one by one"
 
 
 def exchange_facts(session: Session) -> tuple[tuple[str, Row], ...]:

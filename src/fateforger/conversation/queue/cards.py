@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import assert_never
 
 from fateforger.planning.task_details import PLAIN, TaskDetails
@@ -20,6 +21,7 @@ from fateforger.session.cards import (
     Part,
     Prose,
     Select,
+    name_button,
     plain,
 )
 from fateforger.session.day import day_words
@@ -54,7 +56,7 @@ from fateforger.tasks.task import (
     priority_words,
 )
 from fateforger.tasks.transitions import possible_actions
-from fateforger.text import count_tasks, join_sentences, join_words, mark_message, ngettext
+from fateforger.text import count_tasks, join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import tick_items
 
@@ -94,7 +96,7 @@ def build_acknowledgment(task: QueuedTask) -> Card:
         Prose(text=text),
         Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
         Prose(text=_("Run `/pull {id}` to start it, or just go on; I keep it for you.", id=task.id)),
-        Controls(items=(build_pull_button(task, _("Pull it now")), now, SHOW.localize())),
+        Controls(items=(build_pull_button(task, _("Pull it now")), now, build_remind_button(task), SHOW.localize())),
         Note(text=_(MODES[task.mode])),
     ]
     return Card(text=text, parts=tuple(parts))
@@ -106,6 +108,8 @@ def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
         f"`{task_id}`: {describe_kind(spec.work)}",
         _("Priority: {priority}", priority=priority_words(spec.priority)),
     ]
+    if spec.remind_at is not None:
+        lines.append(_("Reminder: {when}", when=describe_reminder(spec.remind_at)))
     if spec.details != PLAIN:
         lines.append(_("Details: {details}", details=describe_details(spec.details)))
     if spec.project:
@@ -120,9 +124,20 @@ def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
     )
 
 
+def describe_reminder(at: datetime) -> str:
+    """Return the day and time of a reminder, in the zone in which it was set."""
+    return _("{day} at {time:%H:%M}", day=day_words(at.date()), time=at)
+
+
+def build_remind_button(task: QueuedTask) -> Button:
+    """Return the button that opens the form of a reminder."""
+    label = _("Remind me…") if task.spec.remind_at is None else _("Another time…")
+    return Button(label=label, action="form.queue_remind", target=task.id)
+
+
 def describe_details(details: TaskDetails) -> str:
     """Return the kind and all that is said of a task, in one line."""
-    return ", ".join((details.kind.value, *map(plain, list_details(details))))
+    return ", ".join((details.kind.words, *map(plain, list_details(details))))
 
 
 def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
@@ -134,19 +149,35 @@ def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
     if not queue:
         return build_reply(_("{empty} Write me what there is to do, or add it here.", empty=_(EMPTY)), ADD.localize())
     can = ready_tasks(tasks)
-    text = _("{tasks} in your queue, {count} ready to be pulled.", tasks=count_tasks(len(queue)), count=len(can))
+    text = ngettext(
+        "{tasks} in your queue, {count} ready to be pulled.",
+        "{tasks} in your queue, {count} ready to be pulled.",
+        len(can),
+        tasks=count_tasks(len(queue)),
+    )
     rows = [Prose(text=format_row(task, tasks), control=build_row_control(task, tasks)) for task in queue[:LISTED]]
     more = len(queue) - len(rows)
     parts: list[Part] = [Prose(text=f"**{text}**"), *rows]
     if more > 0:
-        parts.append(Note(text=_("{more} more are not shown here; App Home lists them all.", more=more)))
+        rest = ngettext(
+            "{count} more is not shown here; App Home lists them all.",
+            "{count} more are not shown here; App Home lists them all.",
+            more,
+        )
+        parts.append(Note(text=rest))
     pull = (PullTask.action.button(label=_("Pull the next"), style="primary"),) if can else ()
     return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD.localize(), PlanWeek.action.button()))))
 
 
 def format_row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """Return one line of the queue."""
-    return f"{format_task(task)} {priority_words(task.spec.priority)}, {describe_state(task, tasks)}"
+    facts = [priority_words(task.spec.priority), describe_state(task, tasks), *_list_reminder(task)]
+    return f"{format_task(task)} {', '.join(facts)}"
+
+
+def _list_reminder(task: QueuedTask) -> tuple[str, ...]:
+    at = task.spec.remind_at
+    return () if at is None else (f"⏰ {describe_reminder(at)}",)
 
 
 def format_task(task: QueuedTask) -> str:
@@ -173,19 +204,19 @@ def describe_state(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
 
 def build_row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
     """Return the button next to a line of the queue, if there is one."""
-    spoken = f"{{}} “{task.spec.title}”"
+    title = task.spec.title
     if task.state is TaskState.ACTIVE and not blockers(task, tasks):
-        return PullTask.action.button(task.id, spoken=spoken.format(_("Pull")))
+        return PullTask.action.button(task.id, spoken=name_button(_("Pull"), title))
     if task.state is TaskState.WAITING:
-        return SettleTask.open.button(task.id, spoken=spoken.format(_("Open")))
+        return SettleTask.open.button(task.id, spoken=name_button(_("Open"), title))
     if task.state in {TaskState.FAILED, TaskState.STOPPED}:
-        return SettleTask.retry.button(task.id, label=_("Retry"), spoken=spoken.format(_("Retry")))
+        return SettleTask.retry.button(task.id, label=_("Retry"), spoken=name_button(_("Retry"), title))
     return None
 
 
 def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
     """Return the card of a task that was pulled; ``tasks`` as for :func:`build_queue_card`."""
-    head = f"**{plain(task.spec.title, 200)}** `{task.id}`: {describe_state(task, tasks)}"
+    head = label_text(f"**{plain(task.spec.title, 200)}** `{task.id}`", describe_state(task, tasks))
     parts: list[Part] = [Prose(text=head)]
     if task.outcome:
         parts.append(Prose(text=plain(task.outcome, LONGEST)))
@@ -195,9 +226,11 @@ def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
     controls = _build_controls(task, tasks)
     if controls:
         parts.append(Controls(items=controls))
-    if task.state is not TaskState.ACTIVE:
+    over = task.state in {TaskState.DONE, TaskState.STOPPED}
+    if task.state is not TaskState.ACTIVE and not (over and task.mode == "dispositor"):
         parts.append(Note(text=_(MODES[task.mode])))
-    return Card(text=f"{task.spec.title}: {describe_state(task, tasks)}. {task.outcome}".strip(), parts=tuple(parts))
+    text = label_text(task.spec.title, f"{describe_state(task, tasks)}.")
+    return Card(text=join_sentences(text, task.outcome), parts=tuple(parts))
 
 
 def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
@@ -213,7 +246,7 @@ def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
     if isinstance(spec.work, ReviewParts | Decompose) and parts:
         found.append(Prose(text="\n".join((_("The parts:"), *parts))))
     if spec.relevant_files:
-        found.append(Note(text="Files: " + ", ".join(plain(each) for each in spec.relevant_files)))
+        found.append(Note(text=_("Files: {files}", files=", ".join(map(plain, spec.relevant_files)))))
     if task.origin.reference:
         found.append(Note(text=_("From {reference}", reference=plain(task.origin.reference, 300))))
     return found
@@ -292,7 +325,7 @@ def describe_kind(work: Work) -> str:
 
 def format_title(task: QueuedTask) -> str:
     """Return the title for use in a sentence."""
-    return f"“{plain(task.spec.title, 120)}”"
+    return quote_title(plain(task.spec.title, 120), 240)
 
 
 def build_pull_button(task: QueuedTask, label: str) -> Button:
@@ -346,12 +379,12 @@ def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
     waiting = sum(task.state is TaskState.WAITING for task in tasks)
     yours = ngettext("{count} waits for you.", "{count} wait for you.", waiting) if waiting else ""
     following = _("Next: **{title}**.", title=plain(can[0].spec.title)) if can else _("None can be pulled just now.")
-    counted = _("{tasks}, {count} ready.", tasks=count_tasks(len(tasks)), count=len(can))
+    counted = ngettext("{tasks}, {count} ready.", "{tasks}, {count} ready.", len(can), tasks=count_tasks(len(tasks)))
     return join_sentences(counted, yours, following)
 
 
 def _format_blocker(task: QueuedTask) -> str:
-    title = f"“{plain(task.spec.title, 60)}”"
+    title = quote_title(plain(task.spec.title, 60), 120)
     return _("{title} (which was stopped)", title=title) if task.state is TaskState.STOPPED else title
 
 
@@ -362,7 +395,7 @@ def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedT
     stand = _(STATES[task.state])
     if task.state is TaskState.ACTIVE and first:
         stand = _("after {names}", names=join_words(map(_format_blocker, first), 1))
-    facts = [_(PRIORITIES[task.spec.priority]), stand]
+    facts = [_(PRIORITIES[task.spec.priority]), stand, *_list_reminder(task)]
     if task.spec.project:
         facts.append(plain(task.spec.project, 40))
     outcome = f"\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""

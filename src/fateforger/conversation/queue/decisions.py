@@ -52,7 +52,7 @@ from fateforger.tasks.task import (
     TaskState,
 )
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import mark_message, quote_title
 from fateforger.ui.form_values import MAX_MINUTES, Filled
 from fateforger.values import replace
 
@@ -89,7 +89,7 @@ def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
     match command.word:
         case "done":
             if task.state is TaskState.DONE:
-                raise BadInput(_("“{title}” is done already.", title=title))
+                raise BadInput(_("{title} is done already.", title=quote_title(title)))
             if task.state is not TaskState.WAITING or not isinstance(task.spec.work, Do):
                 raise BadInput(_("“{title}” was not pulled, so it cannot be done yet.", title=title))
             return complete_task(task, command.met, command.did)
@@ -114,7 +114,12 @@ def _tick(task: QueuedTask, command: TickTask) -> QueuedTask:
     if command.command_id in task.handled:
         return task
     if task.state in ENDED and not (task.state is TaskState.DONE and not command.done):
-        raise BadInput(_("“{title}” is {state} already.", title=task.spec.title, state=describe_state(task, ())))
+        title = quote_title(task.spec.title)
+        raise BadInput(
+            _("{title} is done already.", title=title)
+            if task.state is TaskState.DONE
+            else _("{title} is stopped already.", title=title)
+        )
     details = tick_item(task.spec.details, command.place, done=command.done)
     task = replace(task, spec=replace(task.spec, details=details))
     if command.done and all(item.done for item in details.items):
@@ -161,7 +166,7 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
     if task.state not in _OPEN and not repeated:
         return build_reply(
             _(
-                "{task} is {state}, so there is nothing to skip.",
+                "There is nothing to skip: the state of {task} is “{state}”.",
                 task=format_title(task),
                 state=describe_state(task, ()),
             ),
@@ -216,7 +221,7 @@ def build_done_form(task: QueuedTask) -> Form:
         )
     workflow = workflow_of(task.spec)
     if workflow is not None:
-        actions = tuple(Choice(label=name, value=name) for name in sorted(workflow.actions))
+        actions = tuple(Choice(label=name_step(name), value=name) for name in sorted(workflow.actions))
         hint = _("In that order. The rules of {name} are checked on it.", name=workflow.name)
         fields.append(
             ManyField(
@@ -231,6 +236,14 @@ def build_done_form(task: QueuedTask) -> Form:
         submit=_("It is done"),
         fields=tuple(fields),
     )
+
+
+_SPACES = str.maketrans("_-", "  ")
+
+
+def name_step(action: str) -> str:
+    """Return the name of a step of some kind of work, as a person reads it."""
+    return action.translate(_SPACES).capitalize()
 
 
 def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | FormErrors:
@@ -290,7 +303,7 @@ def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | For
         lay_out_parts(task, parts)
     except ValidationError:
         return FormErrors(
-            errors={"parts": _("Please keep it to 20 lines of at most 300 characters each, and 5 probes.")}
+            errors={"parts": _("Please keep it to 20 lines of at most 300 characters each, and 5 ways to find out.")}
         )
     except BadInput as error:
         return FormErrors(errors={"parts": error.message})

@@ -12,10 +12,11 @@ from fateforger.errors import InternalError
 from fateforger.session.cards import Card
 from fateforger.session.commands.thread import Opening
 from fateforger.session.queue_commands import (
-    CardCommand,
     EnqueueTask,
     PlanWeek,
     PullTask,
+    QueueCommand,
+    RemindTask,
     SettleTask,
     ShowTasks,
     WeekSpan,
@@ -26,6 +27,7 @@ from fateforger.tasks.rules import SEVERAL_STEPS, reason_for_queue
 from fateforger.tasks.task import Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
+from fateforger.values import replace
 
 
 class TaskAccess(Protocol):
@@ -94,7 +96,13 @@ class RedirectedWork:
     because: str
 
 
-Route = CardCommand | DirectWork | RedirectedWork | Card
+Route = QueueCommand | DirectWork | RedirectedWork | Card
+
+
+def add_place(command: QueueCommand, opening: Opening) -> QueueCommand:
+    """Return the command of a message with the place of its answer."""
+    about = _build_envelope(opening)
+    return replace(command, channel=about["channel"], thread_ts=about["thread_ts"], tz=about["tz"])
 
 
 def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
@@ -107,10 +115,8 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             return ShowTasks(**about)
         case Purpose.WEEK | Purpose.NEXT_WEEK:
             return PlanWeek(**about, span="next" if wanted.intent is Purpose.NEXT_WEEK else "coming")
-        case Purpose.DONE:
-            if wanted.task_id is None:
-                return ShowTasks(**about)
-            return SettleTask(**about, task_id=wanted.task_id, word="done")
+        case Purpose.DONE | Purpose.UNREMIND:
+            return _route_named(wanted, about)
         case Purpose.RULES:
             return DirectWork(TaskSpec(title=_("Look through my rules"), work=ReviewConstraints()))
         case Purpose.QUESTION | Purpose.CONVERSATION:
@@ -120,14 +126,24 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
         case Purpose.WORK:
             return _route_work(wanted, about)
         case _:
-            assert_never(wanted.intent)
+            raise InternalError(f"A message that wants “{wanted.intent}” is read as its command.")
+
+
+def _route_named(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
+    if wanted.task_id is None:
+        return ShowTasks(**about)
+    if wanted.intent is Purpose.UNREMIND:
+        return RemindTask(**about, task_id=wanted.task_id)
+    return SettleTask(**about, task_id=wanted.task_id, word="done", met=wanted.met)
 
 
 def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
     if wanted.spec is None:
         return build_reply(wanted.answer or _(NOT_TOLD), ADD.localize(), mode="direct")
     because = reason_for_queue(wanted.spec) or (None if wanted.simple else _(SEVERAL_STEPS))
-    command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"))
+    command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"), reminds=wanted.reminds)
+    if wanted.reminds:
+        return command
     match wanted.haste:
         case "no":
             return command

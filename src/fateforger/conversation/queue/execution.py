@@ -22,14 +22,14 @@ from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
 from fateforger.session.cards import Card
 from fateforger.session.queue_commands import PullTask
 from fateforger.tasks.queue import blockers
-from fateforger.tasks.rules import next_step, objections, refusal, with_steps, workflow_of
+from fateforger.tasks.rules import next_step, objections, with_steps, workflow_of
 from fateforger.tasks.task import QueuedTask, ReviewParts, TaskState
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak
 from fateforger.values import replace
 from fateforger.workers.supervisor import renew_meanwhile
 from fateforger.workers.turns import build_notification_job
-from fateforger.workflow.conformance import CheckedRule
+from fateforger.workflow.conformance import CheckedRule, explain_refusal
 
 log = logging.getLogger(__name__)
 
@@ -91,18 +91,18 @@ class Puller:
         claiming = (CLAIMED,) if workflow is not None and CLAIMED in workflow.actions else ()
         against = objections(task, *claiming)
         if against:
-            return TaskResult(TaskState.FAILED, " ".join(refusal(against)))
+            return TaskResult(TaskState.FAILED, " ".join(explain_refusal(against)))
         if task.goal is not None:
             against = await self._check_review(task, task.goal)
             if against:
-                return TaskResult(TaskState.FAILED, " ".join(refusal(against)))
+                return TaskResult(TaskState.FAILED, " ".join(explain_refusal(against)))
         asker = Asker(command.user_id, command.at, command.channel, command.tz or self._tools.tz)
         try:
             key = f"{task.id}/{len(task.handled)}"
             claimed = with_steps(task, claiming) if claiming else task
             carried = await carry_out_work(self._tools, task.spec, asker, key=key, task=claimed)
         except (BadInput, ModelError) as error:
-            return TaskResult(TaskState.FAILED, error.message)
+            return TaskResult(TaskState.FAILED, _(error.message))
         steps = (next_step(task, *claiming),) if claiming else ()
         return replace(carried, steps=(*steps, *carried.steps))
 
@@ -157,7 +157,7 @@ class Puller:
             return build_task_card(task, tasks)
         return build_reply(
             _(
-                "{task} is {state}, so it cannot be pulled.",
+                "{task} cannot be pulled: its state is “{state}”.",
                 task=format_title(task),
                 state=describe_state(task, tasks),
             ),

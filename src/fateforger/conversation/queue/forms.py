@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fateforger.errors import BadInput
 from fateforger.planning.task_details import PLAIN, TaskDetails
 from fateforger.session.cards import Choice
+from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
     DateField,
@@ -215,7 +216,7 @@ def _read_details(before: TaskDetails, filled: Filled) -> TaskDetails:
 def _read_title(filled: Filled, work: Work | None) -> str:
     match work:
         case PlanDay(date=day):
-            return _("Plan {day}", day=day.isoformat())
+            return _("Plan {day}", day=day_words(day))
         case ReviewConstraints():
             return _("Look through my rules")
         case _:

@@ -120,7 +120,7 @@ class OtherDays:
     ) -> tuple[QueuedTask, ...]:
         """Put tasks into the queue for a day; one that came from there goes back there."""
         found = []
-        origin = Origin(door="task", reference=_("from {day}", day=day_words(source)))
+        origin = Origin(door="task", reference=day_words(source))
         for task in tasks:
             there = await self._change_days(session.user_id, task.id, task.details.move_to(day))
             if there is None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import assert_never
 
 from fateforger.conversation.calendar_reads import Looker
+from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.cards import (
+    SHOW,
     build_acknowledgment,
     build_queue_card,
     build_queue_parts,
+    build_reply,
     build_unknown_queue,
 )
 from fateforger.conversation.queue.decisions import (
@@ -33,6 +36,7 @@ from fateforger.conversation.queue.dispatch import (
     DirectWork,
     RedirectedWork,
     Route,
+    add_place,
     enqueue,
     read_queue,
     route_request,
@@ -41,19 +45,29 @@ from fateforger.conversation.queue.dispatch import (
 from fateforger.conversation.queue.execution import Puller
 from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
 from fateforger.conversation.queue.other_days import OtherDays
+from fateforger.conversation.queue.reminders import (
+    build_asked_reminder,
+    build_remind_form,
+    read_reminder,
+    remind,
+    schedule,
+)
 from fateforger.conversation.queue.week import WeekPlanner
 from fateforger.conversation.queue.work import Asker, PlannedTasks, Tools, mark_handled, write_parts
 from fateforger.errors import BadInput, InternalError, StoreError
 from fateforger.memory.credentials import redact_credentials
 from fateforger.planning.task_details import find_circle
-from fateforger.session.cards import Card, Part, plain
+from fateforger.session.cards import Button, Card, Controls, Menu, Part, plain
+from fateforger.session.commands import ACTIONS
 from fateforger.session.commands.thread import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.messages import Exchange, RecentTalk
 from fateforger.session.model import CalendarWrite
 from fateforger.session.queue_commands import (
     BlockTimeFor,
     CardCommand,
     ChangeTask,
+    ChooseLanguage,
     CorrectDuration,
     DoTaskNow,
     DropWeek,
@@ -67,6 +81,8 @@ from fateforger.session.queue_commands import (
     PullTask,
     QueueCommand,
     QueueCommandBase,
+    ReadAgain,
+    RemindTask,
     ReviseTask,
     SettleTask,
     ShowTasks,
@@ -81,7 +97,7 @@ from fateforger.tasks.queue import describe_move, move_task
 from fateforger.tasks.task import QueuedTask
 from fateforger.tasks.transitions import apply_action, describe_action, replace_spec
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, quote_title
+from fateforger.text import mark_message, name_language, quote_title, use_language
 from fateforger.ui.duration_parts import list_durations
 from fateforger.ui.form_values import refuse_values
 from fateforger.values import replace
@@ -144,10 +160,27 @@ def _refuse_circle(queue: Sequence[QueuedTask], command: ReviseTask) -> None:
         raise BadInput(describe_circle([specs[name].title for name in circle]))
 
 
+LEFT_OUT = "(left out)"
+RECENT = timedelta(hours=1)
+"""Time after which a message does not continue the last talk outside of plans."""
+
+
+def list_buttons(card: Card) -> tuple[Button, ...]:
+    """Return the buttons of a card that words can press: those that open no form, and whose text is not the message."""
+    found: list[Button] = []
+    for part in card.parts:
+        for control in part.items if isinstance(part, Controls) else (getattr(part, "control", None),):
+            if isinstance(control, Menu):
+                found += (Button(label=c.label, action=c.value, target=control.target) for c in control.choices)
+            elif isinstance(control, Button):
+                found.append(control)
+    return tuple(button for button in found if button.action in ACTIONS and button.action != ReadAgain.action.id)
+
+
 _BuildForm = Callable[[QueuedTask], Form]
 _ReadForm = Callable[[QueuedTask, FormSubmission], QueueCommand | FormErrors]
 
-FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit"})
+FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit", "queue_remind"})
 
 
 class QueueService:
@@ -164,6 +197,7 @@ class QueueService:
             "queue_edit": (build_edit_form, read_edited),
             "queue_time": (build_time_form, partial(read_time, tz=tools.tz)),
             "queue_parts": (build_parts_form, read_parts),
+            "queue_remind": (build_remind_form, partial(read_reminder, tz=tools.tz)),
         }
         self._weeks: WeekPlanner | None = None
         self._pages: dict[str, int] = {}
@@ -180,19 +214,25 @@ class QueueService:
         if isinstance(command, HomeCommandBase):
             await self._carry_out_at_home(command)
             return
-        card = await self._answer(command)
-        answer = build_notification_job(
-            card, v=f"{command.command_id}/card", channel=command.channel, thread_ts=command.thread_ts, ts=command.ts
-        )
-        await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
+        await self._send(await self._answer(command), command)
 
-    async def _carry_out_at_home(self, command: HomeCommandBase) -> None:
+    async def _carry_out_at_home(self, command: HomeCommandBase) -> str:
+        """Carry out a command and return what came of it; App Home says so, too."""
+        said = ""
         if isinstance(command, TurnQueue):
             self._pages[command.user_id] = command.page
         elif isinstance(command, ForgetDuration | CorrectDuration):
-            self._said[command.user_id] = await self.durations.correct(command)
+            said = await self.durations.correct(command)
         elif isinstance(command, MoveTask | ChangeTask | ReviseTask):
-            self._said[command.user_id] = await edit_task(self._tools.tasks, command, now=self._tools.clock.now())
+            said = await edit_task(self._tools.tasks, command, now=self._tools.clock.now())
+        elif isinstance(command, ChooseLanguage):
+            await self._tools.languages.choose(command.user_id, command.language)
+            spoken = (await self._tools.languages.of(command.user_id)).code
+            use_language(spoken)
+            return _("From now on I speak {language}.", language=name_language(spoken, spoken))
+        if said:
+            self._said[command.user_id] = said
+        return said
 
     async def queue(self, user_id: str) -> tuple[QueuedTask, ...]:
         """Return the tasks that have not ended, in order."""
@@ -203,34 +243,66 @@ class QueueService:
         typed = parse_command(opening.text)
         if typed is None:
             return False
-        await self._go(opening, route_typed(typed, opening))
+        await self.send(await self._follow(opening, route_typed(typed, opening)), opening)
         return True
 
-    async def route(self, opening: Opening, wanted: HydratedMessage) -> bool:
-        """Carry out the request of a message, once, and answer in its thread (S147-S153)."""
-        await self._go(opening, route_request(wanted, opening))
-        return True
+    async def carry_out_request(self, request: HydratedMessage | QueueCommand, opening: Opening) -> Card:
+        """Carry out the request of a message, once, answer in its thread, and return the answer (S147-S153, S276)."""
+        route = route_request(request, opening) if isinstance(request, HydratedMessage) else add_place(request, opening)
+        card = await self._follow(opening, route)
+        await self.send(card, opening)
+        return card
 
-    async def _go(self, opening: Opening, route: Route) -> None:
+    async def _follow(self, opening: Opening, route: Route) -> Card:
+        """Carry out the route of a message and return the answer."""
+        if isinstance(route, HomeCommandBase):
+            return build_reply(await self._carry_out_at_home(route), SHOW.localize())
         if isinstance(route, QueueCommandBase):
-            await self.carry_out(route)
-            return
+            if isinstance(route, ReadAgain):
+                raise InternalError("A message is read again where first messages are read.")
+            return await self._answer(route)
         about = opening.command_id
         if isinstance(route, DirectWork):
             asker = Asker(opening.user_id, opening.at, opening.channel, opening.tz, "direct")
-            card = await do_directly(self._tools, route.spec, asker, key=about, simple=route.simple)
-        elif isinstance(route, RedirectedWork):
-            card = redirect(await enqueue(self._tools.tasks, route.command), route.because)
-        else:
-            card = route
-        await self.send(card, opening)
+            return await do_directly(self._tools, route.spec, asker, key=about, simple=route.simple)
+        if isinstance(route, RedirectedWork):
+            return redirect(await enqueue(self._tools.tasks, route.command), route.because)
+        return route
 
-    async def send(self, card: Card, opening: Opening) -> None:
-        """Send the answer to a message into its thread, once."""
+    async def send(self, card: Card, opening: Opening, *, wrote: Sequence[str] = ()) -> None:
+        """Send the answer to a message into its thread, once; ``wrote`` are the commands that wrote rules."""
+        await self._send(card, opening, wrote)
+
+    async def _send(self, card: Card, cause: Opening | CardCommand, wrote: Sequence[str] = ()) -> None:
+        """Send a card, next to the plan where there is one, and keep what was said for the next message."""
         answer = build_notification_job(
-            card, v=f"{opening.command_id}/card", channel=opening.channel, thread_ts=opening.thread_ts
+            card,
+            v=f"{cause.command_id}/card",
+            channel=cause.channel,
+            thread_ts=cause.thread_ts,
+            ts=None if isinstance(cause, Opening) else cause.ts,
+            beside=True,
         )
+        person = (LEFT_OUT if wrote or cause.withheld else cause.text) if isinstance(cause, Opening) else cause.kind
+        talk = RecentTalk.after(
+            await self._tools.talks.of(cause.user_id),
+            Exchange.of(person, card.text),
+            at=self._tools.clock.now(),
+            buttons=list_buttons(card),
+            wrote=tuple(wrote),
+        )
+        await self._tools.talks.keep(cause.user_id, talk)
         await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
+
+    async def find_context(self, user_id: str, at: datetime) -> OutsideContext:
+        """Return what a message of the person may be about outside of plans; a talk of long ago is left out."""
+        talk = await self._tools.talks.of(user_id)
+        recent = talk is not None and at - talk.at <= RECENT
+        return OutsideContext(
+            tasks=await self.queue(user_id),
+            estimates=await self.durations.estimates(user_id),
+            talk=talk if recent else None,
+        )
 
     async def home(self, user_id: str) -> tuple[Part, ...]:
         """Return the queue in App Home, with the result of the last action there."""
@@ -247,7 +319,9 @@ class QueueService:
     async def _answer(self, command: CardCommand) -> Card:
         match command:
             case EnqueueTask():
-                return build_acknowledgment(await enqueue(self._tools.tasks, command))
+                return await self._add(command)
+            case RemindTask():
+                return await remind(self._tools, command)
             case ShowTasks():
                 return build_queue_card(await read_queue(self._tools.tasks, command.user_id))
             case PullTask():
@@ -261,11 +335,19 @@ class QueueService:
             case DoTaskNow():
                 return await do_now(self._tools, command)
             case PlanWeek() | OpenWeek() | DropWeek():
-                if self._weeks is None:
-                    raise InternalError("Weeks are planned once the coordinator is built.")
-                return await self._weeks.answer(command)
+                return await self._get_weeks().answer(command)
             case _:
                 assert_never(command)
+
+    async def _add(self, command: EnqueueTask) -> Card:
+        task = await enqueue(self._tools.tasks, command)
+        await schedule(self._tools, task, command)
+        return build_asked_reminder(task) if command.reminds else build_acknowledgment(task)
+
+    def _get_weeks(self) -> WeekPlanner:
+        if self._weeks is None:
+            raise InternalError("Weeks are planned once the coordinator is built.")
+        return self._weeks
 
     async def is_carried_out(self, command: QueueCommand) -> bool:
         """Check whether the answer to a command is already queued."""

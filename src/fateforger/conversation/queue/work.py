@@ -15,7 +15,7 @@ from fateforger.conversation.language.plan_proposals import decompose_goal
 from fateforger.conversation.queue.cards import SHOW, build_reply, build_task_card
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.session_lifecycle import format_session_id
-from fateforger.errors import BadInput, ModelError
+from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable
 from fateforger.memory.versions import Version
 from fateforger.planning.block_times import task_of
 from fateforger.ports.clock import Clock
@@ -33,7 +33,7 @@ from fateforger.session.open_work import queue_ids
 from fateforger.session.queue_commands import WriteParts
 from fateforger.session.rulebook import RuleBook, unsaved_session
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import Sessions
+from fateforger.session.store import Sessions, Talks
 from fateforger.tasks.parts import lay_out_parts
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import ready_tasks
@@ -56,6 +56,7 @@ from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.plan_forms import find_first_free
 from fateforger.values import replace
+from fateforger.workers.people import LanguageService
 from fateforger.workers.turns import build_command_job
 from fateforger.workflow.trace import Step
 
@@ -86,6 +87,8 @@ class Tools:
     clock: Clock
     tz: str
     durations: DurationService
+    languages: LanguageService
+    talks: Talks
     rules: Rules | None = None
     model: Model | None = None
 
@@ -141,16 +144,16 @@ async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> Tas
     _check_not_over(asker, day.date)
     session = await find_session(tools, asker.user_id, day.date)
     if session is not None and is_committed(session):
-        return TaskResult(TaskState.DONE, _("{name} is on your calendar already.", name=name), session.id)
+        return TaskResult(TaskState.DONE, _("{day} is on your calendar already.", day=name), session.id)
     if session is not None:
         return TaskResult(
-            TaskState.WAITING, _("The plan for {name} is open; go on in its thread.", name=name), session.id
+            TaskState.WAITING, _("The plan for {day} is open; go on in its thread.", day=name), session.id
         )
     note = _("I'll tick this task off once the day is on your calendar.") if asker.mode == "executor" else ""
     start = _build_start(asker, day.date, key, note=note)
     await tools.jobs.enqueue(build_command_job(start, key=start.command_id), now=tools.clock.now())
     opened = _(
-        "I opened the plan for {name} in a thread of its own. This is done when the day is on your calendar.", name=name
+        "I opened the plan for {day} in a thread of its own. This is done when the day is on your calendar.", day=name
     )
     return TaskResult(TaskState.WAITING, opened, format_session_id(start))
 
@@ -169,7 +172,7 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
         start = _build_start(asker, work.date, key, inputs=(task,))
         await tools.jobs.enqueue(build_command_job(start, key=start.command_id), now=tools.clock.now())
         said = join_sentences(
-            _("No plan of {name} was open, so I opened one with this as something to do.", name=name),
+            _("No plan of {day} was open, so I opened one with this as something to do.", day=name),
             _note_requested_time(work),
         )
         return TaskResult(TaskState.WAITING, said, f"{format_session_id(start)} {task.id}")
@@ -177,17 +180,17 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
         begin = work.start or find_first_free(session.at_time(tools.clock.now()))
         block = AddBlock(**asked, session_id=session.id, title=title, start=begin, minutes=work.minutes)
         await tools.jobs.enqueue(build_command_job(block, key=session.id), now=tools.clock.now())
-        said = _("I put it into the plan of {name} at {begin}; see its thread.", name=name, begin=f"{begin:%H:%M}")
+        said = _("I put it into the plan of {day} at {begin}; see its thread.", day=name, begin=f"{begin:%H:%M}")
         return TaskResult(TaskState.WAITING, said, f"{session.id} {mint_key('b', block.command_id)}")
     if any(each.id == task.id for each in session.day.inputs.tasks):
         return TaskResult(
             TaskState.WAITING,
-            _("It is on the list of what is to be done on {name}.", name=name),
+            _("It is on the list of what is to be done on {day}.", day=name),
             f"{session.id} {task.id}",
         )
     more = AddTasks(**asked, session_id=session.id, tasks=(task,))
     await tools.jobs.enqueue(build_command_job(more, key=session.id), now=tools.clock.now())
-    said = _("{name} is being planned, so I added it to what is to be done; it gets its time in the draft.", name=name)
+    said = _("{day} is being planned, so I added it to what is to be done; it gets its time in the draft.", day=name)
     return TaskResult(TaskState.WAITING, join_sentences(said, _note_requested_time(work)), f"{session.id} {task.id}")
 
 
@@ -199,14 +202,12 @@ async def check_planned_day(tools: Tools, place: str, day: Date) -> TaskResult |
     name = day_words(session.date)
     if session.date != day:
         return TaskResult(
-            TaskState.FAILED, _("That thread plans {name} now, not {day}.", name=name, day=day_words(day))
+            TaskState.FAILED, _("That thread plans {day} now, not {other}.", day=name, other=day_words(day))
         )
     if is_committed(session):
-        return TaskResult(TaskState.DONE, _("{name} is on your calendar.", name=name))
+        return TaskResult(TaskState.DONE, _("{day} is on your calendar.", day=name))
     if session.status is SessionStatus.CANCELLED:
-        return TaskResult(
-            TaskState.FAILED, _("The plan for {name} was ended before it was on your calendar.", name=name)
-        )
+        return TaskResult(TaskState.FAILED, _("The plan for {day} was ended before it was on your calendar.", day=name))
     return None
 
 
@@ -397,6 +398,9 @@ _WHOLE = (
 log = logging.getLogger(__name__)
 
 BY_HAND = mark_message("Which parts does it have? Write them down, with what you assume; I put them into your queue.")
+TOO_SLOW = mark_message("The language model took too long, so I propose no parts.")
+NO_USE = mark_message("The language model gave no answer that I can use, so I propose no parts.")
+NO_ANSWER = mark_message("The language model does not answer at the moment, so I propose no parts.")
 PROPOSED = mark_message("These are the parts that I propose. They wait until you approve them in the review.")
 APPROVED = mark_message("You approved the parts.")
 NO_MODEL = mark_message(
@@ -417,10 +421,20 @@ async def propose_parts(tools: Tools, task: QueuedTask, key: str) -> TaskResult:
         after, new = lay_out_parts(task, parts)
     except (ModelError, BadInput) as error:
         log.warning("no parts are proposed for %s: %s", task.id, error.message)
-        return TaskResult(TaskState.WAITING, _(BY_HAND))
+        return TaskResult(TaskState.WAITING, f"{_explain_failure(error)} {_(BY_HAND)}")
     await tools.tasks.add(task.user_id, new, cause=f"{key}/parts", now=tools.clock.now())
     steps = after.steps[len(task.steps) :]
     return TaskResult(TaskState.WAITING, _(PROPOSED), steps=steps, context=after.spec.context)
+
+
+def _explain_failure(error: ModelError | BadInput) -> str:
+    match error:
+        case ModelTimedOut():
+            return _(TOO_SLOW)
+        case ModelUnusable() | BadInput():
+            return _(NO_USE)
+        case _:
+            return _(NO_ANSWER)
 
 
 async def list_parts(tools: Tools, spec: TaskSpec) -> TaskResult:

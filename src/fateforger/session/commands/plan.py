@@ -144,10 +144,11 @@ class SwapBlock(BlockCommand):
         if place is None:
             raise PatchInvalid(_(GONE))
         if not 0 <= place + self.direction < len(chain):
-            which = "first" if self.direction < 0 else "last"
             name = chain[place].event.name
             raise BadInput(
-                _("“{name}” is the {which} block of the day, so there is none to swap with.", name=name, which=which)
+                _("“{name}” is the first block of the day, so there is none to swap with.", name=name)
+                if self.direction < 0
+                else _("“{name}” is the last block of the day, so there is none to swap with.", name=name)
             )
         pair = (chain[place], chain[place + self.direction])
         early, late = sorted(pair, key=lambda b: (b.start.astimezone(UTC), b.index))

@@ -17,7 +17,9 @@ from fateforger.session.card_actions import (
 )
 from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.model import Task
+from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.tasks.intent import HydratedMessage
 from fateforger.tasks.task import Mode
 from fateforger.text import mark_message
 
@@ -151,6 +153,14 @@ class AnswerProposal(SessionCommandBase):
     answer: Literal["apply", "deny"]
 
 
+class RequestWork(SessionCommandBase):
+    """Hand on a request that is not about this plan: for the queue, a week or another day. Only words give it."""
+
+    is_view = True
+    kind: Literal["request_work"] = "request_work"
+    request: HydratedMessage | QueueCommand
+
+
 class EndAbandoned(BaseModel):
     """End of an abandoned session, due at the instant ``at``.
 
@@ -164,4 +174,14 @@ class EndAbandoned(BaseModel):
     at: datetime
 
 
-ThreadCommand = TimeboxingUserReply | StageAction | LeaveAsIs | AnswerProposal
+class KeepTitle(BaseModel):
+    """Leave the title of the thread alone, because the person chose it in Slack."""
+
+    model_config = _FROZEN
+    kind: Literal["keep_title"] = "keep_title"
+    command_id: str
+    session_id: str
+    at: datetime
+
+
+ThreadCommand = TimeboxingUserReply | StageAction | LeaveAsIs | AnswerProposal | RequestWork

@@ -63,6 +63,10 @@ export class Api {
     return this.#post("stop", { channel, thread_ts: threadTs });
   }
 
+  rename(channel, threadTs, title) {
+    return this.#post("rename", { channel, thread_ts: threadTs, title });
+  }
+
   edit(channel, ts, text) {
     return this.#post("edit", { channel, ts, text });
   }

@@ -63,7 +63,7 @@ class Page {
     this.store.on("workspace", () => this.drawFrame());
     this.store.on("connection", () => this.rail.draw());
     this.store.on("messages", (change) => this.#messagesChanged(change));
-    this.store.on("status", () => this.#drawStatus());
+    this.store.on("session", () => this.#drawSession());
     await this.#listen();
     const { route } = this.desk;
     if (!this.store.channels.has(route.channel)) {
@@ -112,6 +112,7 @@ class Page {
     document.getElementById("messages").append(this.channelList.root, this.starts, this.desk.composers.channel.root);
     this.thread = document.getElementById("thread");
     this.threadTitle = h("span", { class: "side-sub" });
+    this.threadRename = h("button", { type: "button", class: "tool thread-rename", "aria-label": "Rename this thread", title: "Rename", hidden: true, onclick: () => this.desk.renameThread() }, icon("edit"));
     this.thread.append(
       h(
         "header",
@@ -119,6 +120,7 @@ class Page {
         h("button", { type: "button", class: "tool thread-back", "aria-label": "Back to the conversation", onclick: () => this.desk.closeThread() }, icon("back")),
         h("h2", {}, "Thread"),
         this.threadTitle,
+        this.threadRename,
         h("button", { type: "button", class: "tool thread-close", "aria-label": "Close thread", title: "Close thread (Esc)", onclick: () => this.desk.closeThread() }, icon("close")),
       ),
       this.threadList.root,
@@ -168,7 +170,6 @@ class Page {
     document.body.dataset.thread = route.thread ? "open" : "closed";
     if (!route.thread) return;
     this.threadList.reset(route.channel, route.thread);
-    this.threadTitle.textContent = this.store.channels.get(route.channel)?.name ?? "";
     this.desk.composers.thread.turnTo(`${this.store.me.id} ${route.channel} ${route.thread}`, "Reply…");
     this.drawMessages();
     this.threadList.scroller.toEnd();
@@ -252,7 +253,7 @@ class Page {
     switch (frame.type) {
       case "message": return this.store.takeMessage(frame.channel, frame.message);
       case "message_deleted": return this.store.dropMessage(frame.channel, frame.ts, frame.thread_ts);
-      case "status": return this.store.setStatus(frame.channel, frame.thread_ts, frame.status, frame.loading_messages);
+      case "session": return this.store.setSession(frame.channel, frame.thread_ts, frame.session);
       case "prompts": return this.#takePrompts(frame);
       case "modals":
         this.surfaces.settle();
@@ -319,12 +320,17 @@ class Page {
       const replies = this.store.hasThread(route.channel, route.thread) ? this.store.thread(route.channel, route.thread) : [parent].filter(Boolean);
       this.threadList.show(replies);
     }
-    this.#drawStatus();
+    this.#drawSession();
   }
 
-  #drawStatus() {
+  #drawSession() {
     const { route } = this.desk;
     this.threadList.showStatus(route.thread ? this.store.status(route.channel, route.thread) : null);
+    if (!route.thread) return;
+    const title = this.store.title(route.channel, route.thread);
+    this.threadTitle.textContent = title ?? this.store.channels.get(route.channel)?.name ?? "";
+    this.threadTitle.title = title ?? "";
+    this.threadRename.hidden = !title;
   }
 
   drawFrame() {

@@ -47,6 +47,12 @@ export class Desk {
     if (!answer.ok) toast(answer.error);
   }
 
+  async renameThread() {
+    const { channel, thread } = this.route;
+    const title = await askText({ title: "Rename this thread", text: this.store.title(channel, thread) ?? "", yes: "Rename" });
+    if (title) this.#complain(await this.api.rename(channel, thread, title));
+  }
+
   becomePerson(id) {
     const address = new URL(location.href);
     address.searchParams.set("user", id);

@@ -76,8 +76,8 @@ export class MessageList {
     }
     if (before?.since !== status.since) this.#stop.disabled = false;
     const waits = status.since + STOP_AFTER_MS - Date.now();
-    this.#stop.hidden = waits > 0;
-    if (waits > 0) this.#stopTimer = setTimeout(() => (this.#stop.hidden = false), waits);
+    this.#stop.hidden = waits > 0 || !status.canStop;
+    if (waits > 0 && status.canStop) this.#stopTimer = setTimeout(() => (this.#stop.hidden = false), waits);
     const turns = status.loadingMessages.length > 0 ? status.loadingMessages : [`${this.desk.store.app.name} ${status.text}`];
     let turn = 0;
     const say = () => {

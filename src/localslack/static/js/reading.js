@@ -26,7 +26,7 @@ export class Reading {
   thread(channel, ts, apply) {
     const take = ({ messages, session }) => {
       this.store.takeThread(channel, ts, messages);
-      if (session !== undefined) this.store.setStatus(channel, ts, session?.shown, session?.loading);
+      if (session !== undefined) this.store.setSession(channel, ts, session);
     };
     return this.#read(apply, () => this.api.messages(channel, ts), take);
   }

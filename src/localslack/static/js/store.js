@@ -20,6 +20,7 @@ export class Store {
     this.threads = new Map();
     this.freshThreads = new Set();
     this.statuses = new Map();
+    this.titles = new Map();
     this.outgoing = [];
     this.homeView = null;
     this.modals = [];
@@ -99,12 +100,19 @@ export class Store {
     return this.threads.has(threadKey(channel, ts));
   }
 
-  setStatus(channel, threadTs, text, loadingMessages) {
+  /** What the agent session of a thread says: its status line, whether it can be stopped, and its title. */
+  setSession(channel, threadTs, session) {
     const key = threadKey(channel, threadTs);
+    const { shown: text, loading: loadingMessages = [], can_stop: canStop = false, title } = session ?? {};
     const since = this.statuses.get(key)?.since ?? Date.now();
-    if (text) this.statuses.set(key, { text, loadingMessages: loadingMessages ?? [], threadTs, channel, since });
+    if (text) this.statuses.set(key, { text, loadingMessages, canStop, threadTs, channel, since });
     else this.statuses.delete(key);
-    this.say("status", { channel, threadTs });
+    if (title) this.titles.set(key, title);
+    this.say("session", { channel, threadTs });
+  }
+
+  title(channel, threadTs) {
+    return this.titles.get(threadKey(channel, threadTs));
   }
 
   status(channel, threadTs) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from tests.unit.conversation.person import AMSTERDAM, ANNA, EXECUTOR, House, Person
@@ -14,7 +15,7 @@ from fateforger.session.commands import COMMAND, InboxCommand
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, ShowTasks
 from fateforger.tasks.task import Origin, QueuedTask, TaskSpec
-from fateforger.workers.lanes import NOTIFICATION, TURN
+from fateforger.workers.lanes import NOTIFICATION, REMINDER, TURN
 
 DM = "D1"
 _NUMBERS = itertools.count()
@@ -103,6 +104,15 @@ class Desk:
     async def looks(self) -> None:
         """A look at what waits."""
         await self.house.check_waiting_tasks()
+        await self.read()
+
+    async def waits(self, **time: float) -> None:
+        """Let time pass, and every reminder come that is due by then."""
+        self.house.clock.at += timedelta(**time)
+        jobs, now = self.house.store.jobs, self.house.clock.now()
+        while (job := await jobs.claim(REMINDER.name, "w", now=now, lease_seconds=60)) is not None:
+            await self.house.reminders.perform(job)
+            await jobs.finish(job)
         await self.read()
 
     # --- reading ---

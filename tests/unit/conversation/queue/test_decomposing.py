@@ -11,7 +11,8 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import open_house_at
 from tests.unit.conversation.queue.desk import Desk, labels
 
-from fateforger.errors import ModelUnreachable
+from fateforger.conversation.queue.work import BY_HAND, NO_ANSWER, NO_USE, TOO_SLOW
+from fateforger.errors import ModelTimedOut, ModelUnreachable
 from fateforger.session.forms import FormErrors
 from fateforger.session.queue_commands import DoTaskNow
 from fateforger.tasks.task import Decompose, QueuedTask, ReviewParts, TaskState
@@ -105,6 +106,18 @@ async def test_where_no_model_can_the_person_writes_the_parts_down(desk: Desk) -
     assert labels(desk.card) == ["Pull the review", "Put it back"]
 
 
+@pytest.mark.parametrize(
+    ("desk", "reason"),
+    [(ModelTimedOut("Slow."), TOO_SLOW), ("no idea", NO_USE), (ModelUnreachable("Down."), NO_ANSWER)],
+    indirect=["desk"],
+)
+async def test_the_person_reads_why_no_parts_are_proposed(desk: Desk, reason: str) -> None:
+    """S168"""
+    await goal(desk)
+    await desk.pulls()
+    assert f"{reason} {BY_HAND}" in desk.words
+
+
 @pytest.mark.parametrize("desk", [ModelUnreachable("Down.")], indirect=True)
 async def test_too_many_parts_at_once_are_refused_with_the_remedy(desk: Desk) -> None:
     """S162: the rule of the workflow, in its own words."""
@@ -112,9 +125,7 @@ async def test_too_many_parts_at_once_are_refused_with_the_remedy(desk: Desk) ->
     await desk.pulls()
     many: dict[str, Any] = {"assumptions": "a", "probes": "p", "parts": "\n".join(f"Part {n}" for n in range(9))}
     refused = await desk.fill("queue_parts", target=task.id, **many)
-    assert refused == FormErrors(
-        errors={"parts": "Keep the parts coarse; three to seven are enough for a start. Rule: NEVER: over_decomposed."}
-    )
+    assert refused == FormErrors(errors={"parts": "Keep the parts coarse; three to seven are enough for a start."})
 
 
 @pytest.mark.parametrize("desk", [PARTS], indirect=True)

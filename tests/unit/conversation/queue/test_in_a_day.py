@@ -8,7 +8,7 @@ import pytest
 from tests.unit.conversation.person import House, Person
 from tests.unit.conversation.queue.desk import Desk
 
-from fateforger.session.cards import Button, Prose
+from fateforger.session.cards import Button, Note, Prose
 from fateforger.session.queue_commands import SettleTask
 from fateforger.tasks.task import TaskState
 
@@ -80,7 +80,8 @@ async def test_the_person_says_that_it_is_done(person: Person, anna: Desk, house
     """And it is not offered again; what nobody said is offered the next day."""
     await person.press("Add all 3 from the queue")
     milk = next(task for task in await anna.tasks() if task.spec.title == "Buy milk")
-    await anna.send(SettleTask(**anna.about(), task_id=milk.id, word="done"))
+    card = await anna.send(SettleTask(**anna.about(), task_id=milk.id, word="done"))
+    assert [part.text for part in card.parts if isinstance(part, Note)] == [], "it waits no more"
     assert (await anna.task(milk.id)).state is TaskState.DONE
     house.clock.at += timedelta(days=1)
     tomorrow = Person(house)

@@ -62,4 +62,4 @@ async def test_what_runs_already_cannot_skip_the_queue(anna: Desk) -> None:
     task = await anna.adds()
     await anna.pulls()
     await anna.send(DoTaskNow(**anna.about(), task_id=task.id))
-    assert "“Buy milk” is waiting for you, so there is nothing to skip." in anna.words
+    assert "There is nothing to skip: the state of “Buy milk” is “waiting for you”." in anna.words

@@ -20,7 +20,11 @@ const KINDS = new Map(Object.entries({
   rich_text: ({ block, store }) => richText(store, block),
   markdown: ({ block, store }) => markdown(store, block.text ?? ""),
   table,
+  task_card: task,
+  plan,
 }));
+
+const TASK_SIGNS = { pending: "○", in_progress: "◌", complete: "✓", error: "!" };
 
 // Controls so short that a form is easier to read with them beside their label than below it.
 const SHORT = new Set(["number_input", "timepicker", "datepicker"]);
@@ -100,6 +104,21 @@ function input(context) {
     control,
     block.hint && h("p", { class: "hint", id: hintId }, textNode(store, block.hint, "span")),
   );
+}
+
+function task({ block, store }) {
+  const status = TASK_SIGNS[block.status] ? block.status : "pending";
+  return h(
+    "div",
+    { class: `step step-${status}` },
+    h("span", { class: "step-sign", role: "img", "aria-label": status.replace("_", " ") }, TASK_SIGNS[status]),
+    h("div", {}, block.title, [block.details, block.output].filter(Boolean).map((one) => richText(store, one))),
+  );
+}
+
+function plan({ block, store }) {
+  const title = typeof block.title === "string" ? block.title : plain(block.title, "");
+  return h("div", { class: "plan" }, h("div", { class: "plan-title" }, title), (block.tasks ?? []).map((one) => task({ block: one, store })));
 }
 
 function table({ block, store }) {

@@ -1,0 +1,1 @@
+"""Language models behind :class:`fateforger.ports.model.Model`."""

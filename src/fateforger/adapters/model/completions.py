@@ -1,0 +1,188 @@
+"""Servers with OpenAI's chat completions API, through AutoGen's client.
+
+The server's own words are left out of errors: they may contain a part of the key or of the prompt.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import openai
+from autogen_core.models import AssistantMessage, CreateResult, LLMMessage, ModelInfo, SystemMessage, UserMessage
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+
+from fateforger.adapters.model.endpoint import (
+    NO_COMPLETION,
+    Answers,
+    Endpoint,
+    Refused,
+    Reply,
+    Request,
+    list_messages,
+)
+from fateforger.errors import (
+    ModelAuthFailed,
+    ModelBusy,
+    ModelError,
+    ModelRejected,
+    ModelTimedOut,
+    ModelUnreachable,
+)
+from fateforger.ports.model import Prompt, Role
+from fateforger.text import mark_message
+
+
+def to_model_error(error: openai.OpenAIError, *, model: str) -> ModelError:
+    """Return our error for an error of the client library."""
+    match error:
+        case openai.APITimeoutError():
+            return ModelTimedOut(mark_message("The language model took too long to answer."))
+        case openai.APIConnectionError():
+            return ModelUnreachable(mark_message("The language model's server cannot be reached."))
+        case openai.AuthenticationError() | openai.PermissionDeniedError():
+            return ModelAuthFailed("The language model's server refused the key; check FATEFORGER_MODEL_KEY.")
+        case openai.RateLimitError():
+            return ModelBusy(
+                mark_message("The language model wants fewer requests right now."),
+                retry_after=_parse_retry_after(error),
+            )
+        case openai.NotFoundError():
+            return ModelRejected(f"The language model's server knows no model “{model}” at that address.")
+        case openai.InternalServerError():
+            return ModelUnreachable(mark_message("The language model's server has a fault."))
+        case openai.APIStatusError():
+            return ModelRejected(f"The language model's server refused the request ({error.status_code}).")
+        case _:
+            return ModelUnreachable(NO_COMPLETION)
+
+
+def _parse_retry_after(error: openai.APIStatusError) -> float | None:
+    """Return the seconds to wait, if the server gave a number of seconds."""
+    try:
+        return float(error.response.headers.get("retry-after", ""))
+    except ValueError:
+        return None
+
+
+# AutoGen logs every prompt and answer at INFO.
+logging.getLogger("autogen_core.events").setLevel(logging.WARNING)
+# Servers report a model under its dated name, which is of no interest in a terminal.
+warnings.filterwarnings("ignore", message="Resolved model mismatch")
+
+_INFO = ModelInfo(
+    vision=False,
+    function_calling=False,
+    json_output=True,
+    family="unknown",
+    structured_output=True,
+    multiple_system_messages=False,
+)
+
+
+class CompletionsServer:
+    """A server with OpenAI's API.
+
+    Background work has a client of its own, so that it never precedes a person's turn in the connection pool (S116).
+    ``longest`` is the number of seconds after which a request is given up in any case.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, longest: float) -> None:
+        self._endpoint = endpoint
+        self._longest = longest
+        self._clients: dict[tuple[str, bool], OpenAIChatCompletionClient] = {}
+
+    async def send(self, request: Request) -> Reply:
+        """See :meth:`fateforger.adapters.model.endpoint.Server.send`."""
+        client = self._client(request.model, background=request.prompt.role is Role.EXTRACT)
+        described = request.answers is not Answers.SCHEMA or not self._endpoint.provider.shows_schema
+        extra = {**request.thinking, **_build_response_format(request.prompt, request.answers)}
+        try:
+            result = await client.create(_build_messages(request.prompt, described=described), extra_create_args=extra)
+        except openai.OpenAIError as error:
+            if isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+                raise Refused(error.status_code, str(error)) from error
+            raise to_model_error(error, model=request.model) from error
+        except (IndexError, TypeError, AttributeError, ValueError) as error:
+            # The library does not check a response with status 200, and fails on one that is no completion.
+            raise ModelUnreachable(NO_COMPLETION) from error
+        return _to_reply(result)
+
+    async def aclose(self) -> None:
+        """See :meth:`fateforger.adapters.model.endpoint.Server.aclose`."""
+        clients, self._clients = tuple(self._clients.values()), {}
+        for client in clients:
+            await client.close()
+
+    def _client(self, model: str, *, background: bool) -> OpenAIChatCompletionClient:
+        key = (model, background)
+        if key not in self._clients:
+            self._clients[key] = OpenAIChatCompletionClient(
+                model=model,
+                base_url=self._endpoint.url,
+                api_key=self._endpoint.key or "none",  # the library requires one
+                model_info=_INFO,
+                max_retries=0,
+                timeout=self._longest,
+                include_name_in_message=False,
+            )
+        return self._clients[key]
+
+
+def _to_reply(result: CreateResult) -> Reply:
+    if not isinstance(result.content, str):
+        raise ModelRejected(mark_message("The language model called a tool, and it was given none."))
+    return Reply(result.content, result.usage.prompt_tokens or None, result.usage.completion_tokens or None)
+
+
+def _build_messages(prompt: Prompt, *, described: bool) -> list[LLMMessage]:
+    return [_build_message(role, text) for role, text in list_messages(prompt, described=described)]
+
+
+def _build_message(role: str, text: str) -> LLMMessage:
+    match role:
+        case "system":
+            return SystemMessage(content=text)
+        case "user":
+            return UserMessage(content=text, source="user")
+        case _:
+            return AssistantMessage(content=text, source="assistant")
+
+
+def _build_response_format(prompt: Prompt, answers: Answers) -> dict[str, Any]:
+    if prompt.schema is None or answers is Answers.TEXT:
+        return {}
+    if answers is Answers.JSON:
+        return {"response_format": {"type": "json_object"}}
+    name = "".join(c if c.isalnum() else "_" for c in prompt.name)
+    named = {"name": name, "schema": close_schema(prompt.schema), "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+
+_UNKNOWN = frozenset({"default", "discriminator", "minLength", "maxLength", "minItems", "maxItems"})
+_UNKNOWN_TOO = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "uniqueItems"})
+_NAMING = frozenset({"properties", "$defs"})
+
+
+def close_schema(schema: Any, *, names: bool = False) -> Any:
+    """Return a JSON schema in the strict form that servers enforce.
+
+    Every object requires all its fields and allows no others; limits that not every server knows are left out, because
+    code checks them again. With ``names``, the keys are names of fields or types.
+    """
+    if isinstance(schema, list):
+        return [close_schema(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    if names:
+        return {name: close_schema(part) for name, part in schema.items()}
+    closed = {
+        "anyOf" if name == "oneOf" else name: close_schema(part, names=name in _NAMING)
+        for name, part in schema.items()
+        if name not in _UNKNOWN | _UNKNOWN_TOO
+    }
+    if "properties" in closed:
+        closed |= {"required": list(closed["properties"]), "additionalProperties": False}
+    return closed

@@ -1,0 +1,375 @@
+"""Requests that are not about the plan of a thread, read from a message: for the queue, a week, a day or a button.
+
+They lead to the commands that buttons, forms and slash commands give (S147-S153, S276).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date as Date  # noqa: N812  as in the commands
+from datetime import datetime
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fateforger.conversation.language.answers import StartWords, WorkWords
+from fateforger.conversation.language.message_commands import command_fields, get_numbered
+from fateforger.conversation.language.tables import LONGEST_TEXT, Table
+from fateforger.errors import BadInput
+from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
+from fateforger.planning.timing import instant_of, zone
+from fateforger.session.card_actions import Click
+from fateforger.session.commands import SessionCommand, read_click
+from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.session.day import local_today
+from fateforger.session.messages import RecentTalk
+from fateforger.session.queue_commands import (
+    BlockTimeFor,
+    ChangeTask,
+    ChooseLanguage,
+    CorrectDuration,
+    DoTaskNow,
+    ForgetDuration,
+    MoveTask,
+    QueueCommand,
+    ReviseTask,
+    SettleTask,
+    TickTask,
+)
+from fateforger.tasks.durations import Estimate, format_ratio, name_of
+from fateforger.tasks.intent import HydratedMessage, Purpose, path_of
+from fateforger.tasks.task import (
+    NORMAL,
+    TEXT_LENGTH,
+    TITLE_LENGTH,
+    BlockTime,
+    Decompose,
+    Do,
+    PlanDay,
+    QueuedTask,
+    ReviewConstraints,
+    TaskSpec,
+    Work,
+)
+from fateforger.text import gettext as _
+from fateforger.text import mark_message, match_language, shorten
+from fateforger.values import replace
+from fateforger.workflow.definition import list_shipped, load_shipped
+
+
+class OpenPlan(BaseModel):
+    """A day that has a thread of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    session_id: str
+    date: Date
+    step: str
+
+
+class OutsideContext(BaseModel):
+    """What a reading knows besides the plan of a thread: the queue, how long tasks take, open plans, the last talk."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    tasks: tuple[QueuedTask, ...] = ()
+    estimates: tuple[Estimate, ...] = ()
+    plans: tuple[OpenPlan, ...] = ()
+    talk: RecentTalk | None = None
+
+
+T = TypeVar("T")
+WHICH_TASK = mark_message("I could not tell which task of your queue you mean; please name it.")
+HOW_TASK = mark_message("I did not understand how that task shall be; please say it once more.")
+WHEN_TASK = mark_message("For which day, and for how many minutes, shall I block time?")
+NO_SUCH_LANGUAGE = mark_message("I do not speak that language.")
+_SETTLED = frozenset({Purpose.PUT_BACK, Purpose.APPROVE, Purpose.RETRY, Purpose.OPEN})
+_CHANGED = frozenset({Purpose.PAUSE, Purpose.RESUME, Purpose.STOP})
+_MOVED = frozenset({Purpose.UP, Purpose.DOWN, Purpose.FIRST, Purpose.LAST})
+
+
+def read_request(
+    reply: TimeboxingUserReply, words: StartWords, context: OutsideContext, tz: str
+) -> HydratedMessage | QueueCommand | SessionCommand | None:
+    """Return the request; ``None`` if there is nothing to do and nothing to say. Raises ``BadInput``."""
+    if words.plan:
+        return _plan_another_day(reply, words.date)
+    match words.wants:
+        case Purpose.BUTTON:
+            return _press(reply, words.number, context)
+        case Purpose.THREAD:
+            return None
+        case Purpose.LANGUAGE:
+            return _choose_language(reply, words.speak)
+        case Purpose.DURATION:
+            return _correct_duration(reply, words, context)
+        case Purpose.TICK | Purpose.UNTICK:
+            task, place = _get_meant(list(_iter_items(context.tasks)), words.number)
+            done = words.wants is Purpose.TICK
+            return TickTask(**_envelope(reply), task_id=task.id, place=place, done=done)
+        case Purpose.NOW | Purpose.EDIT | Purpose.TIME as wish:
+            return _request_of_task(reply, wish, words, _get_meant(context.tasks, words.number))
+        case wish if wish in _SETTLED | _CHANGED | _MOVED:
+            return _act_on_task(reply, wish, _get_meant(context.tasks, words.number).id)
+        case _:
+            return hydrate(reply, words, context.tasks, tz)
+
+
+def find_thread(words: StartWords, context: OutsideContext) -> str | None:
+    """Return the session whose plan a message is about, if it is about one."""
+    if words.wants is not Purpose.THREAD or not context.plans:
+        return None
+    number = words.number or 1
+    return context.plans[number - 1].session_id if 1 <= number <= len(context.plans) else None
+
+
+def list_outside(context: OutsideContext) -> tuple[Table, ...]:
+    """Return the tables of all that a message may refer to; those without rows are left out, but not the queue."""
+    items = [
+        {"number": n, "title": task.spec.details.items[place].title, "of": shorten(task.spec.title, LONGEST_TEXT)}
+        for n, (task, place) in enumerate(_iter_items(context.tasks), 1)
+    ]
+    durations = [
+        {"number": n, "kind": name_of(each.kind), "takes": format_ratio(each.ratio)}
+        for n, each in enumerate(context.estimates, 1)
+    ]
+    plans = [{"number": n, "date": p.date.isoformat(), "step": p.step} for n, p in enumerate(context.plans, 1)]
+    talk = context.talk
+    said = [] if talk is None else [{"person": each.person, "you": each.bot} for each in talk.exchanges]
+    buttons = (
+        []
+        if talk is None
+        else [
+            {"number": n, "label": shorten(button.spoken or button.label, LONGEST_TEXT)}
+            for n, button in enumerate(talk.buttons, 1)
+        ]
+    )
+    found: dict[str, list[dict[str, Any]]] = {
+        "items": items,
+        "durations": durations,
+        "plans": plans,
+        "said": said,
+        "buttons": buttons,
+    }
+    more = [(name, rows, 0) for name, rows in found.items() if rows]
+    return (queue_table(context.tasks), workflow_table(), *more)
+
+
+def _envelope(reply: TimeboxingUserReply) -> dict[str, Any]:
+    return reply.model_dump(include={"command_id", "user_id", "at"})
+
+
+def _get_meant(rows: Sequence[T], number: int | None) -> T:
+    if number is None:
+        raise BadInput(_(WHICH_TASK))
+    return get_numbered(rows, number)
+
+
+def _iter_items(tasks: Sequence[QueuedTask]) -> Iterator[tuple[QueuedTask, int]]:
+    """Yield the small tasks in the boxes of the queue, each by its box and place."""
+    for task in tasks[:MOST_TASKS]:
+        for place in range(len(task.spec.details.items)):
+            yield task, place
+
+
+def _press(
+    reply: TimeboxingUserReply, number: int | None, context: OutsideContext
+) -> QueueCommand | SessionCommand | None:
+    """Return the command of a button of the last card."""
+    buttons = () if context.talk is None else context.talk.buttons
+    if not buttons or number is None:
+        return None
+    button = get_numbered(buttons, number)
+    click = Click(**command_fields(reply), action=button.action, target=button.target)
+    return read_click(click)
+
+
+def _choose_language(reply: TimeboxingUserReply, named: str | None) -> ChooseLanguage:
+    code = match_language(named)
+    if code is None:
+        raise BadInput(_(NO_SUCH_LANGUAGE))
+    return ChooseLanguage(**_envelope(reply), language=code)
+
+
+def _correct_duration(reply: TimeboxingUserReply, words: StartWords, context: OutsideContext) -> QueueCommand:
+    kind = _get_meant(context.estimates, words.number).kind
+    if words.percent is None:
+        return ForgetDuration(**_envelope(reply), name=kind)
+    return CorrectDuration(**_envelope(reply), name=kind, percent=min(max(words.percent, 33), 300))
+
+
+def _act_on_task(reply: TimeboxingUserReply, wish: Purpose, task_id: str) -> QueueCommand:
+    fields = {**_envelope(reply), "task_id": task_id}
+    if wish in _SETTLED:
+        return SettleTask.model_validate({**fields, "word": wish.value})
+    if wish in _CHANGED:
+        return ChangeTask.model_validate({**fields, "deed": wish.value})
+    return MoveTask.model_validate({**fields, "where": wish.value})
+
+
+def _request_of_task(reply: TimeboxingUserReply, wish: Purpose, words: StartWords, task: QueuedTask) -> QueueCommand:
+    head = _envelope(reply)
+    if wish is Purpose.NOW:
+        insists = words.work is not None and words.work.haste == "insists"
+        return DoTaskNow(**head, task_id=task.id, insists=insists)
+    if words.work is None:
+        raise BadInput(_(HOW_TASK))
+    if wish is Purpose.EDIT:
+        return ReviseTask(**head, task_id=task.id, spec=_revise_spec(task.spec, words.work))
+    known = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
+    day, minutes = words.work.date, words.work.minutes or known
+    if day is None or minutes is None or not 0 < minutes <= 24 * 60:
+        raise BadInput(_(WHEN_TASK))
+    return BlockTimeFor(**head, task_id=task.id, date=day, minutes=minutes, start=words.work.start)
+
+
+def _revise_spec(spec: TaskSpec, words: WorkWords) -> TaskSpec:
+    """Return the task with what the message says of it; the rest stays. Raises ``BadInput``."""
+    work = replace(spec.work, minutes=words.minutes) if words.minutes and isinstance(spec.work, Do) else spec.work
+    details = {} if words.details is None else words.details.model_dump(exclude_none=True, exclude={"after"})
+    changes: dict[str, Any] = {
+        "title": words.title,
+        "work": work,
+        "project": words.project,
+        "priority": words.priority,
+        "tags": words.tags or None,
+        "context": words.context,
+        "relevant_files": words.files or None,
+        "acceptance_criteria": words.criteria or None,
+        "details": change_details(details, spec.details) if details else None,
+    }
+    given = {name: value for name, value in changes.items() if value is not None}
+    try:
+        return TaskSpec.model_validate({**dict(spec), **given})
+    except ValidationError:
+        raise BadInput(_(HOW_TASK)) from None
+
+
+def _plan_another_day(reply: TimeboxingUserReply, day: Date | None) -> HydratedMessage | None:
+    """Return the request to open the plan of another day than that of the thread."""
+    if day is None:
+        return None
+    spec = TaskSpec(title=shorten(reply.text, TITLE_LENGTH), work=PlanDay(date=day))
+    return HydratedMessage(intent=Purpose.WORK, execution_path="enqueue", spec=spec, haste="asks")
+
+
+MOST_TASKS = 25
+OWN = "timeboxing"
+"""Workflow of the program itself, which no task uses."""
+DECOMPOSE = "decompose"
+
+
+def hydrate(
+    reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask], tz: str
+) -> HydratedMessage | None:
+    """Convert the words into a request; ``None`` if there is nothing to do and nothing to say."""
+    reminds = words.work is not None and words.work.kind == "remind"
+    path = path_of(words.wants, changes=words.changes or reminds)
+    named = _find_task_id(words.number, queue)
+    if words.wants is Purpose.WORK and words.work is not None and path == "enqueue":
+        spec = _build_spec(reply, words.work, tz)
+        return HydratedMessage(
+            intent=words.wants,
+            execution_path=path,
+            workflow=spec.workflow,
+            spec=spec,
+            simple=words.work.simple,
+            haste=words.work.haste,
+            reminds=reminds,
+        )
+    if words.wants in _OF_ONE and words.number is not None and named is None:
+        # A task that does not exist must not start or end another one: the queue is shown instead (S223).
+        return HydratedMessage(intent=Purpose.TASKS, execution_path=path_of(Purpose.TASKS))
+    if words.wants is Purpose.DONE and named is None:
+        return None
+    if words.wants is Purpose.DONE and words.complete:
+        criteria = _get_meant(queue, words.number).spec.acceptance_criteria
+        met = tuple(range(len(criteria)))
+        return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, met=met)
+    if path == "enqueue" or (words.wants in _TALK and not words.answer):
+        return None
+    return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
+
+
+_OF_ONE = frozenset({Purpose.PULL, Purpose.DONE, Purpose.UNREMIND})
+_TALK = frozenset({Purpose.QUESTION, Purpose.CONVERSATION, Purpose.WORK})
+
+
+def queue_table(queue: Sequence[QueuedTask]) -> Table:
+    """Return a person's queue as a table, numbered from 1."""
+    rows = [
+        {
+            "number": number,
+            "title": shorten(task.spec.title, LONGEST_TEXT),
+            "state": task.state.value,
+            "priority": task.spec.priority,
+        }
+        for number, task in enumerate(queue[:MOST_TASKS], 1)
+    ]
+    return "queue", rows, len(queue) - len(rows)
+
+
+def workflow_table() -> Table:
+    """Return the workflows whose rules can apply to a task."""
+    rows = [{"name": name, "for": "; ".join(load_shipped(name).applies_when)} for name in list_shipped() if name != OWN]
+    return "workflows", rows, 0
+
+
+def _find_task_id(number: int | None, queue: Sequence[QueuedTask]) -> str | None:
+    if number is None or not 1 <= number <= min(len(queue), MOST_TASKS):
+        return None
+    return queue[number - 1].id
+
+
+def _build_spec(reply: TimeboxingUserReply, words: WorkWords, tz: str) -> TaskSpec:
+    """Build the task. Values that cannot be used are left out rather than guessed."""
+    work = _build_work(words)
+    known = words.workflow if words.workflow in list_shipped() and words.workflow != OWN else None
+    given = {
+        "title": words.title,
+        "work": work,
+        "project": words.project or "",
+        "priority": NORMAL if words.priority is None else words.priority,
+        "tags": tuple(dict.fromkeys(tag for tag in words.tags if tag))[:20],
+        "context": (words.context or reply.text)[:TEXT_LENGTH],
+        "relevant_files": tuple(name for name in words.files if name)[:50],
+        "acceptance_criteria": tuple(text for text in words.criteria if text)[:50],
+        "details": _build_details(words),
+        "remind_at": _find_reminder(reply, words, tz),
+        "workflow": DECOMPOSE if isinstance(work, Decompose) else known or "",
+    }
+    try:
+        return TaskSpec.model_validate(given)
+    except ValidationError:
+        return TaskSpec(title=words.title[:TITLE_LENGTH], work=work, context=reply.text[:TEXT_LENGTH])
+
+
+def _find_reminder(reply: TimeboxingUserReply, words: WorkWords, tz: str) -> datetime | None:
+    """Return the time of a reminder, today if no day is said; ``None`` if it is not said, or over."""
+    if words.kind != "remind" or words.start is None:
+        return None
+    day = words.date or local_today(reply.at, tz)
+    at = instant_of(datetime.combine(day, words.start), zone(tz))
+    return at if at > reply.at else None
+
+
+def _build_details(words: WorkWords) -> TaskDetails:
+    if words.details is None:
+        return PLAIN
+    try:
+        return change_details(words.details.model_dump(exclude_none=True, exclude={"after"}))
+    except BadInput:
+        return PLAIN
+
+
+def _build_work(words: WorkWords) -> Work:
+    minutes = words.minutes if words.minutes is not None and 0 < words.minutes <= 24 * 60 else None
+    match words.kind:
+        case "plan_day" if words.date is not None:
+            return PlanDay(date=words.date)
+        case "block_time" if words.date is not None and minutes is not None:
+            return BlockTime(date=words.date, minutes=minutes, start=words.start)
+        case "decompose":
+            return Decompose()
+        case "review_rules":
+            return ReviewConstraints()
+        case _:
+            return Do(minutes=minutes)

@@ -1,0 +1,179 @@
+"""A thread in which a person writes a lot: one card, one picture, and a short answer to each message."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.factories.words import also, frame, inputs_of, new, opening, patch, timed, wants
+from tests.scenarios import chat as slack
+from tests.scenarios.chat import Chat, chat_at, steps, workspace_at
+from tests.scenarios.person import Person, controls, eventually
+from tests.scenarios.program import Program
+from tests.scenarios.speaking import Answers, Listener, speaking
+from tests.scenarios.store_faults import Failing
+
+from fateforger.session.messages import MOST_LATER
+from localslack import Fault, Workspace
+
+NOW = {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}
+TASKS = [new("Write report", 90), new("Answer mail", 30, depth="shallow"), new("Prepare talk", 60, one_thing=True)]
+Line = tuple[str, str, list[dict[str, Any]]]
+BEGINNING: tuple[Line, ...] = (
+    ("Please plan my day", "Plan this day", [opening()]),
+    ("Yes", "the frame of your day", [wants("proceed")]),
+    ("I start at half past eight", "Noted: your day 08:30–18:00.", [wants("answer"), frame(day_start="08:30")]),
+    (
+        "Report 90 min, mail 30 min and the talk, the main thing, an hour; on you go",
+        "What do you want to get done",
+        [wants("answer", also("proceed")), {**frame(), "frame": None, "inputs": inputs_of(add=TASKS)}],
+    ),
+    ("Draft it", "A first draft of", [wants("proceed")]),
+    ("Fine", "Commit to calendar", [wants("proceed")]),
+)
+TIMES = ("13:45", "14:00", "14:15", "14:30", "14:45", "15:00", "15:15", "15:30", "15:45", "16:00", "16:15")
+CHANGES: tuple[Line, ...] = tuple(
+    (f"The mail at {at}", f"“Answer mail” is now {at}–", [wants("answer"), patch(timed(2 if n == 0 else 3, at, 30))])
+    for n, at in enumerate(TIMES)
+)
+QUESTIONS: tuple[Line, ...] = tuple(
+    (
+        f"When is the {what}?",
+        f"The {what} is early.",
+        [wants("ask"), {"answer": f"The {what} is early.", "block": None}],
+    )
+    for what in ("talk", "report")
+)
+TALK = (*BEGINNING, *CHANGES, *QUESTIONS, ("Now put it on my calendar", "is on your calendar", [wants("proceed")]))
+
+
+@pytest.mark.process
+def test_a_thread_of_twenty_messages_has_one_card_and_one_picture(tmp_path: Path) -> None:
+    """S267: each message is answered by one line; the cards of steps that are over, or moved on, are one line, too."""
+    meanings: Answers = {text: answers for text, _, answers in TALK}
+    with speaking(Listener(meanings)) as settings:
+        running = Program(tmp_path / "data", environment={**NOW, **settings})
+        running.start()
+        try:
+            person = running.person()
+            for number, (text, expected, _) in enumerate(TALK):
+                person.write(text, thread=number > 0)
+                person.reads(expected)
+            eventually(lambda: pictured(person), "the picture of the plan")
+            ours = [message for message in person.thread() if message["user"] != person.user]
+        finally:
+            running.kill()
+    assert len(TALK) == 20
+    assert len(ours) == 21, "one answer to each message, and the line of the day"
+    assert [any(controls(each["blocks"])) for each in ours].index(True) == 20
+    assert max(len(each["blocks"]) for each in ours[:-1]) <= 2
+
+
+def pictured(person: Person) -> list[Any]:
+    return [each for each in person.thread() if any(block["type"] == "image" for block in each["blocks"])]
+
+
+ALEX, BOT = "U0000ALEX", "U00000BOT"
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
+    async with workspace_at(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+async def alex(workspace: Workspace) -> AsyncIterator[slack.Person]:
+    person = slack.Person(workspace, ALEX)
+    yield person
+    await person.http.aclose()
+
+
+async def begin(chat: Chat, alex: slack.Person) -> tuple[str, str]:
+    """A thread with its card: both timestamps."""
+    chat.door.replies = True
+    ts = await alex.start()
+    await alex.use((await alex.thread(ts))[0], "Count")
+    return ts, (await alex.sees(ts, "1 steps"))["ts"]
+
+
+async def settle(chat: Chat) -> None:
+    async def nothing_waits() -> bool:
+        queued = "SELECT count(*) FROM outbox WHERE state = 'queued'"
+        return await chat.store.database.read(lambda c: c.exec_driver_sql(queued).scalar()) == 0
+
+    await slack.eventually(nothing_waits, "everything is sent")
+
+
+async def test_words_are_answered_below_and_the_card_stays(
+    workspace: Workspace, tmp_path: Path, alex: slack.Person
+) -> None:
+    """S267: the card leaves out what the reply says. A click posts nothing. After a restart it is the same."""
+    async with chat_at(workspace, tmp_path) as chat:
+        ts, card = await begin(chat, alex)
+        await alex.say("one", ts)
+        await alex.sees(ts, "Heard: one")
+        await settle(chat)
+    async with chat_at(workspace, tmp_path) as chat:
+        chat.door.replies = True
+        await alex.say("two", ts)
+        await alex.sees(ts, "Heard: two")
+        await settle(chat)
+        shown, *others = (await alex.thread(ts))[1:]
+        assert (shown["ts"], steps(shown)) == (card, ["count one", "one", "two"])
+        assert "Heard" not in str(shown["blocks"])
+        assert [each["text"] for each in others] == ["one", "Heard: one", "two", "Heard: two"]
+
+
+async def test_a_card_that_is_too_far_up_moves_to_the_end(
+    workspace: Workspace, tmp_path: Path, alex: slack.Person
+) -> None:
+    """S267: with the answer on it, and one line where it was."""
+    async with chat_at(workspace, tmp_path) as chat:
+        ts, card = await begin(chat, alex)
+        exchanges = MOST_LATER // 2
+        for number in range(exchanges + 1):
+            await alex.say(f"word {number}", ts)
+            await alex.sees(ts, f"Heard: word {number}")
+        await settle(chat)
+        old, *said, new = (await alex.thread(ts))[1:]
+        assert (old["ts"], old["text"]) == (card, "further down")
+        assert [each["user"] for each in said] == [*[ALEX, BOT] * exchanges, ALEX]
+        assert f"Heard: word {exchanges}" in str(new["blocks"])
+        assert f"• word {exchanges}" in str(new["blocks"])
+
+
+async def test_a_crash_after_the_reply_posts_it_once(workspace: Workspace, tmp_path: Path, alex: slack.Person) -> None:
+    faults = Failing()
+    async with chat_at(workspace, tmp_path, outbox=faults.outbox) as chat:
+        ts, _card = await begin(chat, alex)
+        await settle(chat)
+        faults.sent = True
+        await alex.say("one", ts)
+        await alex.sees(ts, "Heard: one")
+
+        async def refused() -> bool:
+            return faults.refused > 0
+
+        await slack.eventually(refused, "the recording failed")
+    async with chat_at(workspace, tmp_path) as chat:
+        await settle(chat)
+        assert [each["text"] for each in (await alex.thread(ts))[2:]] == ["one", "Heard: one"]
+
+
+@pytest.mark.parametrize(
+    "fault", [Fault(status=503), Fault(status=500, after_effect=True)], ids=["away", "answer lost"]
+)
+async def test_a_reply_that_fails_is_posted_again_until_it_is_there_once(
+    workspace: Workspace, tmp_path: Path, alex: slack.Person, fault: Fault
+) -> None:
+    async with chat_at(workspace, tmp_path) as chat:
+        ts, _card = await begin(chat, alex)
+        await settle(chat)
+        chat.workspace.faults.plan("chat.postMessage", fault)
+        await alex.say("one", ts)
+        await alex.sees(ts, "Heard: one")
+        await settle(chat)
+        assert [each["text"] for each in (await alex.thread(ts))[2:]] == ["one", "Heard: one"]

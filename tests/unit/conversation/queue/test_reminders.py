@@ -1,0 +1,111 @@
+"""Reminders that a person asks for: kept at their time, where they were asked for, once; or asked about."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.factories.words import wanting, work
+from tests.unit.conversation.person import MONDAY, House
+from tests.unit.conversation.queue.desk import Desk, labels
+from tests.unit.conversation.queue.test_hydration import Begin, talk
+
+from fateforger.session.forms import FormErrors
+from fateforger.tasks.task import TaskState
+from fateforger.workers.lanes import REMINDER
+
+__all__ = ["talk"]
+
+
+def reminder(title: str = "Call the tax office", **said: Any) -> dict[str, Any]:
+    return work(title, kind="remind", **said)
+
+
+async def test_a_reminder_comes_at_its_time_in_its_thread_once(talk: Begin) -> None:
+    """S268: also when the program died in between. It is eight in the morning."""
+    anna = await talk(reminder(start="16:00"))
+    await anna.says("remind me to call the tax office at 4")
+    assert "I will remind you of “Call the tax office” on Monday 2 March at 16:00." in anna.words
+    assert labels(anna.card) == ["Another time…", "Cancel the reminder", "Show my queue"]
+    await anna.waits(hours=7, minutes=59)
+    assert len(anna.letters) == 1
+    await anna.reboot()
+    await anna.waits(minutes=1)
+    await anna.waits(days=1)
+    assert len(anna.letters) == 2
+    assert anna.letters[-1]["thread_ts"] == "1.0"
+    assert anna.card.text == "⏰ You asked me to remind you: Call the tax office"
+    await anna.press("Done")
+    assert await anna.tasks() == ()
+
+
+async def test_a_reminder_that_was_interrupted_is_not_sent_twice(talk: Begin) -> None:
+    anna = await talk(reminder(date="2026-03-03", start="09:00"))
+    await anna.says("remind me tomorrow morning to call the tax office")
+    anna.house.clock.at += timedelta(days=2)
+    jobs, now = anna.house.store.jobs, anna.house.clock.now()
+    job = await jobs.claim(REMINDER.name, "w", now=now, lease_seconds=60)
+    assert job is not None
+    await anna.house.reminders.perform(job)
+    await anna.reboot()
+    await anna.house.reminders.perform(job)
+    await anna.read()
+    assert [each["card"]["text"] for each in anna.letters[1:]] == ["⏰ You asked me to remind you: Call the tax office"]
+
+
+@pytest.mark.parametrize("said", [{}, {"start": "07:00"}, {"date": "2026-03-03"}], ids=["no time", "over", "no clock"])
+async def test_a_time_that_is_not_clear_is_asked_for(talk: Begin, said: dict[str, Any]) -> None:
+    """S268: nothing is lost meanwhile; the button works without a model."""
+    anna = await talk(reminder(**said))
+    await anna.says("remind me to call the tax office")
+    assert anna.words.strip() == "When shall I remind you of “Call the tax office”? It is in your queue."
+    assert labels(anna.card) == ["Remind me…", "Show my queue"]
+    (task,) = await anna.tasks()
+    over = await anna.fill("queue_remind", target=task.id, date=MONDAY, time="07:00")
+    assert over == FormErrors(errors={"time": "That time is over; choose a later one."})
+    await anna.fill("queue_remind", target=task.id, date=MONDAY, time="17:30")
+    assert "on Monday 2 March at 17:30" in anna.words
+    await anna.waits(hours=10)
+    assert anna.card.text == "⏰ You asked me to remind you: Call the tax office"
+
+
+async def test_reminders_are_listed_and_cancelled_in_words(talk: Begin) -> None:
+    """S269"""
+    anna = await talk(reminder(start="16:00"), wanting("tasks"), wanting("unremind", number=1))
+    await anna.says("remind me to call the tax office at 4")
+    await anna.says("which reminders are there?", "2.0")
+    assert "⏰ Monday 2 March at 16:00" in anna.words
+    await anna.says("forget that reminder", "3.0")
+    assert anna.words.strip() == "I will not remind you of “Call the tax office”; it stays in your queue."
+    before = len(anna.letters)
+    await anna.waits(days=2)
+    assert len(anna.letters) == before
+
+
+async def test_a_reminder_is_cancelled_and_moved_by_buttons(anna: Desk, house: House) -> None:
+    """S269: without a model, for any task of the queue."""
+    task = await anna.adds("Call the bank")
+    assert "Remind me…" in labels(anna.card)
+    await anna.fill("queue_remind", target=task.id, date=MONDAY, time="16:00")
+    await anna.fill("queue_remind", target=task.id, date=MONDAY, time="18:00")
+    before = len(anna.letters)
+    await anna.waits(hours=9)
+    assert len(anna.letters) == before, "it has another time by now"
+    await anna.press("Cancel the reminder")
+    before = len(anna.letters)
+    await anna.waits(hours=9)
+    assert len(anna.letters) == before
+    assert (await anna.task(task.id)).state is TaskState.ACTIVE
+    assert house.model is None
+
+
+async def test_a_task_that_is_over_is_not_brought_up(anna: Desk) -> None:
+    task = await anna.adds("Call the bank")
+    await anna.fill("queue_remind", target=task.id, date=MONDAY, time="16:00")
+    await anna.house.store.tasks.change(
+        anna.user, task.id, lambda it: it.model_copy(update={"state": TaskState.STOPPED}), now=anna.house.clock.now()
+    )
+    before = len(anna.letters)
+    await anna.waits(days=1)
+    assert len(anna.letters) == before
