@@ -28,7 +28,7 @@ from tests.scenarios.talk import FOLDER, Heard, Reader, Talk, Turn, new_lines, r
 
 from fateforger.calendar.event import OwnedId
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]  # twelve whole days take minutes of waiting
 
 WRITE = "CONVERSATIONS_WRITE" in os.environ
 QUIET = 2.0
