@@ -478,7 +478,7 @@ def read_aside(
         raise BadInput(_("The preview is not open, so there is nothing to close."))
     if intent is Intent.CLOSE_MEMORY and session.thread.memory is None:
         raise BadInput(_("The list of what I know is not open, so there is nothing to close."))
-    if intent is Intent.REDO_CHANGE and session.stage is TimeboxingStage.REVIEW_COMMIT and not find_undone(session):
+    if intent is Intent.REDO_CHANGE and find_undone(session) is None:
         raise BadInput(_(NONE_UNDONE))
     if intent in _PLAIN:
         kind, values = _PLAIN[intent]
