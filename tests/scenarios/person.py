@@ -217,7 +217,7 @@ class Person:
         action = {"type": element["type"], "action_id": element["action_id"], "block_id": block_id}
         self.clicks += 1
         self.post("/ui/action", surface={"type": "view", "view_id": view["id"]}, action=action, state={})
-        eventually(lambda: field_names(self.form()) > folded, "the fields that were folded away")
+        eventually(lambda: field_names(self.form()) != folded, "the fields that were folded away")
 
     def submit(self, **values: Any) -> Json:
         """Fill fields by label (spaces as underscores, case ignored; `title_2` is the second field of that label) and

@@ -60,3 +60,18 @@ def test_each_form_answers_at_the_field(program: Program) -> None:
     person.write("move my lunch to 1pm please")
     person.reads("buttons and forms")
     assert person.has("Commit to calendar")
+
+
+def test_words_that_no_model_reads_are_answered_and_become_tasks(program: Program) -> None:
+    """S285: a first message is answered with the way to go on; what is written at the tasks can be put into their form."""
+    person = program.person()
+    person.write("hello, plan my day", thread=False)
+    person.reads("so I cannot read your message. These buttons lead through the whole day.")
+    person.press("Plan my day")
+    person.reads("Plan this day")
+    confirm_date(person)
+    confirm_frame(person)
+    person.write("Report, 2 h\nMails")
+    person.press("Use it as my list of tasks")
+    assert person.submit(draft_my_day_right_away=False)["ok"]
+    person.reads("*Report* · 2 h · deep", "*Mails* · open")

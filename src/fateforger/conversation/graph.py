@@ -250,7 +250,8 @@ def _build_decision(model: Model | None) -> Work:
         hearing = replace(hearing, wishes=found.wishes, rules=found.rules)
         step = replace(step, hearing=hearing, stage_input=given)
         if found.trouble:
-            return _refuse(step, given, Notice(lines=found.trouble, refused=True))
+            unread = "" if command.withheld else command.text
+            return _refuse(step, given, Notice(lines=found.trouble, refused=True, unread=unread))
         with speak(given.session.options.language):
             taken = await _take_next(step, model)
         if taken.refused:

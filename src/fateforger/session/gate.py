@@ -52,11 +52,12 @@ class Refusal(NamedTuple):
     sentence: str
     more: tuple[str, ...] = ()
     warns: bool = True
+    unread: str = ""
 
     @property
     def notice(self) -> Notice:
         """Notice of the refusal."""
-        return Notice(lines=(_(self.sentence), *self.more), refused=self.warns, code=self.id)
+        return Notice(lines=(_(self.sentence), *self.more), refused=self.warns, code=self.id, unread=self.unread)
 
 
 NO_MODEL = Refusal(
@@ -99,7 +100,7 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
             shown = asked.accepted
         return None if asked.home is None or session.stage in shown else OTHER_FORM
     if isinstance(asked, TimeboxingUserReply):
-        return NO_MODEL
+        return NO_MODEL._replace(unread="" if asked.withheld else asked.text)
     move = asked if isinstance(asked, Move) else get_requested_move(asked)
     if isinstance(asked, StageAction) and asked.seen not in {None, move_token(session, move)}:
         return OUT_OF_DATE

@@ -23,7 +23,8 @@ class Notice(BaseModel):
     """Message of the last turn, shown once on its card: what it did, or why it did not.
 
     ``code`` says what it is about, because its lines may be in any language. ``draft`` are those of its lines that
-    describe the draft shown; they go when another draft replaces it.
+    describe the draft shown; they go when another draft replaces it. ``unread`` are words of the person that nothing
+    could read; they may be offered as a list of tasks.
     """
 
     model_config = _FROZEN
@@ -31,6 +32,7 @@ class Notice(BaseModel):
     refused: bool = False
     code: str = ""
     draft: tuple[str, ...] = ()
+    unread: str = ""
 
 
 def join_notices(notices: Iterable[Notice | None]) -> Notice | None:

@@ -109,6 +109,8 @@ def build_greeting_handler(door: CoordinatorPort, poster: Poster, client: AsyncW
                     card = add_first_words(door.welcome())
                 else:
                     card = door.welcome()
+                    if thread_ts is not None and not door.reads_words:
+                        card = replace(card, parts=(Prose(text=_(phrases.UNREAD)), *card.parts))
             await poster.post(channel, thread_ts, card, session="", v=WELCOME, for_all=True)
 
     return GREETING.handle(perform)

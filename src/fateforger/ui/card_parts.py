@@ -33,7 +33,8 @@ from fateforger.session.model import SentTask, Session, Unplaced
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.pending import length_questions
 from fateforger.session.placement import by_time
-from fateforger.session.stages import Move
+from fateforger.session.queue_commands import LONGEST_TEXT_AGAIN
+from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, label_text, mark_message, ngettext, quote_title
@@ -73,9 +74,15 @@ def show_notice(session: Session) -> tuple[Part, ...]:
     if notice is None:
         return ()
     lines = tuple(plain(line, 600) for line in notice.lines)
-    if notice.refused:
-        return (Prose(text="\n".join(f"⚠️ {line}" if at == 0 else line for at, line in enumerate(lines))),)
-    return (Prose(text="\n".join(lines)),)
+    text = "\n".join(lines)
+    return (Prose(text=f"⚠️ {text}" if notice.refused else text), *_offer_as_tasks(session.stage, notice.unread))
+
+
+def _offer_as_tasks(stage: TimeboxingStage, unread: str) -> tuple[Part, ...]:
+    """Return a button that puts words that nothing could read into the form of tasks, while that is open."""
+    if stage is not TimeboxingStage.CAPTURE_INPUTS or not unread or len(unread) > LONGEST_TEXT_AGAIN:
+        return ()
+    return (Controls(items=(Button(label=_("Use it as my list of tasks"), action="form.tasks", target=unread),)),)
 
 
 def show_missing(session: Session) -> tuple[Part, ...]:

@@ -1,7 +1,7 @@
 """Values of filled forms: one per field, or one error message per invalid field.
 
 Times and lengths are read as people type them: ``9``, ``9.30``, ``21h``, ``9:30 pm``; ``9-12, 14-16``; ``90``,
-``1 h 30``.
+``1 h 30``. A line of a list of tasks may end with a length: ``Report, 1 h 30``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, time
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from fateforger.errors import BadInput
 from fateforger.memory.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
@@ -26,7 +26,13 @@ DAY_MINUTES = 24 * 60
 LONGEST_NIGHT = 16 * 60
 """Longest window over midnight, in minutes; a longer one is more likely a slip, like 9-5 for 9-17."""
 _CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d{2})|h|(?<=\d)(\d{2}))?(am|pm)?")
-_LENGTH = re.compile(r"(?:(\d+(?:[.,]\d+)?)(?:h|hr|hrs|hour|hours))?(?:(\d+)(?:m|min|mins|minute|minutes)?)?")
+_HOURS = "(?:stunden|stunde|heures|heure|hours|hour|horas|hora|uren|hrs|std|uur|hr|h|u)"
+_MINUTES = "(?:minutes|minuten|minutos|minuut|minute|minuto|mins|min|m)"
+_LENGTH = re.compile(rf"(?:(\d+(?:[.,]\d+)?){_HOURS})?(?:(\d+){_MINUTES}?)?")
+_ENDING = re.compile(
+    rf"(?P<title>.*?\S)[\s,;:(–—-]+(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES})\.?\)?",
+    re.IGNORECASE,
+)
 _DASH = re.compile(r"\s*[-–—‒−~]\s*")
 
 
@@ -76,6 +82,25 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
     if not 1 <= round(minutes) <= DAY_MINUTES:
         raise BadInput(_("Please choose a length between 1 minute and 24 hours."))
     return round(minutes)
+
+
+class TaskLine(NamedTuple):
+    """A line of a list of tasks; ``minutes`` is ``None`` if it does not end with a length."""
+
+    title: str
+    minutes: int | None = None
+
+
+def parse_task_line(line: str) -> TaskLine:
+    """Parse a line of a list of tasks. A number without a unit belongs to the title: “Read chapter 3”."""
+    text = line.strip()
+    found = _ENDING.fullmatch(text)
+    if found is None:
+        return TaskLine(text)
+    try:
+        return TaskLine(found["title"], parse_minutes(found["length"]))
+    except BadInput:  # longer than a day: the person sees the whole line as a title
+        return TaskLine(text)
 
 
 def format_windows(windows: tuple[tuple[time, time], ...]) -> str:
@@ -184,6 +209,10 @@ class Filled:
             )
             return text[:limit]
         return text
+
+    def lines(self, name: str, limit: int) -> tuple[str, ...]:
+        """Return the lines of a field, stripped and without the empty ones."""
+        return tuple(line.strip() for line in self.text(name, limit).splitlines() if line.strip())
 
     def minutes(self, name: str, *, needed: str | None = None, least: int = 1, most: int = MAX_MINUTES) -> int | None:
         value = self.submission.values.get(name)

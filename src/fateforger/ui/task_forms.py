@@ -34,7 +34,7 @@ from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
 from fateforger.session.tasks import find_task
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import join_sentences, mark_message
 from fateforger.ui.detail_forms import (
     build_detail_fields,
     build_kind_field,
@@ -42,45 +42,92 @@ from fateforger.ui.detail_forms import (
     fold_fields,
     read_details,
 )
-from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
+from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled, TaskLine, parse_task_line
 from fateforger.values import replace
 
 ROWS = 3
 MOST_USUAL = 3
 """Kinds of tasks whose usual length the form mentions."""
-MOST_ROWS = 20
-"""Slack allows a hundred blocks in a form; a row takes three."""
+MOST_TASKS = 20
+"""Most tasks of one form: Slack allows a hundred blocks, and a row takes three."""
+MOST_LINES = 3_000
+"""Length of a list of tasks, in characters."""
+EACH_TASK = mark_message("More: kind and minutes of each task")
+LISTS = {"deep": TaskKind.DEEP, "other": TaskKind.SHALLOW}
+"""Fields with one task a line, and the kind of their tasks."""
 
 
 def build_tasks_form(session: Session, request: FormRequest) -> Form:
-    rows = min(max(request.size, ROWS), MOST_ROWS)
+    """Return the form for new tasks: two lists with one task a line or, when more is asked for, a row for each task.
+
+    The request's target is the text of a message that nothing could read; each of its lines may be a task.
+    """
+    rows = request.size and min(max(request.size, ROWS, len(_list_typed(request))), MOST_TASKS)
     return Form(
         form="tasks",
         session_id=session.id,
         title=_("What to get done"),
         submit=_("Save"),
         size=rows,
-        more=_("More rows") if rows < MOST_ROWS else None,
+        more=_(EACH_TASK) if not rows else _("More rows") if rows < MOST_TASKS else None,
         fields=(
-            *(field for row in range(1, rows + 1) for field in _row_fields(row, session)),
-            ChoiceField(
-                name="one_thing",
-                label=_("The one thing that matters"),
-                optional=True,
-                choices=tuple(Choice(label=_("Task {row}", row=row), value=str(row)) for row in range(1, rows + 1)),
-                hint=_("It comes first, and early in the day."),
-            ),
+            *(_build_rows(rows, session, request) if rows else _build_lists(session, request.target)),
             FlagField(name="proceed", label=_("Draft my day right away"), value=True),
         ),
     )
 
 
-def _row_fields(row: int, session: Session) -> tuple[FormField, ...]:
+def _build_lists(session: Session, said: str) -> tuple[FormField, ...]:
+    lists = (
+        (_("Deep work, one task a line"), _hint_length(session)),
+        (_("Everything else, one task a line"), _("What can be done in between: mail, calls, errands, sport.")),
+    )
+    return (
+        *(
+            TextField(
+                name=name,
+                label=label,
+                hint=hint,
+                multiline=True,
+                optional=True,
+                max_length=MOST_LINES,
+                value=said if name == "deep" else "",
+            )
+            for name, (label, hint) in zip(LISTS, lists, strict=True)
+        ),
+        FlagField(name="first", label=_("The first task is the one thing that matters")),
+    )
+
+
+def _build_rows(rows: int, session: Session, request: FormRequest) -> tuple[FormField, ...]:
+    typed = dict(enumerate(_list_typed(request), start=1))
+    return (
+        *(field for row in range(1, rows + 1) for field in _row_fields(row, session, typed.get(row))),
+        ChoiceField(
+            name="one_thing",
+            label=_("The one thing that matters"),
+            optional=True,
+            choices=tuple(Choice(label=_("Task {row}", row=row), value=str(row)) for row in range(1, rows + 1)),
+            hint=_("It comes first, and early in the day."),
+        ),
+    )
+
+
+def _list_typed(request: FormRequest) -> tuple[tuple[TaskLine, TaskKind], ...]:
+    """Return what was typed into the lists before each task got a row of its own."""
+    typed = ((request.chosen.get(name, ""), kind) for name, kind in LISTS.items())
+    lines = ((line, kind) for text, kind in typed for line in text.splitlines() if line.strip())
+    return tuple((parse_task_line(line), kind) for line, kind in lines)
+
+
+def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | None) -> tuple[FormField, ...]:
+    line, kind = typed or (TaskLine(""), TaskKind.DEEP)
     return (
         TextField(
             name=f"title_{row}",
             label=_("Task {row}", row=row),
             optional=True,
+            value=line.title[:MAX_TITLE],
             max_length=MAX_TITLE,
             placeholder=_("What do you want to get done on {day}?", day=day_words(session.date)) if row == 1 else "",
         ),
@@ -88,6 +135,7 @@ def _row_fields(row: int, session: Session) -> tuple[FormField, ...]:
             name=f"minutes_{row}",
             label=_("Minutes for task {row}", row=row),
             optional=True,
+            value=line.minutes,
             minimum=1,
             maximum=MAX_MINUTES,
             hint=_hint_minutes(session) if row == 1 else "",
@@ -97,32 +145,76 @@ def _row_fields(row: int, session: Session) -> tuple[FormField, ...]:
             label=_("Kind of task {row}", row=row),
             optional=True,
             choices=tuple(Choice(label=_(label), value=value) for value, label in KINDS.items()),
-            value="deep",
+            value=kind.value,
         ),
     )
 
 
+def _hint_length(session: Session) -> str:
+    """Return the hint of the list of deep work: how to write a length, with the usual ones."""
+    example = _("Add the length if you know it: “Report, 2 h”.")
+    return join_sentences(_("What needs your undisturbed attention."), example, _hint_usual_minutes(session))
+
+
 def _hint_minutes(session: Session) -> str:
-    """Return the hint of an open number of minutes, with the usual minutes of the best known kinds of tasks."""
+    """Return the hint of an open number of minutes."""
+    return _hint_usual_minutes(session) or _("Leave it open if you do not know.")
+
+
+def _hint_usual_minutes(session: Session) -> str:
+    """Return a sentence about the usual minutes of the best known kinds of tasks; nothing if none are known."""
     known = sorted(session.day.estimates, key=lambda each: -each.count)
     usual = [f"{each.name} {in_words(each.minutes)}" for each in known if each.minutes is not None]
     if not usual:
-        return _("Leave it open if you do not know.")
+        return ""
     return _("Left open, I plan what you usually need: {usual}.", usual=", ".join(usual[:MOST_USUAL]))
 
 
 def read_tasks_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
-    rows = max(submission.size, ROWS)
+    tasks, first_field = (
+        (_read_lists(filled), "deep") if filled.has("deep") else (_read_rows(filled, submission.size), "title_1")
+    )
+    if not tasks and not filled.errors:
+        filled.errors[first_field] = _("Write down at least one thing to do.")
+    return filled.or_errors(lambda: AddTasks(**filled.envelope, tasks=tasks, proceed=filled.flag("proceed")))
+
+
+def _read_lists(filled: Filled) -> tuple[Task, ...]:
+    read = {name: filled.lines(name, MOST_LINES) for name in LISTS}
+    for name, lines in read.items():
+        if long := next((line for line in lines if len(line) > MAX_TITLE), None):
+            filled.errors[name] = _(
+                "“{start}…” is longer than {most} characters; put the rest into its notes later.",
+                start=long[:30],
+                most=MAX_TITLE,
+            )
+    every = [(line, kind) for name, kind in LISTS.items() for line in read[name]]
+    if len(every) > MOST_TASKS:
+        filled.errors["deep"] = _("That is more than a day holds; please keep it to {most} tasks.", most=MOST_TASKS)
+    if filled.errors:
+        return ()
+    return tuple(
+        Task(
+            id=mint_key("t", filled.submission.command_id, row),
+            title=line.title,
+            minutes=line.minutes,
+            details=TaskDetails(kind=kind),
+            one_thing=row == 1 and filled.flag("first"),
+        )
+        for row, (line, kind) in enumerate(((parse_task_line(text), kind) for text, kind in every), start=1)
+    )
+
+
+def _read_rows(filled: Filled, size: int) -> tuple[Task, ...]:
     chosen = filled.choice("one_thing")
-    tasks = [task for row in range(1, rows + 1) if (task := _read_task(filled, row, one_thing=chosen == str(row)))]
+    rows = range(1, max(size, ROWS) + 1)
+    tasks = tuple(task for row in rows if (task := _read_task(filled, row, one_thing=chosen == str(row))))
     if chosen is not None and not filled.text(f"title_{chosen}", MAX_TITLE):
         filled.errors["one_thing"] = _(
             "Task {chosen} has no title; choose one of the tasks you wrote down.", chosen=chosen
         )
-    if not tasks and not filled.errors:
-        filled.errors["title_1"] = _("Write down at least one thing to do.")
-    return filled.or_errors(lambda: AddTasks(**filled.envelope, tasks=tuple(tasks), proceed=filled.flag("proceed")))
+    return tasks
 
 
 def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
@@ -230,8 +322,7 @@ def to_choice(task: Task) -> Choice:
 
 def _read_criteria(filled: Filled) -> tuple[str, ...]:
     """Return the criteria, one per line; empty lines are ignored."""
-    text = filled.text("done_when", MOST_CRITERIA * (MOST_CRITERION + 1))
-    lines = tuple(line.strip() for line in text.splitlines() if line.strip())
+    lines = filled.lines("done_when", MOST_CRITERIA * (MOST_CRITERION + 1))
     if len(lines) > MOST_CRITERIA:
         filled.errors["done_when"] = _(
             "Keep the {most_criteria} lines that matter most; the rest has room in the notes.",

@@ -120,9 +120,9 @@ async def test_an_open_length_is_planned_as_usual_and_said_so(house: House) -> N
     hints = [getattr(field, "hint", "") for field in shown.fields]
     assert "Usually 1 h 30 min; leave it open to plan that." in hints
     more = await anna.look("tasks")
-    assert "Left open, I plan what you usually need: report 1 h 30 min." in [
+    assert "Left open, I plan what you usually need: report 1 h 30 min." in " ".join(
         getattr(f, "hint", "") for f in more.fields
-    ]
+    )
     await anna.press("Proceed")
     assert "As long as you usually need: Report for Bolt, 1 h 30 min." in anna.words
     assert sum(await lengths(anna)) == 90

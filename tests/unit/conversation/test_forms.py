@@ -9,13 +9,25 @@ import pytest
 from tests.unit.conversation.person import MORNING, Person
 
 from fateforger.errors import UserError
+from fateforger.planning.task_details import TaskKind
+from fateforger.session.cards import Button, Controls
 from fateforger.session.forms import FormRequest, FormSubmission
+from fateforger.ui.form_values import parse_task_line
 
 
 @pytest.mark.parametrize(
     ("values", "errors"),
     [
-        ({}, {"title_1": "Write down at least one thing to do."}),
+        ({}, {"deep": "Write down at least one thing to do."}),
+        ({"deep": " \n  "}, {"deep": "Write down at least one thing to do."}),
+        (
+            {"other": "x" * 301},
+            {"other": "“" + "x" * 30 + "…” is longer than 300 characters; put the rest into its notes later."},
+        ),
+        (
+            {"deep": "Read\n" * 12, "other": "Mail\n" * 9},
+            {"deep": "That is more than a day holds; please keep it to 20 tasks."},
+        ),
         ({"title_1": "   "}, {"title_1": "Write down at least one thing to do."}),
         ({"minutes_2": 30}, {"title_2": "What are these 30 minutes for? Give the task a title."}),
         (
@@ -51,10 +63,70 @@ async def test_more_rows(anna: Person) -> None:
         )
         return sum(f.name.startswith("title_") for f in form.fields if f.kind == "text"), form.more
 
-    assert await rows(0) == (3, "More rows")
+    assert await rows(0) == (0, "More: kind and minutes of each task")
+    assert await rows(1) == (3, "More rows")
     assert await rows(4) == (4, "More rows")
     assert await rows(20) == (20, None)
     assert await rows(50) == (20, None)
+
+
+async def test_tasks_as_lists(anna: Person) -> None:
+    """One task a line, with its length where the person wrote one; lists come in the order deep, other."""
+    await anna.to_tasks()
+    lists = {"deep": "Quarterly report, 1 h 30\n\n  Read chapter 3", "other": "Mails (20 min)"}
+    assert await anna.fill("tasks", **lists, first=True, proceed=False) is None
+    tasks = (await anna.session()).day.inputs.tasks
+    assert [(task.title, task.minutes, task.details.kind, task.one_thing) for task in tasks] == [
+        ("Quarterly report", 90, TaskKind.DEEP, True),
+        ("Read chapter 3", None, TaskKind.DEEP, False),
+        ("Mails", 20, TaskKind.SHALLOW, False),
+    ]
+
+
+async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
+    await anna.to_tasks()
+    typed = {"deep": "Report 2h\nTalk\nBook\nThesis", "other": "Mails, 20 min"}
+    request = FormRequest(form="tasks", session_id=anna.session_id, user_id=anna.user, size=1, chosen=typed)
+    shown = {field.name: field.value for field in (await anna.door.open_form(request)).inputs}
+    assert (shown["title_1"], shown["minutes_1"], shown["kind_1"]) == ("Report", 120, "deep")
+    assert (shown["title_5"], shown["minutes_5"], shown["kind_5"]) == ("Mails", 20, "shallow")
+    assert "title_6" not in shown
+
+
+async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) -> None:
+    """Without a model, what was written at this step is offered as the list of tasks, and not lost."""
+    await anna.to_tasks()
+    await anna.says("Report 2h\nMails")
+    assert "There is no language model connected" in anna.words
+    reply = anna.arrived[-1].reply
+    assert reply is not None
+    (row,) = [part for part in reply.parts if isinstance(part, Controls)]
+    (offer,) = [each for each in row.items if isinstance(each, Button)]
+    assert (offer.label, offer.action) == ("Use it as my list of tasks", "form.tasks")
+    assert await anna.fill("tasks", target=offer.target, proceed=False) is None
+    tasks = (await anna.session()).day.inputs.tasks
+    assert [(task.title, task.minutes) for task in tasks] == [("Report", 120), ("Mails", None)]
+    assert offer.label not in anna.labels()
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "minutes"),
+    [
+        ("Report, 2 h", "Report", 120),
+        ("Report 1,5h", "Report", 90),
+        ("Bericht – 2 Std.", "Bericht", 120),
+        ("Rapport 1 uur 15", "Rapport", 75),
+        ("Appeler Léa (45 minutes)", "Appeler Léa", 45),
+        ("Informe: 2 horas", "Informe", 120),
+        ("Read chapter 3", "Read chapter 3", None),
+        ("Plan 2 1 h", "Plan 2", 60),
+        ("Gym at 17:00", "Gym at 17:00", None),
+        ("Sleep 40 hours", "Sleep 40 hours", None),
+        ("90 min", "90 min", None),
+    ],
+)
+def test_a_line_of_a_list(line: str, title: str, minutes: int | None) -> None:
+    assert parse_task_line(line) == (title, minutes)
 
 
 @pytest.mark.parametrize(

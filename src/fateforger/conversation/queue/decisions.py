@@ -16,7 +16,7 @@ from fateforger.conversation.queue.cards import (
     format_title,
 )
 from fateforger.conversation.queue.dispatch import read_queue
-from fateforger.conversation.queue.forms import build_envelope, read_lines
+from fateforger.conversation.queue.forms import build_envelope
 from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mark_handled
 from fateforger.errors import BadInput, ModelError
 from fateforger.session.boxes import tick_item
@@ -286,12 +286,12 @@ def build_parts_form(task: QueuedTask) -> Form:
 def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | FormErrors:
     """Return the command with the parts of a filled form, or the message of a violated rule."""
     filled = Filled(submission)
-    known = [Part(title=line) for line in read_lines(filled, "parts")]
-    unknown = [Part(title=line, tag="TBD") for line in read_lines(filled, "open")]
+    known = [Part(title=line) for line in filled.lines("parts", TEXT_LENGTH)]
+    unknown = [Part(title=line, tag="TBD") for line in filled.lines("open", TEXT_LENGTH)]
     given = {
         "goal": filled.text("goal", 1000),
-        "assumptions": read_lines(filled, "assumptions"),
-        "probes": read_lines(filled, "probes"),
+        "assumptions": filled.lines("assumptions", TEXT_LENGTH),
+        "probes": filled.lines("probes", TEXT_LENGTH),
         "parts": (*known, *unknown),
     }
     if not known and not unknown:

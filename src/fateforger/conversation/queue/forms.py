@@ -241,11 +241,6 @@ def _read_work(filled: Filled) -> Work | None:
     return None if minutes is None else BlockTime(date=day, minutes=minutes, start=filled.clock("start"))
 
 
-def read_lines(filled: Filled, name: str) -> tuple[str, ...]:
-    """Return the lines of a field without the empty ones."""
-    return tuple(line.strip() for line in filled.text(name, TEXT_LENGTH).splitlines() if line.strip())
-
-
 def build_envelope(submission: FormSubmission) -> dict[str, Any]:
     """Return the fields that every command of a form has."""
     return {"command_id": submission.command_id, "user_id": submission.user_id, "at": submission.at}
@@ -253,7 +248,7 @@ def build_envelope(submission: FormSubmission) -> dict[str, Any]:
 
 def read_criteria(filled: Filled) -> tuple[str, ...]:
     """Return the acceptance criteria, one per line of the field."""
-    lines = read_lines(filled, "criteria")
+    lines = filled.lines("criteria", TEXT_LENGTH)
     if len(lines) > MOST_CRITERIA or any(len(line) > LONGEST_LINE for line in lines):
         filled.errors["criteria"] = _(
             "Please keep it to {most} lines of at most {longest} characters.",
