@@ -55,7 +55,6 @@ ALLOWED = {
     "conversation/language/message_commands.py::input_commands": "finds the tasks that another one comes after by title",
     "conversation/language/message_commands.py::_details": "looks up a field of an answer by its name",
     "conversation/language/message_commands.py::_id_of_title": "finds the task that another one comes after by title",
-    "session/zones.py::_read_arrivals": "tells zones of places from offsets by their IANA names",
     "session/zones.py::city": "takes the name of a time zone apart",
     "ui/detail_forms.py::_split": "takes a list apart at its commas and lines",
     "slack/mrkdwn.py": "translates markup between CommonMark and Slack's and cuts long texts, whatever they say",

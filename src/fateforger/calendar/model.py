@@ -15,6 +15,7 @@ from pydantic import Field
 
 from fateforger.calendar.comparison import Change, list_changes
 from fateforger.calendar.event import EventExtras, EventFields, EventImage, OwnedId
+from fateforger.calendar.journeys import ZoneChange, find_zone_changes
 from fateforger.planning.plan import ET
 from fateforger.values import Value, drop_fields
 
@@ -114,6 +115,11 @@ class Snapshot(Value):
         return dict(
             sorted(live.items(), key=lambda item: (isinstance(item[1].start, datetime), item[1].start, item[0]))
         )
+
+    @cached_property
+    def zone_changes(self) -> tuple[ZoneChange, ...]:
+        """The changes of zone that the events cause, in order."""
+        return find_zone_changes(self.events)
 
     @cached_property
     def own_fields(self) -> Mapping[str, EventFields | None]:

@@ -73,7 +73,7 @@ async def test_more_rows(anna: Person) -> None:
 async def test_tasks_as_lists(anna: Person) -> None:
     """One task a line, with its length where the person wrote one; lists come in the order deep, other."""
     await anna.to_tasks()
-    lists = {"deep": "Quarterly report, 1 h 30\n\n  Read chapter 3", "other": "Mails (20 min)"}
+    lists: dict[str, Any] = {"deep": "Quarterly report, 1 h 30\n\n  Read chapter 3", "other": "Mails (20 min)"}
     assert await anna.fill("tasks", **lists, first=True, proceed=False) is None
     tasks = (await anna.session()).day.inputs.tasks
     assert [(task.title, task.minutes, task.details.kind, task.one_thing) for task in tasks] == [
