@@ -129,7 +129,11 @@ def test_every_field_survives_saving() -> None:
     whole = json.loads(full.model_dump_json())
     flat = {name: value for name, value in whole.items() if name not in GROUPS}
     flat |= {name: value for group in GROUPS for name, value in whole[group].items()}
-    assert Session.model_validate_json(json.dumps({**flat, "schema_version": 1})) == full
+    grade = {"level": 4, "label": "Ultra", "next_step": "Nothing is missing."}
+    assert Session.model_validate_json(json.dumps({**flat, "schema_version": 1, "quality": grade})) == full
+    # Plans were once stored with their grade.
+    graded = {**whole, "planning": {**whole["planning"], "quality": grade}}
+    assert Session.model_validate_json(json.dumps(graded)) == full
 
 
 @pytest.mark.parametrize(
