@@ -16,6 +16,7 @@ from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.task_details import TaskDetails, read_depth
 from fateforger.quality.model import Fix
+from fateforger.session.cards import Feedback
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
 from fateforger.session.stages import TimeboxingStage
@@ -433,6 +434,8 @@ class ThreadState(BaseModel):
     """The bot's last words, until the person answers or does something else."""
     exchanges: tuple[Exchange, ...] = ()
     """Last exchanges, the latest last."""
+    feedback: Feedback | None = None
+    """Thumbs for the last turn, if a model contributed to it."""
     history: HistoryView | None = None
     """History of the day, while the person has it open."""
     preview: PreviewView | None = None

@@ -15,6 +15,7 @@ from fateforger.errors import BadInput
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
 from fateforger.quality.model import Criterion, Fix
+from fateforger.session.cards import Feedback
 from fateforger.session.commands.base import mint_key
 from fateforger.session.gate import describe_stage
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
@@ -114,6 +115,7 @@ def test_every_field_survives_saving() -> None:
         trace=(Step(do=("commit",), true=("plan_valid",), unknown=("sync_failed",)),),
         weighed=CheckedInputs(rules=("a 2026-03-02",), meetings=("standup",)),
         overrun=("report standup",),
+        feedback=Feedback(turn="c1", prompts=("decide/1",)),
         last_words=LastWords(bot="Do you want to plan Friday instead?", asks=True),
         root_line="Planning",
         named=True,
