@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from fateforger.conversation.memory_node import has_memory_news
 from fateforger.session.cards import Card, Feedback
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
@@ -142,12 +143,14 @@ def build_messages(
 
 def _keep_in_place(before: Session, after: Session, card: Outgoing, trigger: Trigger) -> Outgoing:
     """Return the card of an unchanged stage with where it is shown. News that it alone tells go to the end."""
-    notice = show_notice(after)
-    if trigger is Trigger.CONTROL or (trigger is Trigger.BACKGROUND and not notice):
+    if trigger is Trigger.CONTROL:
         return replace(card, stays=True)
-    if trigger is Trigger.WORDS and notice and not _asks_more(before, after):
-        return replace(card, reply=Card(text="\n".join(after.notice_lines), parts=notice))
-    return card
+    reply = Card(text="\n".join(after.notice_lines), parts=notice) if (notice := show_notice(after)) else None
+    asks = _asks_more(before, after)
+    if trigger is Trigger.WORDS:
+        return card if asks else replace(card, reply=reply)
+    replied = reply if before.thread.notice == after.thread.notice else None
+    return replace(card, stays=not asks and not has_memory_news(before, after), replied=replied)
 
 
 def _asks_more(before: Session, after: Session) -> bool:
