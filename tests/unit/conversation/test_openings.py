@@ -231,7 +231,7 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
 
 
 async def test_the_thumbs_of_a_first_card_stay_when_the_calendar_and_a_rule_arrive(talk: Begin) -> None:
-    """S285: they are about the first message, whenever the rest of its card is known."""
+    """S286: they are about the first message, whenever the rest of its card is known."""
     first = opening(date="2026-03-03", inputs=inputs_of(add=[new("Report", 90)]), rules=True)
     anna = await talk(first, *[ModelRejected("It drafts nothing.")] * 9)
     ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
