@@ -12,10 +12,13 @@ from tests.scenarios import chat as slack
 from tests.scenarios.chat import Chat, chat_at, steps, workspace_at
 from tests.scenarios.person import Person, controls, eventually
 from tests.scenarios.program import Program
+from tests.scenarios.scripted_door import state_card
 from tests.scenarios.speaking import Answers, Listener, speaking
 from tests.scenarios.store_faults import Failing
 
-from fateforger.session.messages import MOST_LATER
+from fateforger.session.cards import Card, Note, Prose
+from fateforger.session.messages import MOST_LATER, Outgoing
+from fateforger.values import replace
 from localslack import Fault, Workspace
 
 NOW = {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}
@@ -143,6 +146,60 @@ async def test_a_card_that_is_too_far_up_moves_to_the_end(
         assert [each["user"] for each in said] == [*[ALEX, BOT] * exchanges, ALEX]
         assert f"Heard: word {exchanges}" in str(new["blocks"])
         assert f"• word {exchanges}" in str(new["blocks"])
+
+
+async def update(chat: Chat, number: int, *, stays: bool = False) -> None:
+    """Let background work update the card of the only session, with what the reply to the last message said."""
+    ((session,), said) = await chat.store.sessions.of_user(ALEX), Prose(text="Heard: one")
+    card = state_card(session.with_planning(overview=f"update {number}"))
+    message = Outgoing(
+        id=f"update-{number}",
+        session_id=session.id,
+        channel=session.channel,
+        slot="state",
+        card=replace(card, parts=(said, *card.parts)),
+        retire=("state",),
+        farewell=Card(text="further down", parts=(Note(text="further down"),)),
+        stays=stays,
+        replied=Card(text="Heard: one", parts=(said,)),
+    )
+    await chat.store.sessions.save(session, expected=session.version, outgoing=(message,))
+    await settle(chat)
+
+
+@pytest.mark.parametrize("stays", [True, False])
+async def test_what_a_reply_said_is_not_said_again_by_a_later_update(
+    workspace: Workspace, tmp_path: Path, alex: slack.Person, *, stays: bool
+) -> None:
+    """S267: neither in place nor at the end."""
+    async with chat_at(workspace, tmp_path) as chat:
+        ts, card = await begin(chat, alex)
+        await alex.say("one", ts)
+        await alex.sees(ts, "Heard: one")
+        await settle(chat)
+        for number in (1, 2):
+            await update(chat, number, stays=stays)
+        shown = (await alex.thread(ts))[1:]
+        assert str(shown).count("'Heard: one'") == str(shown[2]).count("'Heard: one'")
+        (at,) = [at for at, each in enumerate(shown) if "update 2" in str(each["blocks"])]
+        assert (at, shown[at]["ts"] == card) == ((0, True) if stays else (3, False))
+
+
+async def test_what_the_card_itself_says_stays_when_it_is_updated(
+    workspace: Workspace, tmp_path: Path, alex: slack.Person
+) -> None:
+    async with chat_at(workspace, tmp_path) as chat:
+        ts, _card = await begin(chat, alex)
+        for number in range(MOST_LATER // 2):
+            await alex.say(f"word {number}", ts)
+            await alex.sees(ts, f"Heard: word {number}")
+        await alex.say("one", ts)
+        await alex.sees(ts, "Heard: one")
+        await settle(chat)
+        await update(chat, 1)
+        newest = (await alex.thread(ts))[-1]
+        assert "update 1" in str(newest["blocks"])
+        assert "Heard: one" in str(newest["blocks"])
 
 
 async def test_a_crash_after_the_reply_posts_it_once(workspace: Workspace, tmp_path: Path, alex: slack.Person) -> None:

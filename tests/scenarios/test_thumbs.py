@@ -1,4 +1,4 @@
-"""Thumbs under a card that a model had a part in, and what could be said first: on the local workspace."""
+"""Thumbs under a card that a model had a part in, and what could be said first: on the local workspace (S286)."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ from fateforger.memory.versions import Version, select_newest
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.wire import TBPatch, read_patch, to_keys
 from fateforger.session.day import busy_meetings
+from fateforger.session.draft import grade_session
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.proposals import (
     describe_constraint,
@@ -101,6 +102,7 @@ async def get_plan(given: GetPlan, caller: Caller, reach: AgentAccess) -> dict[s
     if session is None:
         nothing: dict[str, Any] = {"version": None, "blocks": [], "busy": [], "not_placed": [], "quality": None}
         return {"date": day.isoformat(), "tz": tz, "session": None, **nothing}
+    quality = grade_session(session)
     return {
         "date": day.isoformat(),
         "tz": session.tz,
@@ -113,7 +115,7 @@ async def get_plan(given: GetPlan, caller: Caller, reach: AgentAccess) -> dict[s
         "blocks": _describe_blocks(session.planning.plan),
         "busy": [{"start": m.start.isoformat(), "end": m.end.isoformat()} for m in busy_meetings(session)],
         "not_placed": [{"title": each.title, "reason": each.reason} for each in session.planning.unplaced],
-        "quality": None if session.planning.quality is None else session.planning.quality.model_dump(mode="json"),
+        "quality": None if quality is None else quality.model_dump(mode="json"),
     }
 
 

@@ -110,7 +110,7 @@ def resolve_conflict(session: Session, command: ResolveConflict, *, at_once: boo
     )
     session = with_answer(session.say(*lines, code=CHANGE), chosen, command.keep)
     session = session.with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:])
-    return ResolvedConflict(grade_session(session), to_write=at_once and command.keep == "plan")
+    return ResolvedConflict(session, to_write=at_once and command.keep == "plan")
 
 
 def _describe_answer(question: Question, command: ResolveConflict, session: Session, *, at_once: bool) -> str:
@@ -192,12 +192,12 @@ def _apply_move(stage: StageInput, session: Session) -> StageOutput:
                 if session.day.snapshot_error is None
                 else session.day.snapshot_error
             )
-            session = grade_session(session).with_notice(looked, *session.notice_lines)
+            session = session.with_notice(looked, *session.notice_lines)
             return repair_output(stage, StageOutput(session=session))
         case _ if stage.arrived is Move.PROCEED:
-            return write_if_okay(stage, grade_session(follow_arrivals(session, stage.now)))
+            return write_if_okay(stage, follow_arrivals(session, stage.now))
         case _:
-            return repair_output(stage, StageOutput(session=grade_session(session)))
+            return repair_output(stage, StageOutput(session=session))
 
 
 def write_if_okay(stage: StageInput, session: Session) -> StageOutput:
@@ -205,7 +205,7 @@ def write_if_okay(stage: StageInput, session: Session) -> StageOutput:
 
     Waits for the calendar to be read: without knowledge of the meetings no plan is Okay.
     """
-    quality = session.planning.quality
+    quality = grade_session(session)
     if (
         session.options.calendar_write != "okay"
         or quality is None
@@ -240,7 +240,7 @@ def _apply_change(stage: StageInput, session: Session, step: RefineUpdate, after
         plan=after, unplaced=tuple(u for u in session.planning.unplaced if u.title.casefold() not in named)
     ).with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
     # The person's change applies to the plan they saw; events that arrived meanwhile are then handled as usual.
-    changed = follow_arrivals(grade_session(with_put_in_past(session, changed, stage.now)), stage.now)
+    changed = follow_arrivals(with_put_in_past(session, changed, stage.now), stage.now)
     return write(stage, changed) if writes_at_once(changed) else StageOutput(session=changed)
 
 
@@ -259,7 +259,7 @@ def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
     )
     if step.local and facts_of(refit.session) == step.facts_before:
         return StageOutput(session=before.say(*refit.lines))
-    session = grade_session(
+    session = (
         refit.session.say(*refit.lines, code=CHANGE)
         .with_planning(plan=refit.plan, weighed=current_inputs(refit.session))
         .with_sync(refine_undo=(*before.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
@@ -404,7 +404,7 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
         return session.say(_(UNMENDED, why=why, blocks=_join_blocks(session, keys)), _(NO_WAY))
     lines = (_(CHANGED, why=why), *list_differences(session, plan, after))
     step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
-    return grade_session(
+    return (
         session.say(*lines, _(TAKE_BACK))
         .with_planning(plan=after)
         .with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
@@ -514,7 +514,7 @@ def undo_last_change(session: Session) -> Session:
     beside = last.answered or last.facts_before is not None
     difference = "" if beside and plan == last.plan_before else summarize_differences(session, plan, last.plan_before)
     session = with_facts(reopen_questions(session, last.answered), last.facts_before)
-    return grade_session(
+    return (
         session.with_planning(plan=last.plan_before)
         .with_sync(refine_undo=rest, problem=session.sync.problem if rest and not rest[-1].transactions else None)
         .with_notice(join_sentences(_("Your last change is taken back."), difference), *session.notice_lines)

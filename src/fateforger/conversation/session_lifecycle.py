@@ -104,7 +104,7 @@ def close_session(session: Session, command: EndAbandoned) -> tuple[Session, tup
     """Return the closed session and its messages, which update existing messages and post none. Pure."""
     after = (
         replace(session, status=SessionStatus.CANCELLED)
-        .with_thread(history=None, preview=None, memory=None, notice=None)
+        .with_thread(history=None, preview=None, memory=None, notice=None, feedback=None)
         .after_command(command.command_id, session.touched_at)
     )
     after, messages = build_messages(session, after, command.command_id)

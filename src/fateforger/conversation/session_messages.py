@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from fateforger.conversation.memory_node import has_memory_news
 from fateforger.session.cards import Card, Feedback
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
@@ -125,7 +126,7 @@ def build_messages(
     if line != after.thread.root_line:
         messages.append(_build_message(after, f"{cause}:root", ROOT, root_card(after)))
         after = after.with_thread(root_line=line)
-    card = _build_message(after, f"{cause}:card", find_slot(after), stage_card(after))
+    card = _build_message(after, f"{cause}:card", find_slot(after), _build_card(after))
     if after.stage in ASKING:
         after = mark_shown(after)
     if before is not None and before.stage is not after.stage:
@@ -142,12 +143,14 @@ def build_messages(
 
 def _keep_in_place(before: Session, after: Session, card: Outgoing, trigger: Trigger) -> Outgoing:
     """Return the card of an unchanged stage with where it is shown. News that it alone tells go to the end."""
-    notice = show_notice(after)
-    if trigger is Trigger.CONTROL or (trigger is Trigger.BACKGROUND and not notice):
+    if trigger is Trigger.CONTROL:
         return replace(card, stays=True)
-    if trigger is Trigger.WORDS and notice and not _asks_more(before, after):
-        return replace(card, reply=Card(text="\n".join(after.notice_lines), parts=notice))
-    return card
+    reply = Card(text="\n".join(after.notice_lines), parts=notice) if (notice := show_notice(after)) else None
+    asks = _asks_more(before, after)
+    if trigger is Trigger.WORDS:
+        return card if asks else replace(card, reply=reply)
+    replied = reply if before.thread.notice == after.thread.notice else None
+    return replace(card, stays=not asks and not has_memory_news(before, after), replied=replied)
 
 
 def _asks_more(before: Session, after: Session) -> bool:
@@ -176,17 +179,15 @@ def with_exchange(session: Session, command: SessionCommand, *, rules: bool) -> 
     return session.with_thread(exchanges=exchanges[-MOST_EXCHANGES:])
 
 
-def add_rating(messages: tuple[Outgoing, ...], turn: str, prompts: tuple[str, ...]) -> tuple[Outgoing, ...]:
-    """Return the messages of a turn; the card asks for a rating if a model contributed to it."""
-    if not prompts:
-        return messages
-    thumbs = Feedback(turn=turn, prompts=prompts)
-    return tuple(
-        replace(message, card=replace(message.card, parts=(*message.card.parts, thumbs)))
-        if message.id == f"{turn}:card"
-        else message
-        for message in messages
-    )
+def with_feedback(session: Session, turn: str, prompts: tuple[str, ...]) -> Session:
+    """Return the session after a turn; its card asks for a rating of the turn if a model contributed to it."""
+    return session.with_thread(feedback=Feedback(turn=turn, prompts=prompts) if prompts else None)
+
+
+def _build_card(session: Session) -> Card:
+    """Return the card of the session's stage, with the thumbs of the last turn."""
+    card, thumbs = stage_card(session), session.thread.feedback
+    return card if thumbs is None else replace(card, parts=(*card.parts, thumbs))
 
 
 def build_only_side_messages(before: Session, after: Session, cause: str) -> tuple[Session, tuple[Outgoing, ...]]:

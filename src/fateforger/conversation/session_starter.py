@@ -14,7 +14,7 @@ from fateforger.conversation.queue.cards import build_reply
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import RunningTurn, TurnModel
 from fateforger.conversation.session_lifecycle import build_session, format_session_id
-from fateforger.conversation.session_messages import add_rating, build_messages
+from fateforger.conversation.session_messages import build_messages, with_feedback
 from fateforger.conversation.task_offers import ExternalTaskList, find_offers
 from fateforger.conversation.turn_log import LogEntry, TurnLog
 from fateforger.conversation.turn_values import TurnInput
@@ -227,10 +227,10 @@ class SessionStarter:
             self.turns.later.show_when_read(session)
 
     async def _save_first(self, session: Session, opening: Opening, model: TurnModel) -> Session:
+        session = with_feedback(session, opening.command_id, model.prompts)
         session, messages = build_messages(
             None, session.after_command(opening.command_id, opening.at), opening.command_id
         )
-        messages = add_rating(messages, opening.command_id, model.prompts)
         return await self.sessions.save(session, expected=0, outgoing=messages)
 
     async def _answer(

@@ -55,7 +55,7 @@ from fateforger.session.commands.plan import ExplainBlock
 from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs, RequestWork
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today
-from fateforger.session.draft import basis_of, draft_day, grade_session, is_current, option_words, room_words
+from fateforger.session.draft import basis_of, draft_day, is_current, option_words, room_words
 from fateforger.session.gate import is_offered
 from fateforger.session.model import (
     CalendarWrite,
@@ -145,7 +145,6 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
             put_in_past=(),
             sketch=None,
             overview=None,
-            quality=None,
         )
         .with_sync(refine_undo=(), last_sync=None, problem=None, questions=())
     )
@@ -414,7 +413,7 @@ def _move_out_of_past(stage: StageInput, output: StageOutput) -> StageOutput:
         return StageOutput(session=stage.session.refuse(error.message))
     if refit is None:
         return output
-    return replace(output, session=grade_session(refit.session.with_planning(plan=refit.plan).say(*refit.lines)))
+    return replace(output, session=refit.session.with_planning(plan=refit.plan).say(*refit.lines))
 
 
 def _dispatch(stage: StageInput) -> StageOutput:

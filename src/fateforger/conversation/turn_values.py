@@ -18,8 +18,6 @@ from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.session.commands import SessionCommand
 from fateforger.session.conflicts import settle_questions
-from fateforger.session.day import frame_mistake
-from fateforger.session.draft import grade_session
 from fateforger.session.gate import Refusal, describe_stage, take_steps
 from fateforger.session.lengths import note_begun
 from fateforger.session.memory import RecalledConstraints, unstored_versions
@@ -356,7 +354,7 @@ def apply_reading(session: Session, reading: DayReading) -> Session:
         session = session.with_sync(questions=reading.questions)
     if reading.noticed:
         session = session.with_notice(*reading.noticed)
-    return session if frame_mistake(session) is not None else grade_session(session)
+    return session
 
 
 def present_outcome(session: Session, effects: tuple[Effect, ...]) -> TurnOutcome:

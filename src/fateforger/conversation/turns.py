@@ -29,11 +29,11 @@ from fateforger.conversation.running_turns import (
 from fateforger.conversation.session_messages import (
     ROOT,
     Trigger,
-    add_rating,
     build_ephemeral,
     build_messages,
     build_only_side_messages,
     with_exchange,
+    with_feedback,
 )
 from fateforger.conversation.task_offers import ExternalTaskList, find_offers
 from fateforger.conversation.turn_log import LogEntry, TurnLog, log_constraint_events
@@ -239,7 +239,8 @@ class Turns:
                     course.act(whatever=True)
                     await self._run_logged(before, command, course, tell)
                 else:
-                    after = mark_stopped(before).after_command(command.command_id, command.at)
+                    after = mark_stopped(with_feedback(before, command.command_id, ()))
+                    after = after.after_command(command.command_id, command.at)
                     after, messages = build_messages(before, after, command.command_id, _trigger_of(command))
                     await self.sessions.save(after, expected=before.version, outgoing=messages)
 
@@ -412,12 +413,11 @@ class Turns:
         if shown is not None and all(c.is_view for c in outcome.heard or (command,)):
             after, messages = build_only_side_messages(shown, after, cause)
         else:
-            after, messages = build_messages(shown, after, cause, trigger)
+            after, messages = build_messages(shown, with_feedback(after, cause, prompts), cause, trigger)
         after, broke = end_turn(before, outcome, after, messages)
         if broke:
             log.error("the turn of %s broke %s", cause, ", ".join(each.stated.id for each in broke))
             after, messages = build_messages(shown, report_violations(after, broke), cause, trigger)
-        messages = add_rating(messages, command.command_id, prompts)
         await self.tasks.planned.follow(before, after)
         await self.tasks.durations.follow(before, after)
         after = await self.sessions.save(after, expected=before.version, outgoing=messages)

@@ -19,8 +19,6 @@ from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.conflicts import open_questions, settle_questions, update_questions
 from fateforger.session.constants import MOST_UNDO
-from fateforger.session.day import frame_mistake
-from fateforger.session.draft import grade_session
 from fateforger.session.messages import SyncReport, count_writes
 from fateforger.session.model import Facts, RefineUpdate, Session, WriteCounts
 from fateforger.session.overview import overview
@@ -115,12 +113,10 @@ def load_facts(transaction: Transaction) -> Facts | None:
 
 
 def with_plan(session: Session, plan: TBPlan | None) -> Session:
-    """Return the session with another plan, if there is one, and with its quality and overview updated."""
+    """Return the session with another plan, if there is one, and with its overview updated."""
     if plan is None or plan == session.planning.plan:
         return session
     session = session.with_planning(plan=plan)
-    if frame_mistake(session) is None:
-        session = grade_session(session)
     return session.with_planning(overview=overview(session))
 
 

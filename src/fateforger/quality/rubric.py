@@ -420,7 +420,7 @@ _LOOKS: tuple[Callable[[View], Findings], ...] = (
 
 
 BEST = 4
-NOTHING_MISSING = mark_message("Nothing is missing; commit it when you are happy with it.")
+NOTHING_MISSING = mark_message("Nothing is missing.")
 
 
 def grade_plan(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = ()) -> Quality:

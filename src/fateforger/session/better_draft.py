@@ -8,7 +8,7 @@ from fateforger.drafting.day_draft import LongSearch
 from fateforger.drafting.model import Draft
 from fateforger.planning.block_times import is_lunch
 from fateforger.planning.plan import Resolved, TBPlan, resolve
-from fateforger.session.draft import day_of, draft_constraints, grade_session, is_current, room_words, with_own_draft
+from fateforger.session.draft import day_of, draft_constraints, is_current, room_words, with_own_draft
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import overview
 from fateforger.session.stages import TimeboxingStage
@@ -47,7 +47,7 @@ def apply_better_draft(session: Session, draft: Draft | None) -> Session:
     session = session.with_planning(rough=False)
     if draft is None or over is None:
         return session
-    better = grade_session(with_own_draft(session, draft))
+    better = with_own_draft(session, draft)
     if draft.plan == over:
         return better
     better = better.say(_describe_order(session, over, draft.plan), *room_words(over, better))

@@ -23,7 +23,7 @@ from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.timing import instant_of, zone
 from fateforger.quality.fixes import find_fixes
-from fateforger.quality.model import Fix
+from fateforger.quality.model import Fix, Quality
 from fateforger.quality.rubric import grade_plan
 from fateforger.session.day import (
     busy_meetings,
@@ -255,7 +255,7 @@ def draft_day(session: Session, sketch: Sketch | None = None) -> Session:
         plan, left = _start_now(session, sketch.plan)
         unplaced = (*sketch.unplaced, *to_unplaced(session, left))
         fresh = session.with_planning(plan=plan, unplaced=with_offers(unplaced, session.planning.unplaced))
-    return grade_session(fresh.with_planning(draft_basis=basis_of(session)))
+    return fresh.with_planning(draft_basis=basis_of(session))
 
 
 def with_own_draft(session: Session, result: Draft) -> Session:
@@ -302,12 +302,19 @@ def without_stale_sketch(session: Session) -> Session:
     return session.with_planning(sketch=None)
 
 
-def grade_session(session: Session) -> Session:
-    """Return the session with the quality of its current plan."""
-    if session.planning.plan is None:
-        return session.with_planning(quality=None)
-    result = grade_plan(grading_instance(session), session.planning.plan, unplaced_items(session))
-    return session.with_planning(quality=result)
+def grade_session(session: Session) -> Quality | None:
+    """Return the quality of the current plan, or ``None`` if there is nothing to grade."""
+    plan = _plan_to_grade(session)
+    return None if plan is None else grade_plan(grading_instance(session), plan, unplaced_items(session))
+
+
+def _plan_to_grade(session: Session) -> TBPlan | None:
+    """Return the plan, unless its frame is a mistake, or nothing is left of it since it moved to another day."""
+    plan = session.planning.plan
+    if plan is None or frame_mistake(session) is not None:
+        return None
+    moved = not plan.events and any(each.plan for each in session.open_work.sent)
+    return None if moved else plan
 
 
 def grading_instance(session: Session) -> Instance:
@@ -404,11 +411,10 @@ def with_fixes(session: Session, at: datetime) -> Session:
     Blocks that began before the instant ``at`` stay.
     """
     refining = session.status is SessionStatus.ACTIVE and session.stage is TimeboxingStage.REFINE
-    if not refining or session.planning.plan is None or frame_mistake(session) is not None:
+    plan = _plan_to_grade(session) if refining else None
+    if plan is None:
         return session.with_planning(fixes=())
-    return session.with_planning(
-        fixes=find_fixes(_from_now(session, at), session.planning.plan, unplaced_items(session))
-    )
+    return session.with_planning(fixes=find_fixes(_from_now(session, at), plan, unplaced_items(session)))
 
 
 def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
@@ -417,8 +423,9 @@ def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
     Raises ``BadInput`` otherwise; nothing is changed.
     """
     offered: tuple[Fix, ...] = ()
-    if session.planning.plan is not None and frame_mistake(session) is None:
-        offered = find_fixes(_from_now(session, at), session.planning.plan, unplaced_items(session), most=_ALL_FIXES)
+    plan = _plan_to_grade(session)
+    if plan is not None:
+        offered = find_fixes(_from_now(session, at), plan, unplaced_items(session), most=_ALL_FIXES)
     patch = next((each.patch for each in offered if each.id == fix), None)
     if patch is None:
         raise BadInput(_(STALE_FIX))

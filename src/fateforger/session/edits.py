@@ -19,6 +19,7 @@ from fateforger.planning.plan import ET, Resolved, TBPlan, overlaps, resolve
 from fateforger.session.checks import broken_constraints, day_with, new_violations
 from fateforger.session.commands.plan import ApplyFix, ApplyPatch, ApprovedChange, BlockCommand
 from fateforger.session.day import Meeting, busy_meetings, frame_mistake
+from fateforger.session.draft import grade_session
 from fateforger.session.model import Session
 from fateforger.session.placement import (
     apply_patch,
@@ -250,8 +251,9 @@ OKAY = 2
 
 
 def is_okay(session: Session) -> bool:
-    """Check whether the plan, as last graded, is Okay or better."""
-    return session.planning.quality is not None and session.planning.quality.level >= OKAY
+    """Check whether the plan is Okay or better."""
+    quality = grade_session(session)
+    return quality is not None and quality.level >= OKAY
 
 
 def writes_at_once(session: Session) -> bool:
@@ -264,4 +266,4 @@ def writes_at_once(session: Session) -> bool:
         case "commit":
             return False
         case _:
-            assert_never(session.calendar_write)
+            assert_never(session.options.calendar_write)

@@ -177,8 +177,9 @@ class Outgoing(BaseModel):
     removed; they then show ``farewell``, or keep their text without one. If its own slot is among them, its earlier
     message is meant, in case this one is sent again. ``stays`` updates it in place, even when later messages follow;
     with a ``reply``, only while no more than :data:`MOST_LATER` follow, so that the person still sees it. The reply is
-    then posted at the end of the thread, and the card leaves out what it says. A message with ``beside`` does not count
-    as the latest. ``ephemeral_to`` makes it visible to that person only.
+    then posted at the end of the thread, and the card leaves out what it says. ``replied`` is the reply of an earlier
+    version: the card leaves out what it says if that version did. A message with ``beside`` does not count as the
+    latest. ``ephemeral_to`` makes it visible to that person only.
     """
 
     model_config = _FROZEN
@@ -191,12 +192,21 @@ class Outgoing(BaseModel):
     farewell: Card | None = None
     stays: bool = False
     reply: Card | None = None
+    replied: Card | None = None
     beside: bool = False
     ephemeral_to: str | None = None
 
     def without_reply(self) -> Outgoing:
         """Return the message without what its reply says."""
-        if self.reply is None:
+        return self if self.reply is None else replace(self._without(self.reply), reply=None)
+
+    def after(self, shown: Outgoing | None) -> Outgoing:
+        """Return the message for a slot that shows an earlier version, or nothing."""
+        if self.replied is None:
             return self
-        parts = tuple(part for part in self.card.parts if part not in self.reply.parts)
-        return replace(self, card=replace(self.card, parts=parts), reply=None)
+        left_out = shown is not None and not all(part in shown.card.parts for part in self.replied.parts)
+        return replace(self._without(self.replied) if left_out else self, replied=None)
+
+    def _without(self, said: Card) -> Outgoing:
+        parts = tuple(part for part in self.card.parts if part not in said.parts)
+        return replace(self, card=replace(self.card, parts=parts))

@@ -15,7 +15,8 @@ from fateforger.calendar.model import Snapshot
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.task_details import TaskDetails, read_depth
-from fateforger.quality.model import Fix, Quality
+from fateforger.quality.model import Fix
+from fateforger.session.cards import Feedback
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
 from fateforger.session.stages import TimeboxingStage
@@ -377,7 +378,6 @@ class Planning(BaseModel):
     """A model's draft waiting for Stage 3 (S44)."""
     overview: str | None = None
     """Skeleton as CommonMark (Stage 3)."""
-    quality: Quality | None = None
     fixes: tuple[Fix, ...] = ()
     """Fixes that the card of Stage 4 offers."""
 
@@ -434,6 +434,8 @@ class ThreadState(BaseModel):
     """The bot's last words, until the person answers or does something else."""
     exchanges: tuple[Exchange, ...] = ()
     """Last exchanges, the latest last."""
+    feedback: Feedback | None = None
+    """Thumbs for the last turn, if a model contributed to it."""
     history: HistoryView | None = None
     """History of the day, while the person has it open."""
     preview: PreviewView | None = None
@@ -486,11 +488,15 @@ class Session(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_version_1(cls, document: Any) -> Any:
-        """Move the fields of a session of version 1 into their groups."""
-        if not isinstance(document, dict) or document.get("schema_version") != 1:
+    def _read_earlier(cls, document: Any) -> Any:
+        """Move the fields of a session of version 1 into their groups. A stored grade is dropped: it is computed."""
+        if not isinstance(document, dict):
             return document
-        flat = {**document, "schema_version": 2}
+        if isinstance(planning := document.get("planning"), dict) and "quality" in planning:
+            document = {**document, "planning": {name: planning[name] for name in planning if name != "quality"}}
+        if document.get("schema_version") != 1:
+            return document
+        flat = {name: document[name] for name in document if name != "quality"} | {"schema_version": 2}
         groups = {
             group: {name: flat.pop(name) for name in kind.model_fields if name in flat}
             for group, kind in _GROUPS.items()

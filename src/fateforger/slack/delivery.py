@@ -118,6 +118,7 @@ class Delivery:
 
     async def _deliver(self, item: Outgoing) -> Outgoing:
         """Send a message and return it as it is shown."""
+        queued, item = item, item.after(await self.outbox.find_shown(item.session_id, item.slot))
         place = await self._thread(item)
         if place.thread_ts is None and item.slot != ROOT:
             raise CallRefused("the thread was never opened")
@@ -138,7 +139,7 @@ class Delivery:
         for slot in item.retire:
             if slot != item.slot or anew:
                 await self._retire(item.session_id, slot, item.farewell)
-        changed = None if shown is item else shown
+        changed = None if shown is queued else shown
         await self.outbox.mark_sent(item.id, where, now=self.clock.now(), shown=changed)
         self._forget(item)
         return shown

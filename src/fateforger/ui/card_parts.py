@@ -7,7 +7,6 @@ from datetime import UTC
 
 from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET
-from fateforger.quality.model import Quality
 from fateforger.session.card_actions import ButtonStyle
 from fateforger.session.cards import (
     Button,
@@ -26,6 +25,7 @@ from fateforger.session.cards import (
 from fateforger.session.commands.day import TakeBack
 from fateforger.session.commands.thread import StageAction
 from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday, whole_frame
+from fateforger.session.draft import grade_session
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.lengths import find_usual
 from fateforger.session.messages import CHANGE
@@ -44,7 +44,6 @@ KEEPS = mark_message("Your calendar keeps what is on it now. End this session?")
 _LONGEST = 2_800
 """Characters of one paragraph; Slack accepts 3,000."""
 _MOST_NAMED = 3
-_BEST = 4
 
 
 def move_button(session: Session, move: Move, label: str | None = None, *, primary: bool = False) -> Button:
@@ -149,14 +148,12 @@ def show_left_out(unplaced: tuple[Unplaced, ...], *, also: bool = False) -> tupl
     return paragraphs(lines if also else f"{_('**Did not fit**')}\n{lines}")
 
 
-def quality_note(quality: Quality | None, *, done: bool = False) -> tuple[Part, ...]:
-    """Return the level and the next step, as advice only (S50).
-
-    With ``done``, a plan of the best level gets no next step.
-    """
+def quality_note(session: Session) -> tuple[Part, ...]:
+    """Return the level and the next step, as advice only (S50)."""
+    quality = grade_session(session)
     if quality is None:
         return ()
-    step = "" if done and quality.level == _BEST else plain(quality.next_step, 200)
+    step = plain(quality.next_step, 200)
     level = _("Quality {level} of 4, {label}.", level=quality.level, label=quality.label)
     return (Note(text=join_sentences(level, step)),)
 

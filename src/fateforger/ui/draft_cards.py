@@ -137,7 +137,7 @@ def draft_card(session: Session) -> Card:
             *show_usual_lengths(session),
             *list_unplaced(session),
             *list_sent(session),
-            *quality_note(session.planning.quality),
+            *quality_note(session),
             *rules(session),
             move_row(session, ORDER),
         ),

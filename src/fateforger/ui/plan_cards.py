@@ -22,6 +22,7 @@ from fateforger.session.commands.plan import ExplainBlock, RemoveBlock, Replan, 
 from fateforger.session.conflicts import intended_fields, open_questions
 from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import day_words, on_calendar
+from fateforger.session.draft import grade_session
 from fateforger.session.edits import writes_at_once
 from fateforger.session.gate import block_words
 from fateforger.session.messages import SyncReport, count_writes
@@ -68,9 +69,8 @@ def list_suggestions(session: Session) -> tuple[Part, ...]:
 
 
 def _findings(session: Session) -> tuple[Part, ...]:
-    if session.planning.quality is None:
-        return ()
-    others = [found.text for found in session.planning.quality.findings[1:]]
+    quality = grade_session(session)
+    others = [] if quality is None else [found.text for found in quality.findings[1:]]
     if not others:
         return ()
     lines = [f"- {plain(text, 300)}" for text in others[:MOST_FINDINGS]]
@@ -185,7 +185,7 @@ def plan_card(session: Session) -> Card:
             *_meetings(session),
             *unkept_rules(session),
             *list_unplaced(session),
-            *quality_note(session.planning.quality),
+            *quality_note(session),
             *list_suggestions(session),
             *rules(session),
             *_when_written(session),
@@ -361,7 +361,7 @@ def committed_card(session: Session) -> Card:
             *paragraphs(overview(session)),
             *journey_notes(session),
             *((*build_progress_controls(session), *tick_boxes(session)) if done else ()),
-            *(quality_note(session.planning.quality, done=True) if done else ()),
+            *(quality_note(session) if done else ()),
             *rules(session),
             Controls(
                 items=(

@@ -14,7 +14,7 @@ from fateforger.conversation.turn_values import TurnInput
 from fateforger.planning.timing import instant_of, zone
 from fateforger.session.commands import COMMAND
 from fateforger.session.commands.thread import StageAction
-from fateforger.session.draft import draft_day, grade_session
+from fateforger.session.draft import draft_day
 from fateforger.session.model import DayInputs, Question, Session, Task
 from fateforger.session.stages import Move, TimeboxingStage
 
@@ -60,7 +60,7 @@ def planned(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...]
     assert fresh.planning.plan is not None
     # The end of the day, which each draft has, is in nobody's way here.
     plan = fresh.planning.plan.replace(event for event in fresh.planning.plan.events if event.name != "Shut down")
-    return with_fields(grade_session(fresh.with_planning(plan=plan)), **more)
+    return with_fields(fresh.with_planning(plan=plan), **more)
 
 
 def question(key: str, topic: str = "time", **more: Any) -> Question:

@@ -93,3 +93,24 @@ async def test_only_the_step_that_changes_blocks_offers_changes(anna: Person) ->
     assert fixes(anna) != []
     await anna.press("Commit to calendar")
     assert (fixes(anna), (await anna.session()).planning.fixes) == ([], ())
+
+
+ONE_THING = "Quality 3 of 4, Detailed. Say which task is the one thing that matters."
+BEST = "Quality 4 of 4, Ultra. Nothing is missing."
+
+
+async def test_the_grade_is_that_of_the_plan_as_it_is_on_the_calendar_now(anna: Person) -> None:
+    """S50: the one thing is asked for until the plan is on the calendar, and again once it is off."""
+    await anna.to_tasks()
+    await anna.fill("tasks", size=3, title_1="Report", minutes_1=60, title_2="Mail", minutes_2=60)
+    assert ONE_THING in anna.words
+    await anna.press("Refine")
+    assert ONE_THING in anna.words
+    await anna.choose("Mail", "15 min later")
+    assert BEST in anna.words
+    await anna.press("Undo last update")
+    assert ONE_THING in anna.words
+    await anna.press("Commit to calendar")
+    assert BEST in anna.words
+    await anna.press("Undo")
+    assert ONE_THING in anna.words

@@ -9,7 +9,9 @@ from tests.factories.sessions import with_fields
 from tests.unit.conversation.person import House, Person
 
 from fateforger.conversation.session_lifecycle import SessionCloser, is_abandoned
+from fateforger.planning.plan import TBPlan
 from fateforger.session.commands import COMMAND
+from fateforger.session.edits import is_okay
 from fateforger.session.model import Session, SessionStatus
 from fateforger.values import replace
 
@@ -68,28 +70,25 @@ async def test_somebody_who_comes_back_in_between_keeps_it(house: House, anna: P
 
 
 @pytest.mark.parametrize(
-    ("hours", "touched", "level", "closes"),
+    ("hours", "touched", "okay", "closes"),
     [
-        (0, 6, 2, True),
-        (0, 6, 4, True),
-        (0, 6, 1, False),
-        (0, 5.99, 2, False),
-        (-0.01, 12, 4, False),
-        (24, 30, 2, True),
+        (0, 6, True, True),
+        (0, 6, False, False),
+        (0, 5.99, True, False),
+        (-0.01, 12, True, False),
+        (24, 30, True, True),
     ],
-    ids=["okay", "ultra", "not okay", "touched", "the day goes on", "a day later"],
+    ids=["okay", "not okay", "touched", "the day goes on", "a day later"],
 )
-async def test_when_it_is_left_alone(anna: Person, hours: float, touched: float, level: int, *, closes: bool) -> None:
+async def test_when_it_is_left_alone(anna: Person, hours: float, touched: float, *, okay: bool, closes: bool) -> None:
     """S211: Okay or better, its day over (until then it can be refitted and undone in its thread), idle for hours."""
     await anna.to_refine("Report")
     now = MIDNIGHT + timedelta(hours=hours)
     session = await anna.session()
-    assert session.planning.quality is not None
-    changes = {
-        "touched_at": now - timedelta(hours=touched),
-        "quality": session.planning.quality.model_copy(update={"level": level}),
-    }
-    assert is_abandoned(with_fields(session, **changes), now) is closes
+    plan = session.planning.plan if okay else TBPlan(date=session.date, tz=session.tz)
+    left = with_fields(session, touched_at=now - timedelta(hours=touched), plan=plan)
+    assert is_okay(left) is okay
+    assert is_abandoned(left, now) is closes
 
 
 async def test_what_was_never_drafted_or_has_ended_is_left_as_it_is(anna: Person) -> None:

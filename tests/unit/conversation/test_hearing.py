@@ -250,7 +250,7 @@ async def test_a_model_that_is_down_leaves_everything_as_it_is(error: Exception)
     now = planned(Stage.REFINE)
     out, _ = await heard(now, error)
     assert out.session.thread.notice == Notice(lines=(str(error), REMEDY), refused=True)
-    assert replace(out.session, now=now.now).with_thread(notice=None).with_planning(quality=now.planning.quality) == now
+    assert replace(out.session, now=now.now).with_thread(notice=None) == now
     assert out.effects == ()
 
 

@@ -186,7 +186,7 @@ async def test_whatever_a_model_answers(case: Case, name: str, text: str) -> Non
         return
     check_change(case.now, outcome)
     check_words(outcome.session, text)
-    unseen = {"notice", "quality", "snapshot"}
+    unseen = {"notice", "snapshot"}
     was, now = fields_of(case.now), fields_of(outcome.session)
     assert lines or any(now[name] != was[name] for name in was.keys() - unseen)
 
@@ -266,7 +266,7 @@ def check_nothing_done(before: Session, outcome: TurnOutcome) -> None:
     assert all(line.strip() for line in after.thread.notice.lines) if after.thread.notice else True
     assert {type(effect) for effect in outcome.effects} <= {ReadCalendar, ReadHistory}
     was, now = fields_of(before), fields_of(after)
-    unseen = {"notice", "quality", "last_words", "exchanges", "now", "weighed"}
+    unseen = {"notice", "last_words", "exchanges", "now", "weighed"}
     assert {name for name in was.keys() - unseen if was[name] != now[name]} == set()
 
 

@@ -281,6 +281,27 @@ async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) ->
     await house.close()
 
 
+async def test_a_rule_that_is_found_later_is_said_without_the_earlier_reply(tmp_path: Path) -> None:
+    """S267: the card goes to the end for it, and leaves out what the reply to the message said."""
+    house, anna = await spoken(
+        tmp_path,
+        extracting(elf=found(bed("23:00"))),
+        model=ScriptedModel(
+            by=lambda p: wants("answer", rules=True) if p.name.startswith("decide") else frame(day_start="08:00")
+        ),
+    )
+    await anna.says("from 8, and bed at elf")
+    answered = anna.arrived[-1]
+    assert answered.reply is not None
+    assert "Noted: your day 08:00–18:00." in answered.reply.text
+    await house.work()
+    await anna.read()
+    later = anna.arrived[-1]
+    assert "I'll remember “Bed at 23:00”." in anna.words
+    assert (later.reply, later.stays, later.replied) == (None, False, answered.reply)
+    await house.close()
+
+
 async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
     """S4, S100: in the end it is said, once, and nothing but that is lost."""
     house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: None))

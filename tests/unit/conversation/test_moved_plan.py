@@ -72,6 +72,25 @@ async def test_a_death_while_a_plan_moves_loses_nothing(
     assert (await on_thursday(house)).status is SessionStatus.CANCELLED
 
 
+async def test_an_empty_day_whose_plan_moved_is_not_graded(house: House) -> None:
+    """S50, S250: nothing is missing on it, and no work is suggested."""
+    anna, desk = Person(house), Desk(house)
+    await anna.to_refine("Write report", "Call the bank")
+    assert await anna.fill("move_plan", day=THURSDAY.isoformat()) is None
+    await desk.run_commands()
+    await anna.read()
+
+    def read_card() -> str:
+        here = (message.card for message in reversed(anna.arrived) if message.session_id == anna.session_id)
+        return "\n".join(getattr(part, "text", "") for part in next(here).parts)
+
+    assert "The plan has no blocks" in read_card()
+    assert "Quality" not in read_card()
+    about: dict[str, Any] = {"user_id": anna.user, "at": house.clock.now(), "session_id": anna.session_id}
+    await anna.send(StageAction(command_id="undo-1", move=Move.UNDO_LAST_UPDATE, **about))
+    assert "Quality 4 of 4, Ultra." in read_card()
+
+
 async def test_what_was_ticked_before_the_plan_moved_is_opened_again_on_its_new_day(house: House) -> None:
     """S248: the queue follows the box to the other day."""
     anna, desk = Person(house), Desk(house)

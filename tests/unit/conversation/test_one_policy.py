@@ -15,7 +15,7 @@ from fateforger.drafting.solver import STEPS
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.wire import read_plan
 from fateforger.quality.model import Criterion
-from fateforger.session.draft import day_of, draft_constraints, grading_instance
+from fateforger.session.draft import day_of, draft_constraints, grade_session, grading_instance
 
 PLAN_A = [
     "09:00-10:30 DW Thesis (1/3)",
@@ -74,8 +74,9 @@ async def test_a_draft_is_judged_by_what_it_was_drafted_by(anna: Person) -> None
         == grading_instance(session).policy
         == Policy(lunch=Lunch())
     )
-    assert session.planning.quality is not None
-    assert (session.planning.quality.level, session.planning.quality.findings) == (4, ())
+    quality = grade_session(session)
+    assert quality is not None
+    assert (quality.level, quality.findings) == (4, ())
 
 
 @pytest.mark.parametrize(
@@ -93,6 +94,7 @@ async def test_the_day_of_a_thread_is_an_instance_that_drafts_the_same(
         day_of(session).instance(draft_constraints(session)).model_dump(mode="json", by_alias=True, exclude_none=True)
     )
     assert from_the_command_line(document) == shown(session.planning.plan)
-    assert session.planning.quality is not None
-    missed = {finding.criterion for finding in session.planning.quality.findings}
+    quality = grade_session(session)
+    assert quality is not None
+    missed = {finding.criterion for finding in quality.findings}
     assert not missed & {Criterion.FOCUS, Criterion.MEAL}

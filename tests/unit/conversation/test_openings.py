@@ -21,7 +21,7 @@ from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.errors import ModelRejected, ModelUnreachable
 from fateforger.ports.jobs import Job
 from fateforger.session.card_actions import Click
-from fateforger.session.cards import Button, Card, Controls
+from fateforger.session.cards import Button, Card, Controls, Feedback
 from fateforger.session.commands.thread import Opening, TimeboxingUserReply
 from fateforger.session.placement import by_time
 from fateforger.session.queue_commands import ReadAgain
@@ -228,6 +228,36 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
     assert "Stand-up" in anna.model.prompts[1].user
     await anna.house.work()
     assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]
+
+
+async def test_the_thumbs_of_a_first_card_stay_when_the_calendar_and_a_rule_arrive(talk: Begin) -> None:
+    """S286: they are about the first message, whenever the rest of its card is known."""
+    first = opening(date="2026-03-03", inputs=inputs_of(add=[new("Report", 90)]), rules=True)
+    anna = await talk(first, *[ModelRejected("It drafts nothing.")] * 9)
+    ten = found(rule("Ten", "no meetings before 10", rule_kind="avoid_window"))
+    anna.house.extractor = ScriptedModel(by=lambda _: ten)
+    anna.house.model = anna.model
+    anna.house.restart()
+    meeting(anna.house, "Stand-up", "09:30", "09:45", day=TUESDAY)
+
+    def find_thumbs() -> list[str]:
+        return [part.turn for part in anna.person.card.parts if isinstance(part, Feedback)]
+
+    async def is_read() -> bool:
+        return (await anna.person.session()).day.snapshot is not None
+
+    await anna.opens("plan tomorrow, report 90 minutes, no meetings before 10")
+    assert find_thumbs() == ["m-1.0"]
+    await anna.house.until(is_read)
+    await anna.person.read()
+    assert "1 h 30 min together; your day has 8 h 45 min without meetings." in anna.person.words
+    assert find_thumbs() == ["m-1.0"]
+    await anna.house.work()
+    await anna.person.read()
+    assert "I'll remember “Ten”" in anna.person.words
+    assert find_thumbs() == ["m-1.0"]
+    await anna.person.press("Back")
+    assert find_thumbs() == []
 
 
 async def test_a_first_message_can_ask_for_what_is_written(talk: Begin) -> None:

@@ -60,11 +60,11 @@ EARLY = [said("must", "09:00", "09:30"), said("should", "10:00", "10:30"), said(
         ),
         (
             plan("DW 09:00 90 a", "SW 10:40 30 b"), ONE, (), 4,
-            "Nothing is missing; commit it when you are happy with it.",
+            "Nothing is missing.",
         ),
         (
             plan("DW 09:00 90 a", "R 12:30 45 l", "PR 16:30 30 z"), {**ONE, **LONG}, (), 4,
-            "Nothing is missing; commit it when you are happy with it.",
+            "Nothing is missing.",
         ),
     ],
 )  # fmt: skip

@@ -15,6 +15,7 @@ from fateforger.errors import BadInput
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
 from fateforger.quality.model import Criterion, Fix
+from fateforger.session.cards import Feedback
 from fateforger.session.commands.base import mint_key
 from fateforger.session.gate import describe_stage
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
@@ -114,6 +115,7 @@ def test_every_field_survives_saving() -> None:
         trace=(Step(do=("commit",), true=("plan_valid",), unknown=("sync_failed",)),),
         weighed=CheckedInputs(rules=("a 2026-03-02",), meetings=("standup",)),
         overrun=("report standup",),
+        feedback=Feedback(turn="c1", prompts=("decide/1",)),
         last_words=LastWords(bot="Do you want to plan Friday instead?", asks=True),
         root_line="Planning",
         named=True,
@@ -129,7 +131,11 @@ def test_every_field_survives_saving() -> None:
     whole = json.loads(full.model_dump_json())
     flat = {name: value for name, value in whole.items() if name not in GROUPS}
     flat |= {name: value for group in GROUPS for name, value in whole[group].items()}
-    assert Session.model_validate_json(json.dumps({**flat, "schema_version": 1})) == full
+    grade = {"level": 4, "label": "Ultra", "next_step": "Nothing is missing."}
+    assert Session.model_validate_json(json.dumps({**flat, "schema_version": 1, "quality": grade})) == full
+    # Plans were once stored with their grade.
+    graded = {**whole, "planning": {**whole["planning"], "quality": grade}}
+    assert Session.model_validate_json(json.dumps(graded)) == full
 
 
 @pytest.mark.parametrize(

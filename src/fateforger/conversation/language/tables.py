@@ -17,6 +17,7 @@ from fateforger.planning.task_details import list_facts
 from fateforger.planning.timing import zone
 from fateforger.session.boxes import list_boxes, list_items
 from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start, weekday
+from fateforger.session.draft import grade_session
 from fateforger.session.model import Session
 from fateforger.session.pending import PendingKind, PendingQuestion
 from fateforger.session.undone import find_undone
@@ -173,7 +174,7 @@ def list_blocks(session: Session) -> Table:
 
 def quality_facts(session: Session) -> Row:
     """Return the quality of the plan, and the next step to improve it."""
-    quality = session.planning.quality
+    quality = grade_session(session)
     if quality is None:
         return {"level": "", "next_step": ""}
     return {"level": f"{quality.level} of 4, {quality.label}", "next_step": shorten(quality.next_step, LONGEST_TEXT)}
@@ -181,7 +182,8 @@ def quality_facts(session: Session) -> Row:
 
 def list_findings(session: Session) -> Table:
     """Return the findings that would improve the plan, the most important first."""
-    found = () if session.planning.quality is None else session.planning.quality.findings
+    quality = grade_session(session)
+    found = () if quality is None else quality.findings
     rows = [
         {"for_level": finding.level, "finding": shorten(finding.text, LONGEST_TEXT)}
         for finding in found[:MOST_FINDINGS]
