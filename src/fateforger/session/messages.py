@@ -23,7 +23,8 @@ class Notice(BaseModel):
     """Message of the last turn, shown once on its card: what it did, or why it did not.
 
     ``code`` says what it is about, because its lines may be in any language. ``draft`` are those of its lines that
-    describe the draft shown; they go when another draft replaces it.
+    describe the draft shown; they go when another draft replaces it. ``replied`` is true once a reply below the card
+    says it.
     """
 
     model_config = _FROZEN
@@ -31,6 +32,7 @@ class Notice(BaseModel):
     refused: bool = False
     code: str = ""
     draft: tuple[str, ...] = ()
+    replied: bool = False
 
 
 def join_notices(notices: Iterable[Notice | None]) -> Notice | None:
