@@ -91,7 +91,7 @@ DAY = (
         "Réviser le contrat",
         (wants("answer"), {**inputs(add=TASKS), "inputs": {"add": "all"}}, inputs(add=TASKS)),
     ),
-    Step("model-refuses", say("weiter"), "knows no model", (Says(status=404, text="No such model"),)),
+    Step("model-refuses", say("weiter"), "does not have the model", (Says(status=404, text="No such model"),)),
     Step("model-makes-no-sense", say("weiter"), "cannot be used", ("Gern!", "Gern!", "Nein.", "Nein.")),
     Step(
         "task-changed",

@@ -163,7 +163,7 @@ def test_a_rule_over_the_order_of_the_day(program: Program, page: Page) -> None:
     page.get_by_role("tab", name="Messages").click()
     press(page, "Plan my day")
     press(page, "Plan this day")
-    expect(thread.get_by_text("Your rules for this day: “No deep work runs past 10:00” (must).")).to_be_visible()
+    expect(thread.get_by_text("Your rules for this day: “No deep work past 10:00” (must).")).to_be_visible()
     press(thread, "Proceed")
     press(thread, "Add tasks")
     form.get_by_role("textbox", name="Deep work, one task a line optional", exact=True).fill("Write report, 60 min")

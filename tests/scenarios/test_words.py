@@ -130,9 +130,9 @@ def threads(person: Person) -> list[str]:
 
 
 TROUBLE = (
-    (Says(status=401, text="Incorrect API key provided: sk-te***"), "refused the key"),
+    (Says(status=401, text="Incorrect API key provided: sk-te***"), "does not accept my key"),
     (Says(status=429, text="Slow down", headers={"retry-after": "900"}), "wants fewer requests right now"),
-    (Says(status=404, text="No such model"), "knows no model"),
+    (Says(status=404, text="No such model"), "does not have the model"),
     (Says("I would rather not."), "gave no answer that I can use"),
 )
 

@@ -16,9 +16,10 @@ from fateforger.conversation.turn_values import TurnInput, TurnOutcome
 from fateforger.errors import BadInput, ModelBusy, ModelError, ModelTimedOut, ModelUnreachable
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.validation import first_mistake
-from fateforger.ports.model import Completion, Model, Prompt, Role
+from fateforger.ports.model import TOO_LATE, Completion, Model, Prompt, Role
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session, Sketch
+from fateforger.text import gettext as _
 
 VERSION = 1
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
@@ -264,7 +265,7 @@ def read_purpose(name: str) -> str:
 def build_error(failure: Failure | None) -> ModelError:
     """Return the error of a recorded failure."""
     if failure is None or failure.kind == CANCELLED:
-        return ModelTimedOut("The language model took too long to answer.")
+        return ModelTimedOut(_(TOO_LATE))
     kinds = {kind("").kind: kind for kind in (*ModelError.__subclasses__(), ModelError)}
     kind = kinds.get(failure.kind, ModelError)
     return ModelBusy(failure.message) if kind is ModelBusy else kind(failure.message)

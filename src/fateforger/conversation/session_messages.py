@@ -116,7 +116,7 @@ class Trigger(StrEnum):
 def build_messages(
     before: Session | None, after: Session, cause: str, trigger: Trigger = Trigger.BACKGROUND
 ) -> tuple[Session, tuple[Outgoing, ...]]:
-    """Return the messages, the first message first, and the session that records its line and the asked questions.
+    """Return the messages, the first message first, and the session that records what they say.
 
     After a change of stage, the previous card becomes one line about its outcome. Without ``before`` the card is shown
     at the end of the thread.
@@ -136,6 +136,7 @@ def build_messages(
         card = replace(card, retire=(card.slot,), farewell=moved_card(after))
         if before is not None:
             card = _keep_in_place(before, after, card, trigger)
+            after = after.with_replied_notice() if card.reply is not None else after
     messages.append(card)
     messages += build_side_messages(before, after, cause)
     return after, tuple(messages)

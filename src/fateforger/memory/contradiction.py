@@ -29,8 +29,8 @@ from fateforger.planning.plan import ET
 from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
-from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import find_day_conflicts, read_day_rule
+from fateforger.workflow.day_words import describe_day_rule
 
 
 class Kind(StrEnum):

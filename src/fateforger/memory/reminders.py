@@ -14,8 +14,8 @@ from fateforger.memory.record import ConstraintRecord, Window
 from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday, WindowKind
 from fateforger.text import format_date, join_words, mark_message
 from fateforger.text import gettext as _
-from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import read_day_rule
+from fateforger.workflow.day_words import describe_day_rule
 
 UNSURE = 0.7
 """Below this confidence a constraint is shown as one to be confirmed (S36)."""
@@ -111,10 +111,10 @@ def build_reminder(item: Applicable) -> Reminder:
 
 
 def describe_days(record: ConstraintRecord) -> str:
-    """Return its days in words; empty for every day."""
+    """Return its days in words, such as ``on Monday and Friday``; empty for every day."""
     days = record.applicability.days_of_week
     if days:
-        return join_words([day.words for day in Weekday if day in days])
+        return _("on {days}", days=join_words([day.words for day in Weekday if day in days]))
     return _("on recurring dates") if record.applicability.recurrence else ""
 
 

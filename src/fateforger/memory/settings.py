@@ -382,14 +382,14 @@ def describe_wish(record: ConstraintRecord) -> str:
         said = _(
             "{title} is planned {days}{place} for {length}",
             title=routine.title,
-            days=_("on {days}", days=days) if days else _("every day"),
+            days=days or _("every day"),
             place=place,
             length=format_length(routine.minutes),
         )
         return said[:300]
     if setting is None:
         return ""
-    return _("{wish} on {days}", wish=describe_setting(setting), days=days) if days else describe_setting(setting)
+    return _("{wish} {days}", wish=describe_setting(setting), days=days) if days else describe_setting(setting)
 
 
 def confirm_wish(record: ConstraintRecord) -> str:

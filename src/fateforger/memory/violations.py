@@ -19,8 +19,8 @@ from fateforger.planning.timing import instant_of, zone
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.workflow.conformance import StatedRule
-from fateforger.workflow.day_names import describe_day_rule, suggest_day_remedy
 from fateforger.workflow.day_rules import DayBlock, judge_day, read_day_rule
+from fateforger.workflow.day_words import describe_day_rule, suggest_day_remedy
 
 NEAR = timedelta(minutes=30)
 """The distance to an avoided time within which the constraint explains a block."""

@@ -281,8 +281,8 @@ def list_facts(details: TaskDetails) -> tuple[str, ...]:
 def _facts(details: TaskDetails) -> Iterator[str]:
     if details.at is not None:
         yield gettext("at {time}", time=f"{details.at:%H:%M}")
-    yield from _format_due(details.due_day, details.due_time)
-    yield from _format_earliest(details.from_day, details.from_time)
+    yield from _format_limit(_DUE, details.due_day, details.due_time)
+    yield from _format_limit(_EARLIEST, details.from_day, details.from_time)
     if details.best is not None:
         yield gettext("best {part}", part=gettext(BEST_TIMES[details.best]))
     if details.people:
@@ -300,22 +300,27 @@ def format_items(items: Sequence[BoxItem], separator: str = "\n") -> str:
     return separator.join(f"{'☑' if item.done else '☐'} {item.title}" for item in items)
 
 
-def _format_due(day: date | None, clock: time | None) -> Iterator[str]:
-    if day is not None and clock is not None:
-        yield gettext("due {day} {time:%H:%M}", day=format_day(day), time=clock)
-    elif day is not None:
-        yield gettext("due {day}", day=format_day(day))
-    elif clock is not None:
-        yield gettext("due {time:%H:%M}", time=clock)
+_DUE = (
+    mark_message("due {day} at {time:%H:%M}"),
+    mark_message("due {day}"),
+    mark_message("due at {time:%H:%M}"),
+)
+_EARLIEST = (
+    mark_message("not before {day} at {time:%H:%M}"),
+    mark_message("not before {day}"),
+    mark_message("not before {time:%H:%M}"),
+)
 
 
-def _format_earliest(day: date | None, clock: time | None) -> Iterator[str]:
+def _format_limit(words: tuple[str, str, str], day: date | None, clock: time | None) -> Iterator[str]:
+    """Yield a limit in words for a day with a time, a day, or a time; nothing if there is neither."""
+    day_and_time, only_day, only_time = words
     if day is not None and clock is not None:
-        yield gettext("not before {day} {time:%H:%M}", day=format_day(day), time=clock)
+        yield gettext(day_and_time, day=format_day(day), time=clock)
     elif day is not None:
-        yield gettext("not before {day}", day=format_day(day))
+        yield gettext(only_day, day=format_day(day))
     elif clock is not None:
-        yield gettext("not before {time:%H:%M}", time=clock)
+        yield gettext(only_time, time=clock)
 
 
 def _format_travel(travel: Travel) -> str:

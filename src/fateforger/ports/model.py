@@ -8,6 +8,10 @@ from datetime import date
 from enum import StrEnum
 from typing import Any, Protocol
 
+from fateforger.text import mark_message
+
+TOO_LATE = mark_message("The language model took too long to answer.")
+
 
 class Role(StrEnum):
     """A purpose of a model call. Each role can have a model of its own."""

@@ -45,8 +45,8 @@ from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import gettext as _
 from fateforger.text import label_text, mark_message, ngettext, quote_title, truncate
-from fateforger.workflow.day_names import describe_day_rule
 from fateforger.workflow.day_rules import read_day_rule
+from fateforger.workflow.day_words import describe_day_rule
 
 Stage = TimeboxingStage
 

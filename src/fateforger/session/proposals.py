@@ -173,8 +173,7 @@ def describe_constraint(taken: MemoryChange) -> tuple[str, ...]:
                 longest_words=LONGEST_WORDS,
             )
         )
-    when = _("on {when}", when=row.when) if row.when else _("always")
-    facts = " · ".join(text for text in (_(_BINDING[row.necessity]), when, row.times) if text)
+    facts = " · ".join(text for text in (_(_BINDING[row.necessity]), row.when or _("always"), row.times) if text)
     said = (quote_title(words, LONGEST_WORDS),) if words != row.name else ()
     noted = noted_sentence(taken.versions[0].record)
     others = (*(line for line in taken.lines if line != noted), *(question.sentence for question in taken.questions))

@@ -13,12 +13,13 @@ from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, Script, in_
 
 from fateforger.adapters.model.client import ChatModel, open_model
 from fateforger.adapters.model.completions import close_schema
-from fateforger.adapters.model.endpoint import PROVIDERS, TOO_LONG, Answers, Endpoint, Price, Thinking
+from fateforger.adapters.model.endpoint import OTHER, PROVIDERS, TOO_LONG, Answers, Endpoint, Price, Thinking
 from fateforger.adapters.model.probe import EndpointReport, probe_model
 from fateforger.app.health import find_ollama_models
 from fateforger.conversation.language.answer_types import build_schema
 from fateforger.errors import ModelAuthFailed, ModelBusy, ModelError, ModelRejected, ModelTimedOut, ModelUnreachable
 from fateforger.ports.model import Completion, Prompt, Role
+from fateforger.text import list_languages, speak
 from fateforger.values import replace
 
 SCHEMA = {
@@ -259,44 +260,55 @@ async def test_a_prompt_that_does_not_fit_is_refused_and_never_cut(
     assert (caught.value.message, len(requests)) == (TOO_LONG, arrived)
 
 
-@pytest.mark.parametrize(
-    ("says", "error"),
-    [
-        (Says("No such model.", status=404), ModelRejected),
-        (Says("Too long.", status=400, code="context_length_exceeded"), ModelRejected),
-        (Says("Not allowed.", status=403), ModelAuthFailed),
-        (Says("Oops.", status=500), ModelUnreachable),
-        (Says("Overloaded.", status=529), ModelUnreachable),
-        (Says("Slow down.", status=429), ModelBusy),
-        (Says(cut=True), ModelUnreachable),
-        (Says("Model's context length is 10 tokens.", status=400), ModelRejected),
-        (Says(body={"error": {"message": "upstream"}}), ModelUnreachable),
-        (Says(body={"choices": []}), ModelUnreachable),
-        (Says(body=[]), ModelUnreachable),
-        (Says(body="hello"), ModelUnreachable),
-    ],
-    ids=lambda value: value.__name__ if isinstance(value, type) else None,
-)
+FAILURES = [
+    (Says("No such model.", status=404), ModelRejected),
+    (Says("Too long.", status=400, code="context_length_exceeded"), ModelRejected),
+    (Says("Not allowed.", status=403), ModelAuthFailed),
+    (Says("Gone.", status=410), ModelRejected),
+    (Says("Oops.", status=500), ModelUnreachable),
+    (Says("Overloaded.", status=529), ModelUnreachable),
+    (Says("Slow down.", status=429), ModelBusy),
+    (Says(cut=True), ModelUnreachable),
+    (Says("Model's context length is 10 tokens.", status=400), ModelRejected),
+    (Says(body={"error": {"message": "upstream"}}), ModelUnreachable),
+    (Says(body={"choices": []}), ModelUnreachable),
+    (Says(body=[]), ModelUnreachable),
+    (Says(body="hello"), ModelUnreachable),
+]
+OLLAMA_FAILURES = [
+    (Says("No such model.", status=404), ModelRejected),
+    (Says("Unauthorized.", status=401), ModelAuthFailed),
+    (Says("Bad.", status=400), ModelRejected),
+    (Says("Oops.", status=500), ModelUnreachable),
+    (Says("Overloaded.", status=503), ModelBusy),
+    (Says("context length exceeded", status=500), ModelRejected),
+    (Says(body={"error": "upstream"}), ModelUnreachable),
+    (Says(body=[]), ModelUnreachable),
+    (Says(body="hello"), ModelUnreachable),
+]
+
+
+@pytest.mark.parametrize(("says", "error"), FAILURES)
 async def test_each_failure_is_an_error_of_its_kind(says: Says, error: type[ModelError]) -> None:
     assert type(await failed(lambda _: says)) is error
 
 
-@pytest.mark.parametrize(
-    ("says", "error"),
-    [
-        (Says("No such model.", status=404), ModelRejected),
-        (Says("Unauthorized.", status=401), ModelAuthFailed),
-        (Says("Oops.", status=500), ModelUnreachable),
-        (Says("Overloaded.", status=503), ModelBusy),
-        (Says("context length exceeded", status=500), ModelRejected),
-        (Says(body={"error": "upstream"}), ModelUnreachable),
-        (Says(body=[]), ModelUnreachable),
-        (Says(body="hello"), ModelUnreachable),
-    ],
-    ids=lambda value: value.__name__ if isinstance(value, type) else None,
-)
+@pytest.mark.parametrize(("says", "error"), OLLAMA_FAILURES)
 async def test_each_failure_of_ollama_is_an_error_of_its_kind(says: Says, error: type[ModelError]) -> None:
     assert type(await failed(lambda _: says, provider=PROVIDERS["ollama"])) is error
+
+
+@pytest.mark.parametrize("provider", ["other", "ollama"])
+async def test_each_failure_is_said_in_the_language_of_the_person(provider: str) -> None:
+    """S124"""
+    given = {"ollama": (OLLAMA_FAILURES, PROVIDERS["ollama"]), "other": (FAILURES, OTHER)}
+    failures, server = given[provider]
+    for says, _ in failures:
+        said = set()
+        for language in list_languages():
+            with speak(language):
+                said.add((await failed(in_turn(says, says, says), provider=server)).message)
+        assert len(said) == len(list_languages()), says
 
 
 async def test_a_dead_ollama_is_unreachable() -> None:

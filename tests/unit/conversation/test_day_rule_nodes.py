@@ -26,9 +26,7 @@ LATE = version_of("late", seq=6, name="Late", description="no late meetings", da
 NOW = planned(TimeboxingStage.REFINE, task("Report", 60), task("Mail", 60), events=(event("Board", "17:00", "18:00"),))
 """Report 09:00-10:00, Mail 10:10-11:10, Lunch 12:30-13:15; all of it deep work."""
 REPORT, MAIL, LUNCH = [block.key for block in by_time(NOW.planning.plan)] if NOW.planning.plan else ("", "", "")
-MAIL_AGAINST = (
-    "No deep work runs past 10:30. These break it: “Mail” (10:10–11:10). Move it, shorten it, or leave it out."
-)
+MAIL_AGAINST = "No deep work past 10:30. These break it: “Mail” (10:10–11:10). Move it, shorten it, or leave it out."
 
 
 def prose(card: Card) -> list[str]:
@@ -52,8 +50,8 @@ def test_what_the_plan_does_not_keep_stands_on_the_card_with_a_way_out() -> None
         assert [text for text in prose(card) if "Not kept" in text] == [
             f"⚠️ Not kept, and it must be: {MAIL_AGAINST}",
             (
-                "Not kept: No meeting runs past 17:00. These break it: “Board” (17:00–18:00). "
-                "It is about what your calendar holds, so only you can move it there."
+                "Not kept: No meeting past 17:00. These break it: “Board” (17:00–18:00). "
+                "It is an event on your calendar, so only you can move it."
             ),
         ]
         assert [b.target for b in buttons(card, "Not for this day")] == ["5 first", "6 late"]
@@ -76,7 +74,7 @@ async def test_a_change_that_breaks_a_must_waits_for_a_word() -> None:
     assert (out.session.planning.plan, out.effects) == (NOW.planning.plan, ())
     assert lines(out.session) == (
         (
-            f"{NOT_MADE} On 1 February 2026 you said: “reports are done by ten”. No deep work runs past 11:30. "
+            f"{NOT_MADE} On 1 February 2026 you said: “reports are done by ten”. No deep work past 11:30. "
             "These break it: “Mail” (11:10–12:10). Move it, shorten it, or leave it out."
         ),
         ANYWAY,
@@ -115,7 +113,7 @@ async def test_what_only_should_be_is_made_and_said() -> None:
     assert out.session.planning.plan != NOW.planning.plan
     assert [line for line in lines(out.session) if line.startswith(GOES_AGAINST)] == [
         (
-            f"{GOES_AGAINST} On 1 February 2026 you said: “by noon”. No deep work runs past 11:30. "
+            f"{GOES_AGAINST} On 1 February 2026 you said: “by noon”. No deep work past 11:30. "
             "These break it: “Mail” (11:10–12:10). Move it, shorten it, or leave it out."
         )
     ]
@@ -126,7 +124,7 @@ def test_what_was_read_out_of_unclear_words_is_asked_with_buttons() -> None:
     unclear = version_of("u", seq=8, description="mails eerst", confidence=0.5, day_rule="BEFORE deep_work: admin_done")
     card = plan_card(knowing(NOW, unclear))
     assert [text for text in prose(card) if "read that right" in text] == [
-        "You said “mails eerst”. Did I read that right? When there is deep work, admin is over by then."
+        "You said “mails eerst”. Did I read that right? When there is deep work, admin work must be over by then."
     ]
     asked = [buttons(card, label) for label in ("Yes", "Change it", "No such rule")]
     assert [[(b.action, b.target) for b in each] for each in asked] == [
@@ -147,7 +145,7 @@ async def test_clashing_rules_are_asked_with_both_sentences() -> None:
     [question] = out.session.rules.memory_questions
     assert (
         question.sentence
-        == "“For each block, there is no meeting” and “For each block, there is a meeting” cannot both be kept. Which one counts?"
+        == "“No meeting” and “At each block, there must be a meeting” cannot both be kept. Which one counts?"
     )
     assert question.names == ("Meet", "Always")
 
@@ -167,7 +165,7 @@ def test_stored_rules_that_clash_are_asked_about_on_the_card() -> None:
     )
     now = knowing(NOW, always, never)
     card = plan_card(now)
-    sentence = "“For each block, there is no meeting” and “For each block, there is a meeting” cannot both be kept. Which one counts?"
+    sentence = "“No meeting” and “At each block, there must be a meeting” cannot both be kept. Which one counts?"
     assert sentence in prose(card)
     assert [[b.target for b in buttons(card, f"Keep “{name}”")] for name in ("first", "second")] == [
         ['{"uids":["second","first"],"keep":"first"}'],
@@ -181,12 +179,12 @@ async def test_words_that_say_the_rule_already_are_not_said_twice() -> None:
     plain_words = version_of(
         "p",
         seq=7,
-        description="No deep work runs past 11:30",
+        description="No deep work past 11:30",
         necessity="must",
         day_rule="NEVER: deep_work_after_11_30",
     )
     out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=60), memory=stored(plain_words)))
     assert lines(out.session)[0] == (
-        f"{NOT_MADE} On 1 February 2026 you said: “No deep work runs past 11:30”. These break it: “Mail” (11:10–12:10). "
+        f"{NOT_MADE} On 1 February 2026 you said: “No deep work past 11:30”. These break it: “Mail” (11:10–12:10). "
         "Move it, shorten it, or leave it out."
     )

@@ -35,12 +35,12 @@ async def test_a_rule_without_words_speaks_for_itself(anna: Person, house: House
     assert await anna.fill("rule_day", **LATE) is None
     [version] = await rules(house)
     record = version.record
-    assert (record.name, record.description) == ("No meeting runs past 17:00", "No meeting runs past 17:00")
+    assert (record.name, record.description) == ("No meeting past 17:00", "No meeting past 17:00")
     assert (record.payload.day_rule, record.payload.rule_kind) == ("NEVER: meeting_after_17", None)
     assert (record.necessity, record.scope, record.status) == (Necessity.MUST, Scope.PROFILE, Status.LOCKED)
     await anna.press("Your rules")
-    assert "Must · No meeting runs past 17:00 · _used for this day_" in anna.beside("memory")
-    assert "No meeting runs past 17:00" in words_in(await anna.look("rules"))
+    assert "Must · No meeting past 17:00 · _used for this day_" in anna.beside("memory")
+    assert "No meeting past 17:00" in words_in(await anna.look("rules"))
     await anna.press_beside("memory", "Undo")
     assert [v.retired for v in await rules(house)] == [True]
 
@@ -78,7 +78,7 @@ async def test_a_rule_that_clashes_is_refused_with_both_texts(anna: Person, hous
     errors = await anna.fill("rule_day", day_rule="BEFORE admin: deep_work_done")
     assert errors is not None
     assert errors.errors == {
-        "day_rule": "“When there is admin, deep work is over by then” and your rule “When there is deep work, admin is over "
+        "day_rule": "“When there is admin work, deep work must be over by then” and your rule “When there is deep work, admin work must be over "
         "by then” cannot be kept together. Change this one, or archive the other first."
     }
     [old] = await rules(house)
@@ -101,8 +101,8 @@ async def test_a_changed_rule_gets_new_words_where_it_had_none_of_its_own(anna: 
     [new] = await rules(house)
     assert (new.uid, new.record.name, new.record.description) == (
         old.uid,
-        "No meeting runs past 18:00",
-        "No meeting runs past 18:00",
+        "No meeting past 18:00",
+        "No meeting past 18:00",
     )
     mine: dict[str, Any] = {"words": "Supper is at six", "name": "Supper"}
     await anna.fill("rule", target=f"{new.seq} {new.uid}", **mine)
@@ -147,8 +147,6 @@ async def test_the_plan_is_held_to_it_in_refine(anna: Person, house: House) -> N
     await anna.press("Proceed")
     await anna.fill("tasks", size=3, title_1="Report", minutes_1=60)
     await anna.press("Refine")
-    assert (
-        "⚠️ Not kept, and it must be: No meeting runs past 17:00. These break it: “Board” (17:00–18:00)." in anna.words
-    )
+    assert "⚠️ Not kept, and it must be: No meeting past 17:00. These break it: “Board” (17:00–18:00)." in anna.words
     await anna.press("Not for this day")
     assert "Not kept" not in anna.words

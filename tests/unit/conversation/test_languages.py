@@ -8,14 +8,18 @@ from typing import Any
 
 import pytest
 from tests.factories.words import Answer, frame, inputs_of, new, opening, wants
+from tests.fakes.openai_server import KEY, MODEL, Says, model_server
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
 
+from fateforger.adapters.model.client import open_model
+from fateforger.adapters.model.endpoint import Endpoint
 from fateforger.errors import ModelRejected
 from fateforger.ports.model import Prompt
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import Card, Prose, Select
 from fateforger.session.commands.thread import Opening
+from fateforger.session.messages import Outgoing
 from fateforger.text import speak
 
 LINES: list[Answer] = []
@@ -112,3 +116,47 @@ async def test_a_day_begun_by_a_button_is_in_the_language_of_its_person(house: H
     with speak("en"):
         await anna.start()
     assert headline(anna.card) == "Zullen we maandag 2 maart plannen?"
+
+
+REFUSED_KEY = {
+    "en": "The language model's server does not accept my key.",
+    "nl": "De server van het taalmodel accepteert mijn sleutel niet.",
+    "de": "Der Server des Sprachmodells akzeptiert meinen Schlüssel nicht.",
+    "fr": "Le serveur du modèle de langage n’accepte pas ma clé.",
+    "es": "El servidor del modelo de lenguaje no acepta mi clave.",
+}
+UNREAD = {
+    "en": "I could not look for rules",
+    "nl": "Ik kon je laatste bericht niet op regels nalezen",
+    "de": "Ich konnte in deiner letzten Nachricht nicht nach Regeln suchen",
+    "fr": "Je n’ai pas pu chercher de règles",
+    "es": "No he podido buscar reglas",
+}
+
+
+def shown(message: Outgoing) -> list[str]:
+    """What a message says: its reply first, then its card without that."""
+    cards = [card for card in (message.reply, message.without_reply().card) if card is not None]
+    return [part.text for card in cards for part in card.parts if isinstance(part, Prose)]
+
+
+@pytest.mark.parametrize("language", REFUSED_KEY)
+async def test_a_refused_key_is_said_in_the_language_of_the_person_and_once(tmp_path: Path, language: str) -> None:
+    """S124: the card that follows in the background, because nothing was read for rules either, does not repeat it."""
+    async with model_server(lambda _: Says(status=401)) as server:
+        model = open_model(Endpoint(url=server.url, model=MODEL, key=KEY))
+        house = await open_house_at(tmp_path, model=model)
+        house.extractor = model
+        house.restart()
+        await house.languages.choose(ANNA, language)
+        anna = Person(house)
+        await anna.to_frame()
+        before = len(anna.arrived)
+        await anna.says("…")
+        await house.work()
+        await anna.read()
+        texts = [text for message in anna.arrived[before:] for text in shown(message)]
+        assert [REFUSED_KEY[language] in text for text in texts].count(True) == 1
+        assert [UNREAD[language] in text for text in texts].count(True) == 1
+        await house.close()
+        await model.aclose()

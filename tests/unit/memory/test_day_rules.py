@@ -44,7 +44,7 @@ def test_a_record_holds_the_rule_as_it_is_written_in_full() -> None:
     """Spaces and parentheses that say nothing are gone, so that the same rule is the same text."""
     record = read_record(record_of(day_rule="BEFORE  deep_work :(admin_done)"))
     assert record.payload.day_rule == ADMIN
-    assert describe_times(record) == "When there is deep work, admin is over by then"
+    assert describe_times(record) == "When there is deep work, admin work must be over by then"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_blocks_and_meetings_of_others_are_held_against_it() -> None:
     board = meeting("Board", "17:00", "18:00")
     assert broken(ADMIN, day, board) == []
     assert broken(LATE, day, board) == [
-        ((), "“Board” (17:00–18:00)", "It is about what your calendar holds, so only you can move it there.")
+        ((), "“Board” (17:00–18:00)", "It is an event on your calendar, so only you can move it.")
     ]
     assert broken("BEFORE admin: deep_work_done", day) == [
         (("Mail",), "“Mail” (09:00–09:30)", "Put what it waits for before it, or move it back.")
@@ -120,7 +120,7 @@ def test_a_breach_is_said_in_the_persons_words_and_in_plain_ones() -> None:
     rules = items(day_rule=LATE, description="geen overleg na vijven")
     [breach] = find_order_violations(rules, plan(("Review", "M", "16:30", "17:30")))
     assert breach.sentence == (
-        "On 1 February 2026 you said: “geen overleg na vijven”. No meeting runs past 17:00. "
+        "On 1 February 2026 you said: “geen overleg na vijven”. No meeting past 17:00. "
         "These break it: “Review” (16:30–17:30). Move it, shorten it, or leave it out."
     )
 
@@ -147,7 +147,7 @@ def test_rules_that_cannot_both_be_kept_are_asked_about_with_both_texts() -> Non
     asked = [
         (
             ("b", "a"),
-            "“For each block, there is a meeting” and “There is no meeting” cannot both be kept. Which one counts?",
+            "“At each block, there must be a meeting” and “No meeting” cannot both be kept. Which one counts?",
         )
     ]
     assert clashes(always, never) == asked
@@ -162,7 +162,7 @@ def test_a_circle_names_all_of_its_rules() -> None:
         version("c", "BEFORE habit: deep_work", 11),
     ]
     sentence = (
-        "“When there is deep work, admin came before it”, “When there is admin, a habit is over by then” and “When there is a habit, deep work came before it” wait for each other. "
+        "“When there is deep work, admin work must come before it”, “When there is admin work, a habit must be over by then” and “When there is a habit, deep work must come before it” wait for each other. "
         "Which one counts?"
     )
     assert clashes(*circle) == [(("c", "b"), sentence)]

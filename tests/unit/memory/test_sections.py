@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import context_of, record_of, version_of
+from tests.unit.conversation.sessions import session
 from toon_format import encode
 
 from fateforger.memory.applicability import decide_applicability
 from fateforger.memory.documents import read_record
 from fateforger.memory.reminders import build_sections, is_binding, needs_confirmation
+from fateforger.session.rulebook import rows_of
+from fateforger.text import speak
+from fateforger.ui.rule_cards import describe_rule
 
 
 def test_must_follow_and_consider() -> None:
@@ -39,7 +43,7 @@ def test_must_follow_and_consider() -> None:
         "necessity": "must",
         "words": "no calls before 10",
         "said": "2026-02-01",
-        "when": "Monday and Tuesday",
+        "when": "on Monday and Tuesday",
         "times": "avoid 00:00–10:00",
         "sure": "yes",
     }
@@ -68,3 +72,19 @@ def test_which_section(necessity: str, dimension: str | None, binds: bool) -> No
 def test_what_needs_confirmation(confidence: float | None, asked: bool) -> None:  # noqa: FBT001  a table
     """S36."""
     assert needs_confirmation(read_record(record_of(confidence=confidence))) is asked
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "Should · on recurring dates"),
+        ("nl", "Gewenst · op terugkerende dagen"),
+        ("de", "Soll · an wiederkehrenden Tagen"),
+        ("fr", "En principe · à des dates récurrentes"),
+        ("es", "Recomendada · en fechas recurrentes"),
+    ],
+)
+def test_recurring_dates_are_named_once(language: str, words: str) -> None:
+    rows = [version_of("walk", recurrence="FREQ=WEEKLY;INTERVAL=2;BYDAY=MO")]
+    with speak(language):
+        assert [describe_rule(row) for row in rows_of(session(), rows)] == [words]

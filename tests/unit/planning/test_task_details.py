@@ -43,7 +43,7 @@ def test_details_are_said_in_a_few_words() -> None:
     )
     assert list_facts(details) == (
         "at 14:00",
-        "due Friday 6 March 16:00",
+        "due Friday 6 March at 16:00",
         "with Ann and Bob",
         "Dr. Ray, 20 min each way",
         "in one piece",

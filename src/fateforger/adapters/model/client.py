@@ -22,9 +22,9 @@ from fateforger.adapters.model.endpoint import (
 )
 from fateforger.adapters.model.ollama import OllamaServer
 from fateforger.errors import ModelBusy, ModelRejected, ModelTimedOut, ModelUnreachable
-from fateforger.ports.model import Completion, Prompt, estimate_tokens
+from fateforger.ports.model import TOO_LATE, Completion, Prompt, estimate_tokens
 from fateforger.session.constants import DECISION_LIMIT, DRAFT_LIMIT
-from fateforger.text import mark_message
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 TRIES = 3
@@ -78,7 +78,7 @@ class ChatModel:
             async with asyncio.timeout(seconds):
                 reply = await self._request_with_retries(prompt, until=began + seconds)
         except TimeoutError:
-            raise ModelTimedOut(mark_message("The language model took too long to answer.")) from None
+            raise ModelTimedOut(_(TOO_LATE)) from None
         return self._to_completion(prompt, reply, seconds=loop.time() - began)
 
     async def aclose(self) -> None:
@@ -92,9 +92,9 @@ class ChatModel:
     def _check_size(self, prompt: Prompt) -> None:
         """Reject a prompt that leaves no room for an answer, since some servers would cut it without a word."""
         context = self._endpoint.context
-        needed = sum(estimate_tokens(text) for _, text in list_messages(prompt)) + ANSWER_TOKENS
+        needed = sum(estimate_tokens(text) for __, text in list_messages(prompt)) + ANSWER_TOKENS
         if context is not None and needed > context:
-            raise ModelRejected(TOO_LONG)
+            raise ModelRejected(_(TOO_LONG))
 
     async def _request_with_retries(self, prompt: Prompt, *, until: float) -> Reply:
         """Repeat requests that fail on the way, while the pause before the next one fits into the time."""

@@ -15,48 +15,33 @@ from autogen_core.models import AssistantMessage, CreateResult, LLMMessage, Mode
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
 from fateforger.adapters.model.endpoint import (
-    NO_COMPLETION,
     Answers,
     Endpoint,
     Refused,
     Reply,
     Request,
+    build_error,
+    build_no_completion,
+    build_unreachable,
     list_messages,
 )
-from fateforger.errors import (
-    ModelAuthFailed,
-    ModelBusy,
-    ModelError,
-    ModelRejected,
-    ModelTimedOut,
-    ModelUnreachable,
-)
-from fateforger.ports.model import Prompt, Role
-from fateforger.text import mark_message
+from fateforger.errors import ModelError, ModelRejected, ModelTimedOut
+from fateforger.ports.model import TOO_LATE, Prompt, Role
+from fateforger.text import gettext as _
 
 
-def to_model_error(error: openai.OpenAIError, *, model: str) -> ModelError:
+def to_model_error(error: openai.OpenAIError, *, model: str) -> ModelError | Refused:
     """Return our error for an error of the client library."""
     match error:
         case openai.APITimeoutError():
-            return ModelTimedOut(mark_message("The language model took too long to answer."))
+            return ModelTimedOut(_(TOO_LATE))
         case openai.APIConnectionError():
-            return ModelUnreachable(mark_message("The language model's server cannot be reached."))
-        case openai.AuthenticationError() | openai.PermissionDeniedError():
-            return ModelAuthFailed("The language model's server refused the key; check FATEFORGER_MODEL_KEY.")
-        case openai.RateLimitError():
-            return ModelBusy(
-                mark_message("The language model wants fewer requests right now."),
-                retry_after=_parse_retry_after(error),
-            )
-        case openai.NotFoundError():
-            return ModelRejected(f"The language model's server knows no model “{model}” at that address.")
-        case openai.InternalServerError():
-            return ModelUnreachable(mark_message("The language model's server has a fault."))
+            return build_unreachable()
         case openai.APIStatusError():
-            return ModelRejected(f"The language model's server refused the request ({error.status_code}).")
+            wait = _parse_retry_after(error)
+            return build_error(error.status_code, str(error), model=model, retry_after=wait)
         case _:
-            return ModelUnreachable(NO_COMPLETION)
+            return build_no_completion()
 
 
 def _parse_retry_after(error: openai.APIStatusError) -> float | None:
@@ -102,12 +87,10 @@ class CompletionsServer:
         try:
             result = await client.create(_build_messages(request.prompt, described=described), extra_create_args=extra)
         except openai.OpenAIError as error:
-            if isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
-                raise Refused(error.status_code, str(error)) from error
             raise to_model_error(error, model=request.model) from error
         except (IndexError, TypeError, AttributeError, ValueError) as error:
             # The library does not check a response with status 200, and fails on one that is no completion.
-            raise ModelUnreachable(NO_COMPLETION) from error
+            raise build_no_completion() from error
         return _to_reply(result)
 
     async def aclose(self) -> None:
@@ -133,7 +116,7 @@ class CompletionsServer:
 
 def _to_reply(result: CreateResult) -> Reply:
     if not isinstance(result.content, str):
-        raise ModelRejected(mark_message("The language model called a tool, and it was given none."))
+        raise ModelRejected(_("The language model called a tool, and it was given none."))
     return Reply(result.content, result.usage.prompt_tokens or None, result.usage.completion_tokens or None)
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from fateforger.errors import ModelRejected
+from fateforger.errors import ModelAuthFailed, ModelBusy, ModelError, ModelRejected, ModelUnreachable
 from fateforger.ports.model import Prompt, Role
 from fateforger.session.constants import DECISION_LIMIT
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 
 
 class Answers(StrEnum):
@@ -44,18 +46,18 @@ Parameters = Mapping[str, Any]
 NO_PARAMETERS: Parameters = {}
 
 
-def _as_effort(level: Thinking) -> tuple[Parameters, ...]:
-    """Return OpenAI's parameter, which Gemini and many others know.
+def _list_efforts(level: Thinking) -> tuple[str, ...]:
+    """Return names of a level. Models differ in the lowest one that they accept."""
+    return ("none", "minimal", "low") if level is Thinking.OFF else (level.value,)
 
-    Models differ in the lowest level that they accept.
-    """
-    efforts = ("none", "minimal", "low") if level is Thinking.OFF else (level.value,)
-    return tuple({"reasoning_effort": effort} for effort in efforts)
+
+def _as_effort(level: Thinking) -> tuple[Parameters, ...]:
+    """Return OpenAI's parameter, which Gemini and many others know."""
+    return tuple({"reasoning_effort": effort} for effort in _list_efforts(level))
 
 
 def _as_reasoning(level: Thinking) -> tuple[Parameters, ...]:
-    efforts = ("none", "minimal", "low") if level is Thinking.OFF else (level.value,)
-    return tuple({"extra_body": {"reasoning": {"effort": effort}}} for effort in efforts)
+    return tuple({"extra_body": {"reasoning": {"effort": effort}}} for effort in _list_efforts(level))
 
 
 def _as_template(level: Thinking) -> tuple[Parameters, ...]:
@@ -204,7 +206,7 @@ class Reply:
     completion_tokens: int | None
 
 
-TOO_LONG = "This is more than the language model can read at once; FATEFORGER_MODEL_CONTEXT makes room for more."
+TOO_LONG = mark_message("That is more than the language model can read at once.")
 
 
 class Refused(Exception):
@@ -228,8 +230,33 @@ class Refused(Exception):
     def to_error(self) -> ModelRejected:
         """Return the error for the person."""
         if any(name in self._words for name in ("context_length", "context length", "context size")):
-            return ModelRejected(TOO_LONG)
-        return ModelRejected(f"The language model's server refused the request ({self.status}).")
+            return ModelRejected(_(TOO_LONG))
+        return ModelRejected(_("The language model's server refused the request ({status}).", status=self.status))
+
+
+def build_error(status: int, words: str, *, model: str, retry_after: float | None = None) -> ModelError | Refused:
+    """Return the error for a response with another status than success; ``words`` are those of the server."""
+    match status:
+        case 401 | 403:
+            return ModelAuthFailed(_("The language model's server does not accept my key."))
+        case 404:
+            return ModelRejected(_("The language model's server does not have the model “{model}”.", model=model))
+        case 429:
+            return ModelBusy(_("The language model wants fewer requests right now."), retry_after=retry_after)
+        case _ if status < 500:
+            return Refused(status, words)
+        case _:
+            return ModelUnreachable(_("The language model's server has a fault."))
+
+
+def build_unreachable() -> ModelError:
+    """Return the error for a request without a response."""
+    return ModelUnreachable(_("The language model's server cannot be reached."))
+
+
+def build_no_completion() -> ModelError:
+    """Return the error for a response that is no completion."""
+    return ModelUnreachable(_("The language model's server gave an answer that makes no sense."))
 
 
 class Server(Protocol):
@@ -242,9 +269,6 @@ class Server(Protocol):
     async def aclose(self) -> None:
         """Close connections."""
         ...
-
-
-NO_COMPLETION = "The language model's server answered with something that is no completion."
 
 
 def list_messages(prompt: Prompt, *, described: bool = True) -> list[tuple[str, str]]:

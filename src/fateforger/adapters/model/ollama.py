@@ -7,17 +7,19 @@ from typing import Any
 import httpx
 
 from fateforger.adapters.model.endpoint import (
-    NO_COMPLETION,
     Answers,
     Endpoint,
     Refused,
     Reply,
     Request,
+    build_error,
+    build_no_completion,
+    build_unreachable,
     list_messages,
 )
-from fateforger.errors import ModelAuthFailed, ModelBusy, ModelRejected, ModelTimedOut, ModelUnreachable
-from fateforger.ports.model import Prompt
-from fateforger.text import mark_message
+from fateforger.errors import ModelError, ModelTimedOut
+from fateforger.ports.model import TOO_LATE, Prompt
+from fateforger.text import gettext as _
 
 
 class OllamaServer:
@@ -38,9 +40,9 @@ class OllamaServer:
         try:
             answer = await self._http.post("/api/chat", json=_build_body(request, self._context))
         except httpx.TimeoutException as error:
-            raise ModelTimedOut(mark_message("The language model took too long to answer.")) from error
+            raise ModelTimedOut(_(TOO_LATE)) from error
         except httpx.HTTPError as error:
-            raise ModelUnreachable(mark_message("The language model's server cannot be reached.")) from error
+            raise build_unreachable() from error
         if not answer.is_success:
             raise _to_error(answer, request.model)
         try:
@@ -48,7 +50,7 @@ class OllamaServer:
             asked, answered = found.get("prompt_eval_count"), found.get("eval_count")
             return Reply(str(found["message"]["content"]), asked or None, answered or None)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelUnreachable(NO_COMPLETION) from error
+            raise build_no_completion() from error
 
     async def aclose(self) -> None:
         """See :meth:`fateforger.adapters.model.endpoint.Server.aclose`."""
@@ -75,19 +77,15 @@ def _build_format(prompt: Prompt, answers: Answers) -> dict[str, Any]:
     return {"format": "json" if answers is Answers.JSON else dict(prompt.schema)}
 
 
-def _to_error(answer: httpx.Response, model: str) -> Exception:
+def _to_error(answer: httpx.Response, model: str) -> ModelError | Refused:
     """Return the error for a response without an answer.
 
-    Some versions refuse a prompt that is too long, and others an option, with status 500.
+    A busy server answers with status 503. Some versions refuse a prompt that is too long, and others an option, with
+    status 500.
     """
-    match answer.status_code:
-        case 401 | 403:
-            return ModelAuthFailed("The language model's server refused the key; check FATEFORGER_MODEL_KEY.")
-        case 404:
-            return ModelRejected(f"Ollama has no model “{model}”; get it with `ollama pull {model}`.")
-        case 429 | 503:
-            return ModelBusy(mark_message("The language model wants fewer requests right now."))
-        case status if status < 500 or "context" in answer.text or "think" in answer.text:
-            return Refused(status, answer.text)
-        case _:
-            return ModelUnreachable(mark_message("The language model's server has a fault."))
+    status, words = answer.status_code, answer.text
+    if status == 503:
+        status = 429
+    elif status >= 500 and ("context" in words or "think" in words):
+        status = 400
+    return build_error(status, words, model=model)

@@ -232,7 +232,7 @@ async def find_wishes(
     except (ModelTimedOut, ModelUnusable):
         return MessageWishes((Wish(intent=Intent.ANSWER, number=None, words=None),), lines=(_(UNSURE),))
     except ModelError as error:
-        return MessageWishes(trouble=(_(error.message), _(REMEDY)))
+        return MessageWishes(trouble=(error.message, _(REMEDY)))
     wishes = merge_wishes(decision.wishes)
     if len(wishes) == 1:
         wishes = (replace(wishes[0], words=None),)
@@ -273,7 +273,7 @@ async def read_wish(
     try:
         heard = await _follow_wish(reader, wish)
     except ModelError as error:
-        return MessageReading(trouble=(_(error.message), _(REMEDY)))
+        return MessageReading(trouble=(error.message, _(REMEDY)))
     except UserError as error:
         return MessageReading(trouble=(error.message,), spoken=error.message, asks=False)
     return heard if heard.commands or heard.lines else MessageReading(lines=(_(NOTHING),), code=NOTHING_FOUND)
@@ -295,7 +295,7 @@ async def read_memory_request(
     try:
         return await _MessageReader(reply, session, model, nameable, ()).read_memory_request()
     except (ModelError, UserError) as error:
-        return MessageReading(trouble=(_(error.message),))
+        return MessageReading(trouble=(error.message,))
 
 
 async def _follow_wish(reader: _MessageReader, wish: Wish) -> MessageReading:

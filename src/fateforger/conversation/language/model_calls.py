@@ -18,12 +18,21 @@ from toon_format import encode
 
 from fateforger.conversation.language.answer_types import build_schema, describe_type
 from fateforger.conversation.language.tables import Row, Table
-from fateforger.errors import ModelError, ModelTimedOut, ModelUnusable, StoreError, UserError
+from fateforger.errors import (
+    ModelAuthFailed,
+    ModelError,
+    ModelRejected,
+    ModelTimedOut,
+    ModelUnusable,
+    StoreError,
+    UserError,
+)
 from fateforger.planning.validation import first_mistake
 from fateforger.ports.clock import Clock
-from fateforger.ports.model import Completion, Model, Prompt, Role, Spent, Usage
+from fateforger.ports.model import TOO_LATE, Completion, Model, Prompt, Role, Spent, Usage
 from fateforger.session.day import local_today
 from fateforger.text import current_language, list_languages, mark_message, name_language
+from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
@@ -177,7 +186,6 @@ def _reject(sentence: str) -> NoReturn:
     raise ValueError(f"{sentence}.")
 
 
-TOO_LATE = mark_message("The language model took too long to answer.")
 UNUSABLE = mark_message("The language model gave no answer that I can use.")
 T = TypeVar("T", bound=BaseModel)
 QUOTED = 4_000
@@ -216,7 +224,7 @@ async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
     prompt, mistake, exchanges = question.prompt, "", list[Completion]()
     try:
         async with asyncio.timeout(question.seconds * model.time_factor) as deadline:
-            for _ in range(question.tries):
+            for _try in range(question.tries):
                 left = (deadline.when() or 0) - asyncio.get_running_loop().time()
                 completion = await model.complete(prompt, seconds=left)
                 exchanges.append(completion)
@@ -226,9 +234,9 @@ async def ask(model: Model, question: ModelQuestion[T]) -> ModelAnswer[T]:
                     mistake = str(error)
                 prompt = replace(prompt, history=(*prompt.history, (completion.text[:QUOTED], mistake)))
     except TimeoutError:
-        raise ModelTimedOut(TOO_LATE) from None
+        raise ModelTimedOut(_(TOO_LATE)) from None
     log.warning("an answer to %s cannot be used: %s", question.prompt.name, mistake)
-    raise ModelUnusable(UNUSABLE, where=question.prompt.name)
+    raise ModelUnusable(_(UNUSABLE), where=question.prompt.name)
 
 
 def _parse_answer(text: str, question: ModelQuestion[T]) -> T:
@@ -282,8 +290,13 @@ class CountingModel:
         """See :meth:`fateforger.ports.model.Model.complete`."""
         try:
             completion = await self._model.complete(prompt, seconds=seconds)
-        except (ModelError, asyncio.CancelledError):
+        except (ModelError, asyncio.CancelledError) as error:
             self._count(prompt, None)
+            if isinstance(error, ModelAuthFailed | ModelRejected):
+                # The person is told, too, but only whoever runs the program can change its settings.
+                log.warning(
+                    "the server refused %s (%s): check FATEFORGER_MODEL and those after it", prompt.name, error.kind
+                )
             raise
         self._count(prompt, completion)
         return completion

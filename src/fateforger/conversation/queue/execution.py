@@ -102,7 +102,7 @@ class Puller:
             claimed = with_steps(task, claiming) if claiming else task
             carried = await carry_out_work(self._tools, task.spec, asker, key=key, task=claimed)
         except (BadInput, ModelError) as error:
-            return TaskResult(TaskState.FAILED, _(error.message))
+            return TaskResult(TaskState.FAILED, error.message)
         steps = (next_step(task, *claiming),) if claiming else ()
         return replace(carried, steps=(*steps, *carried.steps))
 
