@@ -11,10 +11,11 @@ import pytest
 from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW, client, proposal
 
+import fateforger.adapters.store.agents as agents_module
 from fateforger.adapters.store.store import Store
-from fateforger.agents.clients import Call
+from fateforger.agents.clients import KEPT_FOR, Call
 from fateforger.agents.ports import PROPOSAL_LANE
-from fateforger.agents.proposals import MAX_PENDING, ProposalState
+from fateforger.agents.proposals import MAX_PENDING, OPEN, ProposalState
 from fateforger.errors import BadInput
 
 Both = tuple[Store, Store]
@@ -32,7 +33,7 @@ async def told(store: Store, lane: str = PROPOSAL_LANE, *, at: timedelta = timed
     """What the program is told to do by then."""
     found = []
     while (job := await store.jobs.claim(lane, "w", now=NOW + at, lease_seconds=60)) is not None:
-        found.append(job.dedupe)
+        found.append(" ".join(job.dedupe.split()[:3]))  # without the instant
         await store.jobs.finish(job)
     return found
 
@@ -73,9 +74,9 @@ class TestCalls:
         (call,) = await other.calls.latest()
         assert (call.number, call.outcome, call.ended_at) == (number, None, None)
         assert call.model_copy(update={"number": 0}) == self.ASKED
-        await other.calls.end(number, "done", now=NOW + AN_HOUR)
+        await other.calls.end(number, "done", "p1", now=NOW + AN_HOUR)
         (call,) = await store.calls.latest()
-        assert (call.outcome, call.ended_at) == ("done", NOW + AN_HOUR)
+        assert (call.outcome, call.about, call.ended_at) == ("done", "p1", NOW + AN_HOUR)
 
     async def test_the_newest_first_and_of_one_client(self, both: Both) -> None:
         store, other = both
@@ -94,9 +95,28 @@ class TestCalls:
             *(each.calls.begin(self.ASKED, since=NOW - AN_HOUR, most=3) for _ in range(3) for each in (store, other))
         )
         assert sum(number is not None for number in begun) == 3
-        assert [call.outcome for call in await other.calls.latest()] == ["refused: too many calls", None, None, None]
+        assert [(call.outcome, call.about) for call in await other.calls.latest()] == [
+            ("refused", "too_many_calls"), *[(None, "")] * 3,
+        ]  # fmt: skip
         later = self.ASKED.model_copy(update={"at": NOW + 2 * AN_HOUR})
         assert await store.calls.begin(later, since=NOW + AN_HOUR, most=3) is not None
+
+    async def test_the_log_is_bounded_by_age_and_by_count(self, both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+        store, other = both
+        monkeypatch.setattr(agents_module, "MOST_KEPT", 3)
+        for name, hours in (("robot", 0), ("other", 0), ("robot", 1), ("robot", 2), ("robot", 3)):
+            asked = self.ASKED.model_copy(update={"client": name, "at": NOW + hours * AN_HOUR})
+            await store.calls.begin(asked, since=NOW, most=10)
+        kept = [(call.client, (call.at - NOW) // AN_HOUR) for call in await other.calls.latest()]
+        assert kept == [("robot", 3), ("robot", 2), ("robot", 1), ("other", 0)]
+        assert [call.user_id for call in await other.calls.latest(user_id="U2")] == []
+        await other.calls.prune(now=NOW + KEPT_FOR + 2 * AN_HOUR)
+        assert [(call.client, (call.at - NOW) // AN_HOUR) for call in await store.calls.latest()] == [
+            ("robot", 3), ("robot", 2),
+        ]  # fmt: skip
+        late = self.ASKED.model_copy(update={"at": NOW + KEPT_FOR + 4 * AN_HOUR})
+        await store.calls.begin(late, since=NOW, most=10)
+        assert len(await other.calls.latest()) == 1
 
 
 class TestProposals:
@@ -117,11 +137,33 @@ class TestProposals:
         assert await store.proposals.settle("p1", S.APPROVED, outcome="Yes.", now=NOW + AN_HOUR) == (done, True)
         for state in (S.APPROVED, S.DENIED, S.EXPIRED, S.SUPERSEDED):
             assert await other.proposals.settle("p1", state, outcome="No.", now=NOW) == (done, False)
-        undone = await other.proposals.settle("p1", S.UNDONE, outcome="Back.", now=NOW)
-        assert undone is not None
-        assert (undone[0].state, undone[1]) == (S.UNDONE, True)
+        for state in (S.APPLIED, S.UNDONE):
+            changed = await other.proposals.settle("p1", state, outcome="Back.", now=NOW)
+            assert changed is not None
+            assert (changed[0].state, changed[0].outcome, changed[1]) == (state, "Back.", True)
         assert await other.proposals.settle("nothing", S.DENIED, outcome="", now=NOW) is None
-        assert await told(store) == ["p1 show pending", "p1 show approved", "p1 show undone"]
+        assert await told(store) == ["p1 show pending", "p1 show approved", "p1 show applied", "p1 show undone"]
+
+    async def test_a_failure_is_tried_again_under_another_name(self, both: Both) -> None:
+        """Each change of its state is shown, also one that came before, and each try has a command of its own."""
+        store, other = both
+        await store.clients.add(client(), "hash")
+        await store.proposals.stage(proposal())
+        names, last = [], proposal()
+        for n, state in enumerate((S.APPROVED, S.REFUSED, S.APPROVED, S.REFUSED)):
+            settled = await other.proposals.settle("p1", state, outcome="Why.", now=NOW + n * AN_HOUR)
+            assert settled is not None
+            last = settled[0]
+            names.append(last.command_id)
+        assert names == ["proposal-p1", "proposal-p1", "proposal-p1-1", "proposal-p1-1"]
+        assert await store.proposals.get("p1") == last
+        assert [each.split()[2] for each in await told(store)] == [
+            "pending", "approved", "refused", "approved", "refused",
+        ]  # fmt: skip
+        await store.proposals.stage(proposal("p2", subject="constraint p1"))
+        replaced = await other.proposals.get("p1")
+        assert replaced is not None
+        assert replaced.state is S.SUPERSEDED
 
     async def test_two_answers_at_once_are_one(self, both: Both) -> None:
         store, other = both
@@ -172,10 +214,10 @@ class TestProposals:
         store, other = both
         await store.clients.add(client(), "hash")
         staged = await store.proposals.stage(proposal())
-        assert await other.proposals.waiting(staged.user_id) == (staged,)
-        assert await other.proposals.waiting("U_ELSE") == ()
+        assert await other.proposals.of(staged.user_id, OPEN) == (staged,)
+        assert await other.proposals.of("U_ELSE", OPEN) == ()
         await store.proposals.settle(staged.id, S.DENIED, outcome="", now=NOW)
-        assert await other.proposals.waiting(staged.user_id) == ()
+        assert await other.proposals.of(staged.user_id, OPEN) == ()
 
     async def test_its_place_is_remembered(self, both: Both) -> None:
         store, other = both

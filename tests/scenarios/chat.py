@@ -112,7 +112,7 @@ def build_services(
     approvals = Approvals(
         proposals=store.proposals,
         sessions=store.sessions,
-        versions=MemoryService(store.constraints, jobs, clock).versions,
+        memory=MemoryService(store.constraints, jobs, clock),
         jobs=jobs,
         clock=clock,
         carry_out=door.handle,

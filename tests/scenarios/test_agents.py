@@ -89,7 +89,7 @@ async def test_over_a_pipe(tmp_path: Path) -> None:
         assert (await asked(client, "pull"))["task"]["id"] == task["id"]
         await door(tmp_path, "client", "revoke", "robot")
         assert "was revoked" in await refused(client, "list_tasks")
-    out = await door(tmp_path, "audit", "--json")
+    out = await door(tmp_path, "log", "--json")
     assert [call["tool"] for call in json.loads(out)["calls"]] == ["list_tasks", "pull", "create_task"]
     assert token.split("_", 2)[2].encode() not in out.encode() + everything_kept(tmp_path)
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import re
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from fateforger.errors import BadInput
-from fateforger.memory.credentials import remove_credentials
-from fateforger.text import truncate
 
 MAX_CALLS_PER_MINUTE = 60
 """Maximum number of calls per minute of one client, over all transports together."""
@@ -109,15 +106,23 @@ def matches_hash(token: str, kept: str) -> bool:
     return hmac.compare_digest(hash_token(token), kept)
 
 
-LONGEST_TEXT = 200
-LONGEST = 2_000
+KEPT_FOR = timedelta(days=90)
+"""Age from which a line of the log is deleted."""
+MOST_KEPT = 1_000
+"""Most lines of the log that are kept for each client; the newest stay."""
+
+
+UNKNOWN_TOOL = "unknown"
+"""Name in the log of a tool that does not exist; the one that was asked for may hold any words."""
+Outcome = Literal["done", "refused", "failed"]
 
 
 class Call(BaseModel):
     """A call in the log; it gets its ``number`` there before it is carried out.
 
-    ``asked`` is JSON of bounded length. ``outcome`` begins with ``done``, ``refused`` or ``failed``; it is ``None`` if
-    the program ended before it was known.
+    No words of a person or an agent are in it: ``asked`` names the arguments, with the value of one that is a day or an
+    id. ``outcome`` is ``None`` if the program ended before it was known. ``about`` is the id of the proposal that was
+    made or read, or the kind of a refusal.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -127,20 +132,21 @@ class Call(BaseModel):
     asked: str
     at: datetime
     number: int = 0
-    outcome: str | None = None
+    outcome: Outcome | None = None
+    about: str = ""
     ended_at: datetime | None = None
 
 
-def shorten_arguments(arguments: Mapping[str, Any]) -> str:
-    """Return the arguments as short JSON: long texts are truncated, and credentials are removed."""
-    text = json.dumps(_shorten(arguments), ensure_ascii=False, separators=(",", ":"), default=str)
-    text = text.encode("utf-8", "replace").decode()
-    return truncate(text, LONGEST)
+_WORDLESS = re.compile(r"\d{4}-\d\d-\d\d|[0-9a-f]{16}|ff-[0-9a-z]{4,12}")
+"""Days, the ids of proposals and the ids of tasks."""
 
 
-def _shorten(value: Any) -> Any:
-    if isinstance(value, str):
-        return truncate(remove_credentials(value[: 4 * LONGEST_TEXT]), LONGEST_TEXT)
-    if isinstance(value, Mapping):
-        return {_shorten(str(name)): _shorten(each) for name, each in list(value.items())[:50]}
-    return [_shorten(each) for each in value[:50]] if isinstance(value, list | tuple) else value
+def name_arguments(arguments: Mapping[str, Any], known: Collection[str]) -> str:
+    """Return the names of the arguments that a tool has, with values that hold no words; the others are counted."""
+    named = [f"{name}={value}" if _is_wordless(value) else name for name, value in arguments.items() if name in known]
+    more = len(arguments) - len(named)
+    return ", ".join((*sorted(named), *((f"{more} unknown",) if more else ())))
+
+
+def _is_wordless(value: object) -> bool:
+    return isinstance(value, str) and _WORDLESS.fullmatch(value) is not None

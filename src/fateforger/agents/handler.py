@@ -12,11 +12,13 @@ from typing import Any
 from fateforger.agents.access import AgentAccess, Caller, Tool, read_input
 from fateforger.agents.clients import (
     MAX_CALLS_PER_MINUTE,
+    UNKNOWN_TOOL,
     Call,
     Client,
+    Outcome,
     matches_hash,
+    name_arguments,
     parse_key,
-    shorten_arguments,
 )
 from fateforger.agents.ports import Calls, Clients
 from fateforger.agents.proposal_tools import CONSTRAINT_TOOLS, PLAN_TOOLS, PROPOSAL_TOOLS
@@ -36,7 +38,6 @@ NO_TOKEN = (
 WRONG_TOKEN = "I don't know this token. Its owner makes one with fateforger mcp client add."  # noqa: S105  a message, not a token
 TOO_FAST = f"Too many calls: a client may make {MAX_CALLS_PER_MINUTE} a minute. Try again in a moment."
 BROKEN = "Something went wrong on my side, and I can't say whether that was done. The log of fateforger says more."
-_LONGEST_OUTCOME = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,19 @@ class Answer:
             error = self.document["error"]
             return str(error["message"]) if error["where"] is None else f"{error['message']} ({error['where']})"
         return json.dumps(self.document, ensure_ascii=False)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome for the log."""
+        return "failed" if self.failed else "refused" if self.is_error else "done"
+
+    @property
+    def about(self) -> str:
+        """The kind of an error, or the id of the proposal that was made or read."""
+        if self.is_error:
+            return str(self.document["error"]["kind"])
+        proposal = self.document.get("proposal")
+        return "" if proposal is None else str(proposal["id"])
 
 
 class Refused(UserError):
@@ -103,12 +117,12 @@ class CallHandler:
         return found[0]
 
     async def _begin_call(self, client: Client, name: str, given: Mapping[str, Any]) -> int:
-        now = self.clock.now()
+        now, tool = self.clock.now(), TOOLS.get(name)
         asked = Call(
             client=client.name,
             user_id=client.user_id,
-            tool=_make_printable(name[:80]),
-            asked=shorten_arguments(given),
+            tool=UNKNOWN_TOOL if tool is None else name,
+            asked=name_arguments(given, () if tool is None else tool.takes.model_fields),
             at=now,
         )
         number = await self.calls.begin(asked, since=now - timedelta(minutes=1), most=MAX_CALLS_PER_MINUTE)
@@ -137,9 +151,8 @@ class CallHandler:
         return await tool.run(read_input(tool.takes, given), caller, self.reach)
 
     async def _end_call(self, number: int, answer: Answer) -> Answer:
-        outcome = "failed" if answer.failed else f"refused: {answer.text}" if answer.is_error else "done"
         try:
-            await self.calls.end(number, _make_printable(outcome[:_LONGEST_OUTCOME]), now=self.clock.now())
+            await self.calls.end(number, answer.outcome, answer.about, now=self.clock.now())
         except FateforgerError as error:
             log.warning("what came of the call %s is not in the log: %s", number, error.message)
         return answer

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Protocol
 
-from fateforger.agents.clients import Call, Client
+from fateforger.agents.clients import Call, Client, Outcome
 from fateforger.agents.proposals import Proposal, ProposalState
 from fateforger.ports.jobs import NewJob
 
@@ -15,8 +15,14 @@ PROPOSAL_LANE = "proposal"
 
 
 def build_show_job(proposal: Proposal) -> NewJob:
-    """Return the job that updates the card of a proposal."""
-    return _build_job(proposal, f"show {proposal.state.value}", {"do": "show"})
+    """Return the job that updates the card of a proposal, once for each change of its state."""
+    since = "" if proposal.settled_at is None else f" {proposal.settled_at.timestamp():.6f}"
+    return _build_job(proposal, f"show {proposal.state.value}{since}", {"do": "show"})
+
+
+def build_failure_job(proposal_id: str, command_id: str) -> NewJob:
+    """Return the job that records that the command of an approval was given up."""
+    return NewJob(PROPOSAL_LANE, proposal_id, f"{command_id} failed", {"proposal": proposal_id, "do": "fail"})
 
 
 def build_expire_job(proposal: Proposal) -> NewJob:
@@ -55,27 +61,33 @@ class Clients(Protocol):
 
 
 class Calls(Protocol):
-    """The audit log. Raises :class:`~fateforger.errors.StoreError`."""
+    """The audit log, of bounded age and length. Raises :class:`~fateforger.errors.StoreError`."""
 
     async def begin(self, asked: Call, *, since: datetime, most: int) -> int | None:
         """Log a call before it is carried out, and return its number.
 
         Returns ``None`` if the client already made ``most`` calls since that instant; at most one further line is kept
-        then, which says so.
+        then, which says so. Lines that are too old, or too many of the client's, are deleted.
         """
         ...
 
-    async def end(self, number: int, outcome: str, *, now: datetime) -> None:
-        """Record the outcome of a call."""
+    async def end(self, number: int, outcome: Outcome, about: str, *, now: datetime) -> None:
+        """Record the outcome of a call, and its kind or subject."""
         ...
 
-    async def latest(self, *, limit: int = 100, client: str | None = None) -> tuple[Call, ...]:
-        """Return the newest calls first."""
+    async def prune(self, *, now: datetime) -> None:
+        """Delete the lines that are too old."""
+        ...
+
+    async def latest(
+        self, *, limit: int = 100, client: str | None = None, user_id: str | None = None
+    ) -> tuple[Call, ...]:
+        """Return the calls of a client, for a person, or of all, the newest first."""
         ...
 
 
 class Proposals(Protocol):
-    """Proposals that wait for a person's answer.
+    """Proposals of agents.
 
     Each call is one commit. Raises :class:`~fateforger.errors.StoreError`.
     """
@@ -83,15 +95,15 @@ class Proposals(Protocol):
     async def stage(self, proposal: Proposal) -> Proposal:
         """Store a proposal and enqueue the jobs that show and expire it, in one commit.
 
-        Pending ones of the same client about the same subject are superseded. Raises ``BadInput`` if too many of the
+        Open ones of the same client about the same subject are superseded. Raises ``BadInput`` if too many of the
         client's are pending, or if its access has ended.
         """
         ...
 
     async def get(self, proposal_id: str) -> Proposal | None: ...
 
-    async def waiting(self, user_id: str) -> tuple[Proposal, ...]:
-        """Return the proposals that wait for that person's answer, the oldest first."""
+    async def of(self, user_id: str, states: Collection[ProposalState]) -> tuple[Proposal, ...]:
+        """Return the person's proposals in these states, the oldest first."""
         ...
 
     async def settle(
@@ -99,13 +111,9 @@ class Proposals(Protocol):
     ) -> tuple[Proposal, bool] | None:
         """Change the state if allowed; return the proposal and whether it changed.
 
-        See :func:`fateforger.agents.may_become`. A proposal of a client whose access was revoked never becomes
-        approved. Returns ``None`` for an unknown id.
+        See :func:`fateforger.agents.proposals.can_become`. A refused one that is approved counts a retry.
+        A proposal of a client whose access was revoked never becomes approved. Returns ``None`` for an unknown id.
         """
-        ...
-
-    async def record_outcome(self, proposal_id: str, outcome: str) -> None:
-        """Record the outcome of a proposal that was approved or undone."""
         ...
 
     async def record_place(self, proposal_id: str, channel: str, ts: str) -> None:

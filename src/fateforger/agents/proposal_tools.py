@@ -17,6 +17,7 @@ from fateforger.agents.proposals import (
     ConstraintChange,
     PlanChange,
     Proposal,
+    ProposalState,
 )
 from fateforger.errors import BadInput
 from fateforger.memory.documents import read_record, write_record
@@ -38,6 +39,18 @@ from fateforger.session.rulebook import rules_in_force, unsaved_session
 from fateforger.values import replace
 
 WAITS = "The person is asked in Slack. Until they approve it, nothing changes; get_proposal says what became of it."
+STATES = {
+    ProposalState.PENDING: "the person has not answered yet",
+    ProposalState.APPROVED: "they said yes, and it is being carried out",
+    ProposalState.APPLIED: "it is done",
+    ProposalState.HELD: "it goes against a rule of theirs, and they are asked about that",
+    ProposalState.REFUSED: "it could not be done; they can have it tried again",
+    ProposalState.DENIED: "they said no",
+    ProposalState.EXPIRED: "they did not answer in time, or your access has ended",
+    ProposalState.OUTDATED: "it would do something else by now, so nothing was done",
+    ProposalState.SUPERSEDED: "a newer one of yours took its place",
+    ProposalState.UNDONE: "it was done and then taken back",
+}
 
 
 async def stage_proposal(
@@ -80,6 +93,7 @@ def _write_proposal(proposal: Proposal) -> dict[str, Any]:
         "id": proposal.id,
         "kind": proposal.change.kind,
         "state": proposal.state.value,
+        "means": STATES[proposal.state],
         "preview": list(proposal.preview),
         "outcome": proposal.outcome,
         "expires_at": proposal.expires_at.isoformat(),
@@ -87,7 +101,7 @@ def _write_proposal(proposal: Proposal) -> dict[str, Any]:
 
 
 PROPOSAL_TOOLS = (
-    Tool("get_proposal", "What became of a proposal of yours: pending, approved, denied, expired, superseded, undone.",
+    Tool("get_proposal", f"What became of a proposal of yours: {', '.join(STATES)}.",
          (Scope.PLAN_PROPOSE, Scope.CONSTRAINTS_PROPOSE), GetProposal, get_proposal),
 )  # fmt: skip
 

@@ -1,9 +1,15 @@
 """Changes that an agent proposes and the person has to approve.
 
-            ┌──> APPROVED ──> UNDONE
+                          ┌──────────> APPLIED <──> UNDONE
+            ┌──> APPROVED ┼──> HELD ──────^           it breaks a rule of the person, who is asked
+            │       ^     └──> REFUSED                it was not done; it can be tried again
+            │       └─────────────┘
 PENDING ────┼──> DENIED
             ├──> EXPIRED       a day went by, or the agent lost its access
-            └──> SUPERSEDED    the same agent made a newer one, or the state it was made for has changed
+            ├──> OUTDATED      what it was made for has changed, so it would do something else
+            └──> SUPERSEDED    the same agent made a newer one
+
+It is APPROVED from the person's yes until the store or the session shows the result.
 """
 
 from __future__ import annotations
@@ -53,8 +59,12 @@ class ConstraintChange(BaseModel):
 class ProposalState(StrEnum):
     PENDING = "pending"
     APPROVED = "approved"
+    APPLIED = "applied"
+    HELD = "held"
+    REFUSED = "refused"
     DENIED = "denied"
     EXPIRED = "expired"
+    OUTDATED = "outdated"
     SUPERSEDED = "superseded"
     UNDONE = "undone"
 
@@ -64,8 +74,8 @@ class Proposal(BaseModel):
 
     ``preview`` describes the change in sentences. ``reason`` is untrusted text of the agent: it is shown as a quotation
     and never enters a prompt. A newer proposal of the same client with the same ``subject`` supersedes this one.
-    ``place`` is the channel and the timestamp of the card, once it is posted. ``outcome`` describes how the proposal
-    ended.
+    ``place`` is the channel and the timestamp of the card, once it is posted. ``outcome`` describes the result of the
+    proposal. ``retries`` counts the times that the person had it tried again.
     """
 
     model_config = _FROZEN
@@ -81,6 +91,7 @@ class Proposal(BaseModel):
     state: ProposalState = ProposalState.PENDING
     settled_at: datetime | None = None
     outcome: str = ""
+    retries: int = 0
     place: tuple[str, str] | None = None
 
     @property
@@ -89,20 +100,31 @@ class Proposal(BaseModel):
         return self.change.session_id if isinstance(self.change, PlanChange) else ""
 
     @property
-    def command_id(self) -> str:
-        """The id of the command that an approval runs. It is always the same, so that the command runs once."""
+    def card_id(self) -> str:
+        """The id of its card."""
         return f"proposal-{self.id}"
+
+    @property
+    def command_id(self) -> str:
+        """The id of the command that an approval runs. It is the same for each try, so that the command runs once."""
+        return f"{self.card_id}-{self.retries}" if self.retries else self.card_id
 
 
 _S = ProposalState
 MOVES: Mapping[ProposalState, frozenset[ProposalState]] = {
-    _S.PENDING: frozenset({_S.APPROVED, _S.DENIED, _S.EXPIRED, _S.SUPERSEDED}),
-    _S.APPROVED: frozenset({_S.UNDONE}),
+    _S.PENDING: frozenset({_S.APPROVED, _S.DENIED, _S.EXPIRED, _S.OUTDATED, _S.SUPERSEDED}),
+    _S.APPROVED: frozenset({_S.APPLIED, _S.HELD, _S.REFUSED, _S.OUTDATED}),
+    _S.HELD: frozenset({_S.APPLIED, _S.DENIED, _S.REFUSED}),
+    _S.REFUSED: frozenset({_S.APPROVED, _S.EXPIRED, _S.OUTDATED, _S.SUPERSEDED}),
+    _S.APPLIED: frozenset({_S.UNDONE}),
+    _S.UNDONE: frozenset({_S.APPLIED}),
     _S.DENIED: frozenset(),
     _S.EXPIRED: frozenset(),
+    _S.OUTDATED: frozenset(),
     _S.SUPERSEDED: frozenset(),
-    _S.UNDONE: frozenset(),
 }
+OPEN = frozenset({_S.PENDING, _S.REFUSED})
+"""States in which the person can have a proposal carried out."""
 
 
 def can_become(state: ProposalState, to: ProposalState) -> bool:

@@ -383,7 +383,7 @@ def _build_coordinator(
         memory=memory,
         tasks=QueueService(tools, resources.replica),
         outside=build_external_list(settings, clock),
-        proposals=ProposalService(store.proposals, store.jobs, clock),
+        proposals=ProposalService(store.proposals, store.calls, store.jobs, clock),
         languages=resources.languages,
         logbook=build_turn_log(settings, clock),
         improver=Improver(optimize if is_installed() else None),
@@ -398,6 +398,7 @@ async def _take_over_claims(resources: _Resources) -> None:
     """
     await resources.store.jobs.take_back(resources.replica)
     await resources.store.tasks.take_back(resources.replica, now=resources.clock.now())
+    await resources.store.calls.prune(now=resources.clock.now())
     await resources.store.people.scrub()
 
 
@@ -417,7 +418,7 @@ def _build_slack_services(
     approvals = Approvals(
         proposals=store.proposals,
         sessions=store.sessions,
-        versions=memory.versions,
+        memory=memory,
         jobs=store.jobs,
         clock=clock,
         carry_out=coordinator.handle,

@@ -80,18 +80,25 @@ def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | 
     print_result({"client": _to_document(client)}, [f"{client.name} is shut out."], as_json=as_json)
 
 
-@click.command("audit")
+@click.command("log")
 @click.option("--client", "name", metavar="NAME", help="Only what this agent asked.")
+@click.option("--user", "user_id", metavar="ID", help="Only what was asked for this person.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many calls.")
 @add_store_options
-def audit_command(ctx: click.Context, name: str | None, limit: int, as_json: bool, **where: str | None) -> None:
-    """List the calls of agents and their outcomes, the newest first."""
-    calls = run_with_store(ctx, where, lambda opened: opened.store.calls.latest(limit=limit, client=name))
+def log_command(
+    ctx: click.Context, name: str | None, user_id: str | None, limit: int, as_json: bool, **where: str | None
+) -> None:
+    """List what agents asked for and what came of it, the newest first. The list repeats no words."""
+    from fateforger.ui.agent_log import describe_call  # noqa: PLC0415  the help text needs none of it
+
+    calls = run_with_store(
+        ctx, where, lambda opened: opened.store.calls.latest(limit=limit, client=name, user_id=user_id)
+    )
     lines = [
-        f"{call.at:%Y-%m-%d %H:%M:%S}Z  {call.client} for {call.user_id}: {call.tool} {call.asked}\n"
-        f"       {call.outcome or 'no outcome: the program ended before it was known'}"
+        f"{describe_call(call, 'UTC')}\n"
+        f"       {call.tool} for {call.user_id}: {', '.join(filter(None, (call.asked, call.about)))}"
         for call in calls
-    ] or ["Nobody has asked for anything yet."]
+    ] or ["No agent has asked for anything yet."]
     print_result({"calls": [call.model_dump(mode="json") for call in calls]}, lines, as_json=as_json)
 
 
@@ -154,4 +161,4 @@ def mcp_command(
 
 
 mcp_command.add_command(client_command)
-mcp_command.add_command(audit_command)
+mcp_command.add_command(log_command)

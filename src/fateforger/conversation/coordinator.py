@@ -12,7 +12,7 @@ from fateforger.conversation.background_updates import BackgroundUpdates, Improv
 from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, Submitter
-from fateforger.conversation.memory_service import MemoryService, RuleService
+from fateforger.conversation.memory_service import NO_ZONE, MemoryService, RuleService
 from fateforger.conversation.queue.service import FORMS as TASK_FORMS
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.session_lifecycle import format_session_id
@@ -48,6 +48,7 @@ from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import use_language
 from fateforger.ui import forms
+from fateforger.ui.agent_log import build_log_parts
 from fateforger.ui.session_cards import home_card, welcome_card
 from fateforger.workers.people import LanguageService, Ownership
 
@@ -137,6 +138,7 @@ class PlanningCoordinator:
         self._model = model
         self._ownership = ownership
         self._languages = languages
+        self._proposals = proposals
         self._looker = Looker(submitter.read, clock)
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
@@ -313,7 +315,10 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.home`."""
         spoken = await self._languages.of(user_id)
         use_language(spoken.code)
-        return home_card(await self._sessions.of_user(user_id), await self._tasks.home(user_id), spoken)
+        sessions = await self._sessions.of_user(user_id)
+        calls = await self._proposals.list_calls(user_id)
+        log_parts = build_log_parts(calls, sessions[0].tz if sessions else NO_ZONE)
+        return home_card(sessions, await self._tasks.home(user_id), spoken, log_parts)
 
     async def aclose(self) -> None:
         """Stop background work; its results are looked up again when they are needed."""

@@ -54,6 +54,7 @@ from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
+from fateforger.session.commands.plan import ApplyPatch
 from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
@@ -208,7 +209,11 @@ class Turns:
                     if attempt == TRIES:
                         raise
                 else:
-                    return
+                    break
+            if isinstance(command, ApplyPatch) and command.approved is not None:
+                done = await self.sessions.load(command.session_id)
+                if done is not None:
+                    await self.proposals.follow(None, done, command)
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.stop`."""
@@ -420,6 +425,7 @@ class Turns:
             after, messages = build_messages(shown, report_violations(after, broke), cause, trigger)
         await self.tasks.planned.follow(before, after)
         await self.tasks.durations.follow(before, after)
+        await self.proposals.follow(before, after, command)
         after = await self.sessions.save(after, expected=before.version, outgoing=messages)
         log_constraint_events(before, after, command.command_id)
         self.drafts.prepare(after)

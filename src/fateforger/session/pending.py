@@ -78,11 +78,12 @@ _LONGEST_LABEL = 75
 
 
 class WaitingProposal(BaseModel):
-    """Another agent's proposal for the plan, as its card in the thread words it."""
+    """Another agent's proposal for the plan, as its card in the thread words it; ``again`` if it can be retried."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     id: str
     sentence: str
+    again: bool = False
 
 
 class PendingKind(StrEnum):
@@ -94,6 +95,8 @@ class PendingKind(StrEnum):
     """A write that needs approval."""
     PROPOSAL = "proposal"
     """Another agent's proposal for the plan."""
+    PROPOSAL_AGAIN = "proposal again"
+    """A proposal for the plan that could not be carried out."""
     RULE = "rule"
     """An extracted rule that needs confirmation."""
     WORDS = "words"
@@ -123,6 +126,7 @@ _OFFERS = frozenset(
         PendingKind.SAID,
         PendingKind.QUEUE,
         PendingKind.RULES_NOTED,
+        PendingKind.PROPOSAL_AGAIN,
         PendingKind.MISSED,
         PendingKind.LENGTH,
         PendingKind.RETRY,
@@ -387,6 +391,8 @@ def _all_questions(session: Session) -> Iterator[PendingQuestion]:
 
 def _proposal_question(proposal: WaitingProposal) -> PendingQuestion:
     yes, no = AnswerProposal.apply.button(proposal.id), AnswerProposal.deny.button(proposal.id)
+    if proposal.again:
+        return PendingQuestion(kind=PendingKind.PROPOSAL_AGAIN, sentence=proposal.sentence, yes=yes)
     return PendingQuestion(kind=PendingKind.PROPOSAL, sentence=proposal.sentence, yes=yes, no=no)
 
 

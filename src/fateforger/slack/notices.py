@@ -190,6 +190,8 @@ def build_proposal_handler(
                 await people.send_ephemeral(wanted.user_id, Place(wanted.channel, wanted.thread_ts), words)
         elif wanted.do == "expire":
             await approvals.expire(wanted.proposal)
+        elif wanted.do == "fail":
+            await approvals.fail(wanted.proposal)
         elif (proposal := await approvals.get(wanted.proposal)) is not None:
             with retry_transient(f"the proposal {proposal.id} is not shown"):
                 await _show_proposal(approvals, poster, people, proposal, again=job.attempts > 1)
@@ -200,7 +202,7 @@ def build_proposal_handler(
 async def _show_proposal(
     approvals: Approvals, poster: Poster, people: People, proposal: Proposal, *, again: bool
 ) -> None:
-    card, session, v = proposal_card(proposal), proposal.session_id, proposal.command_id
+    card, session, v = proposal_card(proposal), proposal.session_id, proposal.card_id
     if proposal.place is not None:
         where = Sent(*proposal.place)
         public = not is_private(where.channel)

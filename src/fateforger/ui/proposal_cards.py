@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from fateforger.agents.proposals import ConstraintChange, PlanChange, Proposal, ProposalState
-from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, plain
+from fateforger.session.cards import Button, Card, Controls, Heading, Note, Prose, plain
 from fateforger.session.commands.thread import AnswerProposal
 from fateforger.session.day import day_words
 from fateforger.text import gettext as _
@@ -21,23 +21,37 @@ _TURNS = dict.fromkeys(
 """Bidirectional control characters, which can make text read as something else."""
 
 
+_DECIDED = {
+    ProposalState.APPROVED: mark_message("⏳ You said yes"),
+    ProposalState.APPLIED: mark_message("✅ Applied"),
+    ProposalState.HELD: mark_message("✋ Waits for you"),
+    ProposalState.REFUSED: mark_message("⚠️ Not done"),
+    ProposalState.DENIED: mark_message("Denied"),
+    ProposalState.EXPIRED: mark_message("Not applied"),
+    ProposalState.OUTDATED: mark_message("Out of date"),
+    ProposalState.SUPERSEDED: mark_message("Replaced"),
+    ProposalState.UNDONE: mark_message("↩️ Taken back"),
+}
+
+
 def proposal_card(proposal: Proposal) -> Card:
-    """Return the card: with its buttons while it is pending, otherwise one line with the outcome."""
-    match proposal.state:
-        case ProposalState.PENDING:
-            return _build_asking(proposal)
-        case ProposalState.APPROVED:
-            return _build_ended(proposal, _("✅ Applied"), undo=isinstance(proposal.change, ConstraintChange))
-        case ProposalState.DENIED:
-            return _build_ended(proposal, _("Denied"))
-        case ProposalState.EXPIRED:
-            return _build_ended(proposal, _("Not applied"))
-        case ProposalState.SUPERSEDED:
-            return _build_ended(proposal, _("Not applied"))
-        case ProposalState.UNDONE:
-            return _build_ended(proposal, _("↩️ Taken back"))
-        case _:
-            assert_never(proposal.state)
+    """Return the card: with its buttons while it is pending, otherwise one line with the result."""
+    if proposal.state is ProposalState.PENDING:
+        return _build_asking(proposal)
+    how, what = _(_DECIDED[proposal.state]), _what(proposal)
+    outcome = _quote_text(proposal.outcome, _LONGEST_LINE) if proposal.outcome else ""
+    ended = _("{how}: {what}, proposed by **{client}**.", how=how, what=what, client=plain(proposal.client))
+    prose = Prose(text=join_sentences(ended, outcome), control=_find_control(proposal))
+    return Card(text=label_text(how, f"{what}."), parts=(prose, Note(text=_name(proposal))))
+
+
+def _find_control(proposal: Proposal) -> Button | None:
+    if proposal.state is ProposalState.REFUSED:
+        return AnswerProposal.apply.button(proposal.id, label=_("Try again"))
+    if proposal.state is ProposalState.APPLIED and isinstance(proposal.change, ConstraintChange):
+        spoken = _("Undo what was proposed and applied")
+        return Button(label=_("Undo"), action=UNDO, target=proposal.id, spoken=spoken)
+    return None
 
 
 def _build_asking(proposal: Proposal) -> Card:
@@ -50,19 +64,14 @@ def _build_asking(proposal: Proposal) -> Card:
             Prose(text=f"{_sentence(proposal)}\n{lines}"),
             Prose(text=_("Its reason, as it wrote it: “{quote}”", quote=_quote_text(proposal.reason, _LONGEST_REASON))),
             Controls(items=(apply, deny)),
-            Note(text=_(WAITS)),
+            Note(text=join_sentences(_(WAITS), _name(proposal))),
         ),
     )
 
 
-def _build_ended(proposal: Proposal, how: str, *, undo: bool = False) -> Card:
-    what = _what(proposal)
-    outcome = _quote_text(proposal.outcome, _LONGEST_LINE) if proposal.outcome else ""
-    ended = _("{how}: {what}, proposed by **{client}**.", how=how, what=what, client=plain(proposal.client))
-    text = join_sentences(ended, outcome)
-    button = Button(label=_("Undo"), action=UNDO, target=proposal.id, spoken=_("Undo what was proposed and applied"))
-    parts: tuple[Part, ...] = (Prose(text=text, control=button if undo else None),)
-    return Card(text=label_text(how, f"{what}."), parts=parts)
+def _name(proposal: Proposal) -> str:
+    """Return the id of a proposal, by which its agent and the log of calls speak of it."""
+    return _("Proposal `{id}`.", id=proposal.id)
 
 
 def _sentence(proposal: Proposal) -> str:

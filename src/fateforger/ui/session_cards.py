@@ -230,10 +230,16 @@ def refused_home_card(why: str) -> Card:
     return Card(text=why, parts=(Prose(text=why), *build_own_data()))
 
 
-def home_card(sessions: Sequence[Session], queue: Sequence[Part] = (), spoken: PersonLanguage | None = None) -> Card:
+def home_card(
+    sessions: Sequence[Session],
+    queue: Sequence[Part] = (),
+    spoken: PersonLanguage | None = None,
+    agents: Sequence[Part] = (),
+) -> Card:
     """Return the App Home: start button, sessions (most recent first), queue, and controls for the person's data.
 
-    ``spoken`` is the language in which the person is answered, as far as it can be chosen.
+    ``agents`` is the log of other agents. ``spoken`` is the language in which the person is answered, as far as it can
+    be chosen.
     """
     parts: list[Part] = [
         Heading(text=_("Your days")),
@@ -245,7 +251,9 @@ def home_card(sessions: Sequence[Session], queue: Sequence[Part] = (), spoken: P
         parts.append(Note(text=_("Each day has its own thread; go on there where you left off.")))
     latest = _("Last: {day}.", day=day_words(sessions[0].date)) if sessions else ""
     choice = () if spoken is None else _build_language_choice(spoken)
-    return Card(text=join_sentences(_("Plan a day."), latest), parts=(*parts, *queue, *choice, *build_own_data()))
+    return Card(
+        text=join_sentences(_("Plan a day."), latest), parts=(*parts, *queue, *agents, *choice, *build_own_data())
+    )
 
 
 def _build_language_choice(spoken: PersonLanguage) -> tuple[Part, ...]:

@@ -201,10 +201,10 @@ class DueReminder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalUpdate:
-    """Show a proposal in its current state, or let it expire."""
+    """Show a proposal in its current state, let it expire, or record that its command was given up."""
 
     proposal: str
-    do: Literal["show", "expire"]
+    do: Literal["show", "expire", "fail"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

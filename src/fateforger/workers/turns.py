@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import get_args
 
+from fateforger.agents.ports import build_failure_job
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
@@ -53,7 +54,8 @@ def build_turn_handler(
 ) -> JobHandler:
     """Return the handler that passes each command to ``handle``, in the language of its person.
 
-    A command that is given up results in one apology in its session, if there is one.
+    A command that is given up results in one apology in its session, if there is one; the proposal of an agent that it
+    carried out counts as refused.
     """
 
     async def perform(command: InboxCommand, _job: Job) -> None:
@@ -66,6 +68,9 @@ def build_turn_handler(
             use_language((await languages.of(job.payload["user_id"])).code)
         await apologize(sessions, job)
         await _apologize_in_channel(jobs, job, clock)
+        proposal = (job.payload.get("approved") or {}).get("proposal")
+        if proposal:
+            await jobs.enqueue(build_failure_job(proposal, job.payload["command_id"]), now=clock.now())
 
     return TURN.handle(perform, on_given_up)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from datetime import timedelta
 
@@ -16,9 +15,9 @@ from fateforger.agents.clients import (
     format_token,
     hash_token,
     matches_hash,
+    name_arguments,
     parse_key,
     read_scopes,
-    shorten_arguments,
 )
 from fateforger.agents.proposals import ProposalState as S
 from fateforger.agents.proposals import can_become
@@ -60,21 +59,24 @@ def test_a_client_is_barred_when_it_is_revoked_or_its_time_is_up() -> None:
     assert format_executor(client()) == "mcp:robot"
 
 
-def test_what_was_asked_is_kept_short_and_without_secrets() -> None:
+def test_the_log_names_what_was_asked_and_repeats_no_words() -> None:
+    """S215, S221: a day and an id say which plan, which task and which proposal; no title, no reason, no secret."""
     token = format_token(secrets.token_hex(6), secrets.token_urlsafe(32))
-    asked = shorten_arguments({"long": "x" * 5_000, "key": f"it is sk-{'Ab1' * 10}", "n": 3, "list": list(range(900))})
-    assert json.loads(asked) == {
-        "long": "x" * 199 + "…",
-        "key": "it is [withheld]",
-        "n": 3,
-        "list": list(range(50)),
-    }
-    assert token not in shorten_arguments({"token": token})
-    assert len(shorten_arguments({str(n): "y" * 150 for n in range(50)})) == 2_000
-    shorten_arguments({"half": "\ud800"}).encode()
+    given = {"date": "2026-03-05", "title": "See the doctor", "patch": {"ops": ["x"]}, "reason": token, "my words": 1}
+    known = ("date", "title", "patch", "reason", "version")
+    assert name_arguments(given, known) == "date=2026-03-05, patch, reason, title, 1 unknown"
+    assert name_arguments({"id": "0123456789abcdef"}, ("id",)) == "id=0123456789abcdef"
+    assert name_arguments({"task_id": "ff-4k7w9c"}, ("task_id",)) == "task_id=ff-4k7w9c"
+    assert name_arguments({}, known) == ""
 
 
 def test_what_was_decided_stays_decided() -> None:
     legal = {(state, to) for state in S for to in S if can_become(state, to)}
-    from_pending = {(S.PENDING, to) for to in (S.APPROVED, S.DENIED, S.EXPIRED, S.SUPERSEDED)}
-    assert legal == from_pending | {(S.APPROVED, S.UNDONE)}
+    assert {to for state, to in legal if state is S.PENDING} == {
+        S.APPROVED, S.DENIED, S.EXPIRED, S.OUTDATED, S.SUPERSEDED,
+    }  # fmt: skip
+    assert {state for state, to in legal if to is S.APPLIED} == {S.APPROVED, S.HELD, S.UNDONE}
+    assert {to for state, to in legal if state is S.APPLIED} == {S.UNDONE}
+    assert {state for state in S if not any(each == state for each, _ in legal)} == {
+        S.DENIED, S.EXPIRED, S.OUTDATED, S.SUPERSEDED,
+    }  # fmt: skip

@@ -58,7 +58,7 @@ async def test_a_revoked_and_an_expired_one_are_refused_and_on_record(agents: Ag
     assert "was revoked" in await agents.refusal("create_task", LEAST["create_task"], "gone")
     assert "has expired" in await agents.refusal("create_task", LEAST["create_task"], "late")
     assert await agents.store.tasks.of("U_ANNA") == ()
-    assert [str(outcome)[:19] for outcome in await outcomes(agents)] == ["refused: This token"] * 2
+    assert await outcomes(agents) == ["refused"] * 2
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -71,7 +71,7 @@ async def test_each_tool_needs_its_scope(agents: Agents, name: str) -> None:
         refused
         == f"This token may not do that; {name} needs the scope {' or '.join(needed if isinstance(needed, tuple) else (needed,))}."
     )
-    assert await outcomes(agents) == [f"refused: {refused}"]
+    assert await outcomes(agents) == ["refused"]
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -122,7 +122,7 @@ async def test_a_call_is_on_record_before_it_is_done(agents: Agents) -> None:
         "robot",
         "U_ANNA",
         "create_task",
-        '{"title":"Write the report"}',
+        "title",
         "done",
     )
 
@@ -147,4 +147,20 @@ async def test_no_token_reaches_the_log(agents: Agents, caplog: pytest.LogCaptur
     await agents.desk.call("list_tasks", {}, token[:-1] + "x")
     secret = token.split("_", 2)[2]
     assert secret not in caplog.text
-    assert [call.asked for call in await agents.store.calls.latest()] == ['{"token":"[withheld]"}']
+    assert [call.asked for call in await agents.store.calls.latest()] == ["1 unknown"]
+
+
+async def test_the_log_says_which_proposal_and_which_refusal(agents: Agents) -> None:
+    await agents.let_in()
+    given = {"constraint_record": {"name": "No calls before ten", "scope": "profile"}, "reason": "You said so."}
+    proposal = (await agents.done("propose_constraint", given))["proposal"]["id"]
+    await agents.done("get_proposal", {"id": proposal})
+    await agents.refusal("list_tasks", {"See the doctor": 1})
+    await agents.refusal("See the doctor")
+    lines = [(call.tool, call.asked, call.outcome, call.about) for call in await agents.store.calls.latest()]
+    assert lines[::-1] == [
+        ("propose_constraint", "constraint_record, reason", "done", proposal),
+        ("get_proposal", f"id={proposal}", "done", proposal),
+        ("list_tasks", "1 unknown", "refused", "bad_input"),
+        ("unknown", "", "refused", "refused"),
+    ]

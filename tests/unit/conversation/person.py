@@ -156,7 +156,7 @@ class House:
             ownership=Ownership(self.store.owners, self.clock, named=None, page=(), real_slack=False),
             memory=self.memory,
             tasks=self.desk,
-            proposals=ProposalService(self.store.proposals, self.store.jobs, self.clock),
+            proposals=ProposalService(self.store.proposals, self.store.calls, self.store.jobs, self.clock),
             languages=self.languages,
             logbook=TurnLog(self.clock, self.kept),
             model=self.model,

@@ -18,7 +18,19 @@ from tests.unit.conversation.person import ANNA, House, Person, meeting, open_ho
 
 from fateforger.agents.ports import PROPOSAL_LANE
 from fateforger.agents.proposals import ProposalState
-from fateforger.conversation.agent_proposals import DECIDED, OTHERWISE, TOO_OLD, UNKNOWN, Approvals
+from fateforger.conversation.agent_proposals import (
+    AGAINST_RULE,
+    DECIDED,
+    GIVEN_UP,
+    NOT_DONE,
+    ON_CALENDAR,
+    OTHERWISE,
+    PLAN_UNDONE,
+    TOO_OLD,
+    UNKNOWN,
+    Approvals,
+    ProposalService,
+)
 from fateforger.conversation.language.message_commands import FIRST
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.stage_nodes import PASSED_ON
@@ -29,6 +41,7 @@ from fateforger.ports.jobs import Job
 from fateforger.session.commands import COMMAND
 from fateforger.session.commands.rules import RememberConstraint, ReviseConstraint
 from fateforger.workers.lanes import TURN
+from fateforger.workers.turns import build_turn_handler
 
 AFTERNOON = {"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}
 RENAMED = {"op": "ue", "i": 1, "n": "Read plans"}
@@ -50,7 +63,7 @@ class Town:
         return Approvals(
             proposals=house.store.proposals,
             sessions=house.store.sessions,
-            versions=memory.versions,
+            memory=memory,
             jobs=house.store.jobs,
             clock=house.clock,
             carry_out=house.coordinator.handle,
@@ -116,13 +129,16 @@ async def test_nothing_changes_before_the_click_and_undo_takes_it_back(town: Tow
     assert town.house.on_calendar() == {}
 
     assert await town.click(proposal, "apply") is None
-    assert await town.state(proposal) == ("approved", "The card of the plan says what came of it.")
+    assert await town.state(proposal) == ("applied", ON_CALENDAR)
     assert "“Write report” is now 15:00–16:00 (was 09:00–10:00)." in town.anna.words
     assert town.house.on_calendar()["Write report"] == "15:00-16:00"
 
     await town.anna.press("Undo last update")
     assert sorted(await town.shown()) == BEFORE
     assert town.house.on_calendar() == {}
+    assert await town.state(proposal) == ("undone", PLAN_UNDONE)
+    await town.anna.press("Restore last update")
+    assert await town.state(proposal) == ("applied", ON_CALENDAR)
 
 
 async def test_a_second_click_and_a_replayed_one_do_nothing_more(town: Town) -> None:
@@ -135,7 +151,7 @@ async def test_a_second_click_and_a_replayed_one_do_nothing_more(town: Town) -> 
     assert sorted(await town.shown()) == BEFORE
 
 
-@pytest.mark.parametrize(("intent", "state"), [("accept_pending", "approved"), ("refuse_pending", "denied")])
+@pytest.mark.parametrize(("intent", "state"), [("accept_pending", "applied"), ("refuse_pending", "denied")])
 async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, intent: str, state: str) -> None:
     """S214: a yes or a no in the thread is the click on its card. Before the card stood there it is about something
     else, and going on is no answer to it (S124). No word of the agent's reaches the model that reads the answer."""
@@ -164,7 +180,7 @@ async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, inte
     for job in answered:
         await town.click(job.payload["proposal"], job.payload["answer"], user=job.payload["user_id"])
     assert (await town.state(proposal))[0] == state
-    assert (await town.shown() != before) is (state == "approved")
+    assert (await town.shown() != before) is (state == "applied")
     assert house.on_calendar() == {}
     await house.close()
 
@@ -220,7 +236,7 @@ async def test_a_plan_that_changed_elsewhere_still_takes_what_fits_exactly(town:
     await town.anna.choose("Mail", "15 min later")
     assert await town.click(proposal, "apply") is None
     assert "15:00 Write report" in await town.shown()
-    assert (await town.state(proposal))[0] == "approved"
+    assert (await town.state(proposal))[0] == "applied"
 
 
 async def test_a_plan_in_which_it_would_do_something_else_takes_nothing(town: Town) -> None:
@@ -230,7 +246,7 @@ async def test_a_plan_in_which_it_would_do_something_else_takes_nothing(town: To
     there = await town.shown()
     assert await town.click(proposal, "apply") is None
     state, outcome = await town.state(proposal)
-    assert state == "superseded"
+    assert state == "outdated"
     assert outcome.startswith("Your plan has changed since that was proposed, so I did nothing. Now it would do this:")
     assert await town.shown() == there
 
@@ -241,12 +257,18 @@ async def test_what_is_not_what_was_approved_is_refused_in_the_turn_too(town: To
     assert await town.approvals.answer(proposal, ANNA, "apply") is None
     await town.anna.choose("Write report", "15 min earlier")
     there = await town.shown()
-    assert await town.click(proposal, "apply") == DECIDED  # and the turn that waited is run
+    assert await town.click(proposal, "apply") is None  # and the turn that waited is run
+    state, outcome = await town.state(proposal)
+    assert (state, outcome.split(",")[0]) == ("outdated", "Your plan has changed since that was proposed")
+    assert await town.click(proposal, "apply") == DECIDED
     assert "Your plan has changed since that was proposed, so I did nothing." in town.anna.words
     assert await town.shown() == there
 
 
-async def test_it_is_held_by_a_rule_like_any_change(town: Town) -> None:
+@pytest.mark.parametrize(
+    ("answer", "state"), [("Do it anyway, for this day", "applied"), ("Leave the plan as it is", "denied")]
+)
+async def test_it_is_held_by_a_rule_like_any_change(town: Town, answer: str, state: str) -> None:
     """S22: the person's own rule stands against it, and only their own word sets it aside."""
     rule = record_of("pm", name="No work from two", necessity="must", rule_kind="avoid_window")
     rule["payload"]["windows"] = [{"kind": "avoid", "start_time_local": "14:00", "end_time_local": "23:00"}]
@@ -262,8 +284,56 @@ async def test_it_is_held_by_a_rule_like_any_change(town: Town) -> None:
     await town.click(proposal, "apply")
     assert "I did not do that, because of a rule you want kept." in town.anna.words
     assert await town.shown() == BEFORE
-    await town.anna.press("Do it anyway, for this day")
+    assert await town.state(proposal) == ("held", AGAINST_RULE)
+    assert await town.click(proposal, "apply") == DECIDED
+    await town.anna.press(answer)
+    assert ("15:00 Write report" in await town.shown()) is (state == "applied")
+    assert (await town.state(proposal))[0] == state
+
+
+async def test_what_fails_can_be_tried_again(town: Town) -> None:
+    """S216: a command that was given up is no success, and its second try is one of its own."""
+    proposal = await town.patch(AFTERNOON)
+    assert await town.approvals.answer(proposal, ANNA, "apply") is None
+    jobs, clock = town.house.store.jobs, town.house.clock
+    given_up = await jobs.claim(TURN.name, "w", now=clock.now(), lease_seconds=60)
+    assert given_up is not None
+    handler = build_turn_handler(
+        town.house.coordinator.handle, jobs, town.house.store.sessions, town.house.languages, clock
+    )
+    assert handler.given_up is not None
+    await handler.given_up(given_up, "no luck")
+    await jobs.finish(given_up)
+    failed = [job.payload["proposal"] async for job in _jobs(town.house) if job.payload["do"] == "fail"]
+    assert failed == [proposal]
+    await town.approvals.fail(proposal)
+    assert await town.state(proposal) == ("refused", GIVEN_UP)
+    assert await town.shown() == BEFORE
+    clock.at += timedelta(minutes=1)
+    await town.house.store.proposals.record_place(proposal, "C1", "5.0")
+    service = ProposalService(town.house.store.proposals, town.house.store.calls, jobs, clock)
+    (waiting,) = await service.waiting(await town.anna.session(), clock.now())
+    assert waiting.again
+    assert await town.click(proposal, "apply") is None
+    assert (await town.state(proposal))[0] == "applied"
     assert "15:00 Write report" in await town.shown()
+
+
+async def test_a_rule_that_was_not_written_is_not_applied(town: Town) -> None:
+    """Without what the store shows, a reply is no evidence."""
+    proposal = await town.constraint(QUIET)
+
+    async def does_nothing(_command: object) -> None:
+        return None
+
+    broken = town.approvals
+    broken._carry_out = does_nothing
+    assert await broken.answer(proposal, ANNA, "apply") is None
+    assert await town.state(proposal) == ("refused", NOT_DONE)
+    assert await town.rules() == []
+    assert await town.click(proposal, "apply") is None
+    assert await town.state(proposal) == ("applied", "I'll remember “No calls before ten”.")
+    assert await town.rules() == ["No calls before ten"]
 
 
 async def test_a_crash_after_the_yes_is_gone_on_with(town: Town) -> None:
@@ -293,7 +363,7 @@ async def test_a_constraint_is_written_on_yes_and_taken_back(town: Town) -> None
     assert await town.click(proposal, "undo") == DECIDED
     assert await town.click(proposal, "apply") is None
     assert await town.rules() == ["No calls before ten"]
-    assert await town.state(proposal) == ("approved", "I'll remember “No calls before ten”.")
+    assert await town.state(proposal) == ("applied", "I'll remember “No calls before ten”.")
     (version,) = await town.house.store.constraints.of(ANNA)
     assert (version.record.status, version.session_id) == ("locked", None)
     assert await town.click(proposal, "apply") == DECIDED
@@ -312,7 +382,7 @@ async def test_a_constraint_that_would_do_something_else_by_now_is_not_written(t
     second = await town.constraint({**QUIET, "name": "No calls before eleven"}, replaces=uid)
     await town.click(first, "undo")
     assert await town.click(second, "apply") is None
-    assert (await town.state(second))[0] == "superseded"
+    assert (await town.state(second))[0] == "outdated"
     third = await town.constraint({**QUIET, "name": "No work on Mondays"})
     other = await town.constraint({**QUIET, "name": "no work on mondays", "description": "None at all."})
     await town.click(other, "apply")
@@ -336,7 +406,7 @@ async def test_a_constraint_whose_effect_reads_differently_by_now_is_not_written
     )
     await town.anna.send(revise)
     assert await town.click(second, "apply") is None
-    assert await town.state(second) == ("superseded", OTHERWISE)
+    assert await town.state(second) == ("outdated", OTHERWISE)
     assert await town.rules() == ["No calls before nine"]
 
 
@@ -345,7 +415,7 @@ async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
     await town.anna.press("Cancel")
     assert await town.click(proposal, "apply") is None
     assert await town.state(proposal) == (
-        "superseded",
+        "outdated",
         "That session has ended; a plan is changed while its session is open.",
     )
 

@@ -162,7 +162,7 @@ ASKING = {
 }
 
 
-SHOWN = [kind for kind in PendingKind if kind is not PendingKind.PROPOSAL]
+SHOWN = [kind for kind in PendingKind if kind not in {PendingKind.PROPOSAL, PendingKind.PROPOSAL_AGAIN}]
 """What the cards of a session ask; a proposal has a card of its own."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.factories.agents import proposal
 
+from fateforger.agents.proposal_tools import STATES
 from fateforger.agents.proposals import PlanChange, Proposal, ProposalState
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
@@ -47,7 +48,7 @@ def skeleton(value: Any) -> Any:
 
 
 def blocks(made: Proposal) -> Any:
-    return render(proposal_card(made), session=made.session_id, v=made.command_id).blocks
+    return render(proposal_card(made), session=made.session_id, v=made.card_id).blocks
 
 
 @pytest.mark.parametrize("reason", HOSTILE)
@@ -76,7 +77,7 @@ def test_it_says_who_asks_for_what_and_that_nothing_happens_by_itself() -> None:
         "An agent proposes a change",
         "**robot** would like to change your plan of Monday 2 March:\n- “Mail” goes out.\n- “Talk” comes in.",
         "Its reason, as it wrote it: “You said so.”",
-        WAITS,
+        f"{WAITS} Proposal `p1`.",
     ]
     assert buttons(card) == [("Apply", "proposal.apply", "p1"), ("Deny", "proposal.deny", "p1")]
 
@@ -84,16 +85,29 @@ def test_it_says_who_asks_for_what_and_that_nothing_happens_by_itself() -> None:
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (ProposalState.APPROVED, "✅ Applied: the rule “No calls before ten”, proposed by **robot**. Because."),
+        (ProposalState.APPROVED, "⏳ You said yes: the rule “No calls before ten”, proposed by **robot**. Because."),
+        (ProposalState.APPLIED, "✅ Applied: the rule “No calls before ten”, proposed by **robot**. Because."),
+        (ProposalState.HELD, "✋ Waits for you: the rule “No calls before ten”, proposed by **robot**. Because."),
+        (ProposalState.REFUSED, "⚠️ Not done: the rule “No calls before ten”, proposed by **robot**. Because."),
+        (ProposalState.OUTDATED, "Out of date: the rule “No calls before ten”, proposed by **robot**. Because."),
         (ProposalState.DENIED, "Denied: the rule “No calls before ten”, proposed by **robot**. Because."),
         (ProposalState.EXPIRED, "Not applied: the rule “No calls before ten”, proposed by **robot**. Because."),
-        (ProposalState.SUPERSEDED, "Not applied: the rule “No calls before ten”, proposed by **robot**. Because."),
+        (ProposalState.SUPERSEDED, "Replaced: the rule “No calls before ten”, proposed by **robot**. Because."),
         (ProposalState.UNDONE, "↩️ Taken back: the rule “No calls before ten”, proposed by **robot**. Because."),
     ],
 )
 def test_once_it_is_decided_one_line_is_left(state: ProposalState, words: str) -> None:
     card = proposal_card(proposal(state=state, outcome="Because."))
-    assert [part.text for part in card.parts if hasattr(part, "text")] == [words]
-    undo = [("Undo", "proposal.undo", "p1")] if state is ProposalState.APPROVED else []
-    assert buttons(card) == undo
-    assert buttons(proposal_card(proposal(state=state, change=CHANGE))) == []
+    assert [part.text for part in card.parts if hasattr(part, "text")] == [words, "Proposal `p1`."]
+    again = [("Try again", "proposal.apply", "p1")] if state is ProposalState.REFUSED else []
+    undo = [("Undo", "proposal.undo", "p1")] if state is ProposalState.APPLIED else []
+    assert buttons(card) == again + undo
+    assert buttons(proposal_card(proposal(state=state, change=CHANGE))) == again
+
+
+def test_each_state_is_told_to_the_person_and_to_the_agent() -> None:
+    """S216: the same ten states on the card and over the protocol, none of them told as done but the one that is."""
+    cards = {state: proposal_card(proposal(state=state)).text for state in ProposalState}
+    assert set(STATES) == set(ProposalState)
+    assert len(set(cards.values())) == len(cards)
+    assert [state for state, text in cards.items() if "Applied" in text] == [ProposalState.APPLIED]

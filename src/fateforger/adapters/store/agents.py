@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, Index, Text, func, update
+from sqlalchemy import Connection, Index, Text, delete, func, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import PROPOSAL_VERSION, dump_mapping, expect_version, parse
 from fateforger.adapters.store.jobs import enqueue
 from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
-from fateforger.agents.clients import Call, Client
+from fateforger.agents.clients import KEPT_FOR, MOST_KEPT, Call, Client, Outcome
 from fateforger.agents.ports import build_expire_job, build_show_job
-from fateforger.agents.proposals import MAX_PENDING, Proposal, ProposalState, can_become
+from fateforger.agents.proposals import MAX_PENDING, OPEN, Proposal, ProposalState, can_become
 from fateforger.errors import BadInput
 from fateforger.ports.jobs import NewJob
 from fateforger.values import replace
@@ -49,13 +49,14 @@ class AgentCall(Base, table=True):
     asked: str = Field(sa_type=Text)
     at: datetime = Field(sa_type=Instant)
     outcome: str | None = Field(default=None, sa_type=Text)
+    about: str = Field(default="", sa_type=Text, sa_column_kwargs={"server_default": ""})
     ended_at: datetime | None = Field(default=None, sa_type=Instant)
 
 
 class AgentProposal(Base, table=True):
     """A change that an agent proposes.
 
-    ``state``, ``settled_at``, ``outcome`` and the card's place override the text.
+    ``state``, ``settled_at``, ``outcome``, ``retries`` and the card's place override the text.
     """
 
     __tablename__ = "agent_proposal"
@@ -68,6 +69,7 @@ class AgentProposal(Base, table=True):
     state: str = Field(sa_type=Text)
     settled_at: datetime | None = Field(default=None, sa_type=Instant)
     outcome: str = Field(sa_type=Text)
+    retries: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     channel: str | None = Field(default=None, sa_type=Text)
     ts: str | None = Field(default=None, sa_type=Text)
     schema_version: int
@@ -75,7 +77,7 @@ class AgentProposal(Base, table=True):
 
 
 CALL = table(AgentCall)
-TOO_MANY_CALLS = "refused: too many calls"
+TOO_MANY_CALLS = "too_many_calls"
 
 
 class SqlCalls:
@@ -90,15 +92,22 @@ class SqlCalls:
             f"calls of {asked.client}", lambda connection: _begin(connection, asked, since, most)
         )
 
-    async def end(self, number: int, outcome: str, *, now: datetime) -> None:
-        values = {"outcome": outcome.replace("\x00", "\ufffd"), "ended_at": now}
+    async def end(self, number: int, outcome: Outcome, about: str, *, now: datetime) -> None:
+        values = {"outcome": outcome, "about": about, "ended_at": now}
         ended = update(CALL).where(CALL.c.number == number).values(values)
         await self._database.write(lambda connection: connection.execute(ended))
 
-    async def latest(self, *, limit: int = 100, client: str | None = None) -> tuple[Call, ...]:
+    async def prune(self, *, now: datetime) -> None:
+        await self._database.write(lambda connection: _delete_old(connection, now))
+
+    async def latest(
+        self, *, limit: int = 100, client: str | None = None, user_id: str | None = None
+    ) -> tuple[Call, ...]:
         query = select(AgentCall).order_by(CALL.c.number.desc()).limit(limit)
         if client is not None:
             query = query.where(CALL.c.client == client)
+        if user_id is not None:
+            query = query.where(CALL.c.user_id == user_id)
         rows = await self._database.read(lambda connection: find_rows(connection, query))
         return tuple(Call.model_validate(row.model_dump()) for row in rows)
 
@@ -108,14 +117,28 @@ def _begin(connection: Connection, asked: Call, since: datetime, most: int) -> i
     count = connection.execute(lately).scalar_one()
     if count > most:
         return None
+    _delete_old(connection, asked.at)
+    _delete_beyond(connection, asked.client, MOST_KEPT - 1)
     call = AgentCall(**asked.model_dump(exclude={"number"}))
     with open_rows(connection) as rows:
         rows.add(call)
         if count == most:
-            call.outcome, call.ended_at = TOO_MANY_CALLS, asked.at
+            call.outcome, call.about, call.ended_at = "refused", TOO_MANY_CALLS, asked.at
             return None
         rows.flush()
         return call.number
+
+
+def _delete_old(connection: Connection, now: datetime) -> None:
+    connection.execute(delete(CALL).where(CALL.c.at < now - KEPT_FOR))
+
+
+def _delete_beyond(connection: Connection, client: str, most: int) -> None:
+    """Delete the calls of a client but the newest ``most``."""
+    newest = select(CALL.c.number).where(CALL.c.client == client).order_by(CALL.c.number.desc())
+    first = connection.execute(newest.offset(most).limit(1)).scalar_one_or_none()
+    if first is not None:
+        connection.execute(delete(CALL).where(CALL.c.client == client, CALL.c.number <= first))
 
 
 PROPOSAL = table(AgentProposal)
@@ -147,8 +170,8 @@ class SqlProposals:
     async def get(self, proposal_id: str) -> Proposal | None:
         return await self._database.read(lambda connection: _get(connection, proposal_id))
 
-    async def waiting(self, user_id: str) -> tuple[Proposal, ...]:
-        found = await self._database.read(lambda connection: _list_waiting(connection, user_id=user_id))
+    async def of(self, user_id: str, states: Collection[ProposalState]) -> tuple[Proposal, ...]:
+        found = await self._database.read(lambda connection: _find(connection, states, user_id=user_id))
         return tuple(sorted(found, key=lambda proposal: (proposal.made_at, proposal.id)))
 
     async def settle(
@@ -161,26 +184,23 @@ class SqlProposals:
             f"proposals of {known.client}", lambda connection: _settle(connection, known, state, outcome, now)
         )
 
-    async def record_outcome(self, proposal_id: str, outcome: str) -> None:
-        values = {"outcome": outcome.replace("\x00", "\ufffd")}
-        await self._database.write(lambda connection: _update(connection, proposal_id, values))
-
     async def record_place(self, proposal_id: str, channel: str, ts: str) -> None:
         await self._database.write(lambda connection: _update(connection, proposal_id, {"channel": channel, "ts": ts}))
 
 
 def expire_proposals(connection: Connection, client: str, now: datetime) -> None:
-    """Expire the pending proposals of a client that was just revoked."""
-    for proposal in _list_waiting(connection, client=client):
+    """Expire the open proposals of a client that was just revoked."""
+    for proposal in _find(connection, OPEN, client=client):
         _change_state(connection, proposal, ProposalState.EXPIRED, REVOKED, now)
 
 
 def _stage(connection: Connection, proposal: Proposal) -> Proposal:
     if not _is_in_use(connection, proposal.client):
         raise BadInput(NO_ACCESS)
-    waiting = _list_waiting(connection, client=proposal.client)
-    same = [other for other in waiting if other.subject == proposal.subject]
-    if len(waiting) - len(same) >= MAX_PENDING:
+    still_open = _find(connection, OPEN, client=proposal.client)
+    same = [other for other in still_open if other.subject == proposal.subject]
+    waiting = [other for other in still_open if other.state is ProposalState.PENDING and other not in same]
+    if len(waiting) >= MAX_PENDING:
         raise BadInput(TOO_MANY_PROPOSALS)
     for other in same:
         _change_state(connection, other, ProposalState.SUPERSEDED, AGAIN, proposal.made_at)
@@ -205,8 +225,11 @@ def _settle(
 def _change_state(
     connection: Connection, proposal: Proposal, state: ProposalState, outcome: str, now: datetime
 ) -> Proposal:
-    _update(connection, proposal.id, {"state": state.value, "settled_at": now, "outcome": outcome})
-    settled = replace(proposal, state=state, settled_at=now, outcome=outcome)
+    outcome = outcome.replace("\x00", "\ufffd")
+    retries = proposal.retries + ((proposal.state, state) == (ProposalState.REFUSED, ProposalState.APPROVED))
+    values = {"state": state.value, "settled_at": now, "outcome": outcome, "retries": retries}
+    _update(connection, proposal.id, values)
+    settled = replace(proposal, state=state, settled_at=now, outcome=outcome, retries=retries)
     _enqueue(connection, build_show_job(settled), now)
     return settled
 
@@ -224,9 +247,10 @@ def _update(connection: Connection, proposal_id: str, values: Mapping[str, objec
     connection.execute(update(PROPOSAL).where(PROPOSAL.c.id == proposal_id).values(values))
 
 
-def _list_waiting(connection: Connection, **of: str) -> list[Proposal]:
-    """Return the pending proposals of a client or of a person."""
-    return list(map(_to_proposal, find_rows(connection, select(AgentProposal).filter_by(state="pending", **of))))
+def _find(connection: Connection, states: Collection[ProposalState], **of: str) -> list[Proposal]:
+    """Return the proposals of a client or of a person in these states."""
+    query = select(AgentProposal).filter_by(**of).where(PROPOSAL.c.state.in_([state.value for state in states]))
+    return list(map(_to_proposal, find_rows(connection, query)))
 
 
 def _get(connection: Connection, proposal_id: str) -> Proposal | None:
@@ -252,6 +276,7 @@ def _to_proposal(row: AgentProposal) -> Proposal:
         state=ProposalState(row.state),
         settled_at=row.settled_at,
         outcome=row.outcome,
+        retries=row.retries,
         place=None if row.channel is None or row.ts is None else (row.channel, row.ts),
     )
 

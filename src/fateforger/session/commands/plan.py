@@ -217,11 +217,12 @@ class ApplyFix(BlockCommand):
 
 
 class ApprovedChange(BaseModel):
-    """Plan before and after a change, as the person approved it."""
+    """Plan before and after a change, as the person approved it; ``proposal`` is the id of an agent's proposal."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     before: TBPlan
     after: TBPlan
+    proposal: str = ""
 
 
 class ApplyPatch(BlockCommand):

@@ -89,7 +89,7 @@ def statements(engine: Engine) -> dict[str, list[str]]:
         rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE %'").all()
     engine.dispose()
     return {
-        name: sorted(" ".join(line.split()).rstrip(",") for line in re.split(r",\s+|\n", sql))
+        name: sorted(" ".join(line.split()).rstrip(",") for line in re.split(r",\s+|\n|\)$", sql) if line.strip())
         for name, sql in rows
         if name not in {VERSION_TABLE, "sqlite_sequence"}
     }
