@@ -91,6 +91,7 @@ ALLOWED = {
     "session/queue_commands.py::_read_ratio": "takes the value of a choice of ours apart",
     "session/commands/calendar.py": "takes the target of a button of ours apart",
     "session/commands/rules.py::parse_rule_target": "takes the target of a button of ours apart",
+    "session/commands/rules.py::_read_allowed": "takes the target of a button of ours apart",
     "conversation/queue/forms.py::read_lines": "a field with one thing a line",
     "ui/task_forms.py::_read_criteria": "a field with one thing a line",
     "conversation/queue/work.py::check_block": "takes the place that a task of ours goes on at apart",
