@@ -1,4 +1,4 @@
-"""Meetings of the calendar that break a rule of the person: named once, and settled by one tap or in words (S285)."""
+"""Meetings of the calendar that break a rule of the person: named once, and settled by one tap or in words (S287)."""
 
 from __future__ import annotations
 
