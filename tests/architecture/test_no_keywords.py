@@ -90,6 +90,7 @@ ALLOWED = {
     "session/queue_commands.py::_read_ratio": "takes the value of a choice of ours apart",
     "session/commands/calendar.py": "takes the target of a button of ours apart",
     "session/commands/rules.py::parse_rule_target": "takes the target of a button of ours apart",
+    "session/commands/rules.py::_read_allowed": "takes the target of a button of ours apart",
     "ui/task_forms.py::_list_typed": "a field with one thing a line",
     "conversation/queue/work.py::check_block": "takes the place that a task of ours goes on at apart",
     "conversation/queue/execution.py::_settle": "takes the place that a task of ours goes on at apart",

@@ -22,9 +22,11 @@ from fateforger.memory.record import ConstraintRecord, compute_content_key, comp
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Action
 from fateforger.planning.plan import ET
+from fateforger.session.checks import named_violations
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.rules import (
     AddExtracted,
+    AllowMeetings,
     HideMemory,
     JudgeConstraint,
     RememberConstraint,
@@ -41,6 +43,8 @@ from fateforger.session.memory_changes import (
     COUNTS_AGAIN,
     Memory,
     MemoryChange,
+    allow_meetings,
+    disallow_meetings,
     find_alike,
     judge_constraint,
     remember_constraint,
@@ -59,6 +63,7 @@ from fateforger.values import replace
 
 NOTHING_TO_UNDO = mark_message("There is nothing of that left to take back.")
 MAY_OVERLAP = mark_message("This plan may overlap the meetings that came to your calendar.")
+NOT_THOSE = mark_message("The meetings or that rule have changed since, so I did nothing. This is how it is now.")
 SAME_MOMENT = timedelta(milliseconds=1)
 """Versions of one message are microseconds apart; a larger difference means that something was said later."""
 DECLINED_BEFORE = mark_message(
@@ -81,6 +86,7 @@ def handle_memory_command(stage: StageInput, command: SessionCommand) -> StageOu
             | SetPolicy()
             | JudgeConstraint()
             | SettleConstraints()
+            | AllowMeetings()
             | UndoMemory()
         ):
             try:
@@ -152,13 +158,15 @@ def apply_memory_changes(
         before=tuple(taken.before.values()),
         put_aside=tuple(uid for uid in taken.put_aside if uid not in session.rules.set_aside),
         taken_up=tuple(uid for uid in taken.taken_up if uid in session.rules.set_aside),
+        allowed=taken.allowed,
     )
     changed = session.with_rules(
         said=(*session.rules.said, *taken.versions),
         set_aside=(*(u for u in session.rules.set_aside if u not in write.taken_up), *write.put_aside),
+        allowed=(*(each for each in session.rules.allowed if each not in taken.disallowed), *taken.allowed),
         memory_questions=_open_questions(session, taken),
     ).with_day(frame=follow_lunch_rule(session.day.frame, taken.versions))
-    if write.versions or write.put_aside or write.taken_up:
+    if write.versions or write.put_aside or write.taken_up or write.allowed:
         changed = changed.with_rules(memory_writes=_append_write(session.rules.memory_writes, write))
     else:
         changed = changed.say(*taken.lines)
@@ -208,10 +216,20 @@ def _apply_command(stage: StageInput, command: SessionCommand) -> MemoryChange:
             return judge_constraint(taken, uid, verdict, reason, seen)
         case SettleConstraints(uids=uids, keep=keep):
             return settle_conflict(taken, uids, keep)
+        case AllowMeetings(uid=uid, seen=token):
+            return _allow_meetings(taken, session, uid, token)
         case UndoMemory(write=cause):
             return _undo_write(taken, stage, cause)
         case _:
             raise BadInput(_(NOTHING_TO_UNDO))
+
+
+def _allow_meetings(taken: MemoryChange, session: Session, uid: str, token: str) -> MemoryChange:
+    """Allow the meetings that break a constraint. Raises ``BadInput`` if they are not the ones that were shown."""
+    breach = next((each for each in named_violations(session) if each.item.uid == uid), None)
+    if breach is None or breach.token != token:
+        raise BadInput(_(NOT_THOSE))
+    return allow_meetings(taken, breach.allow_on(session.date))
 
 
 def _is_yes(held: HeldChange | None, uid: str) -> TypeGuard[HeldChange]:
@@ -255,7 +273,8 @@ def _undo_write(taken: MemoryChange, stage: StageInput, cause: str) -> MemoryCha
         taken = undo_writes(taken, write.versions, before)
         again = tuple(taken.memory.find_version(uid).record.name for uid in write.put_aside)
         lines = tuple(_(COUNTS_AGAIN, name=quote_title(name)) for name in again)
-        return replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).with_lines(*lines)
+        taken = replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).with_lines(*lines)
+        return disallow_meetings(taken, write.allowed)
     wrote = () if stage.memory is None else stage.memory.wrote
     if not wrote:
         raise BadInput(_(NOTHING_TO_UNDO) if stage.memory is None or stage.memory.error is None else stage.memory.error)
@@ -301,6 +320,7 @@ def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[
         before=(*last.before, *(version for version in write.before if version.uid not in had)),
         put_aside=(*last.put_aside, *write.put_aside),
         taken_up=(*last.taken_up, *write.taken_up),
+        allowed=(*last.allowed, *write.allowed),
     )
     return (*writes[:-1], joined)
 

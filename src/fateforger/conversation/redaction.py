@@ -116,6 +116,8 @@ KEPT = frozenset(
             "HeldChange.meetings",
             "near",
             "SettleConstraints.keep",
+            "AllowedMeeting.rule",
+            "AllowedMeeting.meeting",
             "MemoryView.only",
             "Clash.let_go",
             "Finding.keys",

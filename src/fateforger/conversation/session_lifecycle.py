@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from fateforger.conversation.session_messages import build_messages
 from fateforger.planning.timing import local_day, zone
@@ -14,6 +14,7 @@ from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import EndAbandoned, Start
 from fateforger.session.day import day_words, has_ended, local_today, usual_day, usual_frame
 from fateforger.session.edits import is_okay
+from fateforger.session.memory import AllowedMeeting
 from fateforger.session.messages import Notice, Outgoing
 from fateforger.session.model import (
     CalendarWrite,
@@ -21,6 +22,7 @@ from fateforger.session.model import (
     FrameFacts,
     InputFacts,
     Options,
+    RuleState,
     Session,
     SessionStatus,
     ThreadState,
@@ -70,9 +72,16 @@ def build_session(start: Start, earlier: Sequence[Session], *, calendar_write: C
         now=start.at,
         options=Options(mode=start.mode, calendar_write=chosen or calendar_write, calendar_write_chosen=chosen),
         day=DayInputs(inputs=InputFacts(tasks=start.inputs), frame=frame),
+        rules=RuleState(allowed=_find_allowed(earlier, day)),
         thread=ThreadState(notice=Notice(lines=notices) if notices else None),
     )
     return session.with_open_work(offered=carry_over(session, earlier, now=start.at))
+
+
+def _find_allowed(earlier: Sequence[Session], day: date) -> tuple[AllowedMeeting, ...]:
+    """Return the meetings that the person allowed in another session of that day or a later one."""
+    known = (each for session in earlier for each in session.rules.allowed if each.day >= day)
+    return tuple(dict.fromkeys(known))
 
 
 def _read_zone(name: str) -> tuple[str, tuple[str, ...]]:

@@ -52,10 +52,12 @@ from fateforger.errors import VersionConflict
 from fateforger.memory.credentials import LEFT_OUT
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback, ignore_progress
+from fateforger.session.checks import settle_named
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
 from fateforger.session.commands.plan import ApplyPatch
 from fateforger.session.commands.rules import (
+    AllowMeetings,
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
@@ -158,7 +160,15 @@ log = logging.getLogger(__name__)
 STILL_READING = mark_message(
     "I am still reading your message for rules. If I find one, the plan follows it, and the card says so."
 )
-OF_MEMORY = (RememberConstraint, ReviseConstraint, SetPolicy, JudgeConstraint, SettleConstraints, UndoMemory)
+OF_MEMORY = (
+    RememberConstraint,
+    ReviseConstraint,
+    SetPolicy,
+    JudgeConstraint,
+    SettleConstraints,
+    AllowMeetings,
+    UndoMemory,
+)
 TRIES = 4
 """Attempts to carry out a command while background work keeps saving the session."""
 
@@ -405,6 +415,8 @@ class Turns:
         if after.thread.history is not None and outcome.effects:
             went_back = any(isinstance(effect, GoBack) for effect in outcome.effects)
             after = await self.effects.past.refresh(after, said=went_back)
+        if before.version:
+            after = settle_named(before, after)
         return with_fixes(without_stale_sketch(mark_stale_preview(before, after)), command.at).after_command(
             command.command_id, command.at
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from fateforger.calendar.engine import build_desired_day
 from fateforger.calendar.event import EventImage
@@ -18,11 +18,15 @@ from fateforger.memory.contradiction import find_day_clashes
 from fateforger.memory.reminders import build_reminder, needs_confirmation
 from fateforger.memory.violations import ConstraintViolation, find_block_violations, find_order_violations
 from fateforger.memory.vocabulary import Necessity, RuleKind, Source
-from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
-from fateforger.session.day import Meeting, busy_meetings, day_window, own_key, whole_frame
-from fateforger.session.memory import MemoryQuestion
+from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
+from fateforger.planning.timing import FixedWindow
+from fateforger.session.commands.base import mint_key
+from fateforger.session.day import Meeting, busy_meetings, day_window, has_passed, own_key, whole_frame
+from fateforger.session.memory import AllowedMeeting, MemoryQuestion
 from fateforger.session.model import CheckedInputs, Session
 from fateforger.session.recall import constraints_for_draft, followed_constraints, musts
+from fateforger.session.rulebook import rules_in_force
+from fateforger.session.stages import TimeboxingStage
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, quote_title
 from fateforger.values import replace
@@ -66,6 +70,74 @@ def rule_clashes(session: Session) -> tuple[MemoryQuestion, ...]:
         for finding in find_day_clashes(in_order)
         for newer, older in [finding.uids[:2]]
     )
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingViolation:
+    """A constraint in force, and the meetings of the calendar that break it."""
+
+    item: Applicable
+    meetings: tuple[Meeting, ...]
+
+    @property
+    def token(self) -> str:
+        """A token that changes with the meetings."""
+        return mint_key("m", *(meeting.id for meeting in self.meetings))
+
+    def allow_on(self, day: date) -> tuple[AllowedMeeting, ...]:
+        """Return the meetings as allowed on that day."""
+        return tuple(
+            AllowedMeeting(rule=self.item.uid, meeting=meeting.id, title=meeting.title, day=day)
+            for meeting in self.meetings
+        )
+
+
+MOST_VIOLATIONS = 2
+"""Most constraints that the card names at once because of meetings."""
+
+
+def named_violations(session: Session) -> tuple[MeetingViolation, ...]:
+    """Return the constraints that the card names with the meetings that break them.
+
+    It does while the day is planned; a committed plan has settled it.
+    """
+    if session.stage in {TimeboxingStage.DATE, TimeboxingStage.REVIEW_COMMIT}:
+        return ()
+    return _find_meeting_violations(session)[:MOST_VIOLATIONS]
+
+
+def settle_named(before: Session, after: Session) -> Session:
+    """Return the session after a command; meetings that an earlier card named are not named by that of another step."""
+    if before.stage is after.stage:
+        return after
+    named = (each for breach in named_violations(before) for each in breach.allow_on(before.date))
+    return after.with_rules(allowed=tuple(dict.fromkeys((*after.rules.allowed, *named))))
+
+
+def _find_meeting_violations(session: Session) -> tuple[MeetingViolation, ...]:
+    """Return the constraints that meetings of the day break, in order of precedence.
+
+    Meetings that are over, or that the person allowed, are left out. Rules over the order of the day have a check of
+    their own (:func:`broken_day_rules`).
+    """
+    meetings = {meeting.id: meeting for meeting in busy_meetings(session) if not has_passed(session, meeting)}
+    allowed = {(each.rule, each.meeting) for each in session.rules.allowed if each.day == session.date}
+    found = find_block_violations(
+        rules_in_force(session, at_any_stage=True).applicable,
+        [_as_block(place, meeting) for place, meeting in enumerate(meetings.values())],
+    )
+    left = (
+        (breach.item, tuple(meetings[key] for key in breach.keys if (breach.item.uid, key) not in allowed))
+        for breach in found
+    )
+    return tuple(MeetingViolation(item, against) for item, against in left if against)
+
+
+def _as_block(place: int, meeting: Meeting) -> Resolved:
+    """Return a meeting in the form in which constraints are checked."""
+    window = FixedWindow(start=meeting.start, end=meeting.end)
+    event = TBEvent(name=meeting.title[:MAX_NAME], type=ET.MEETING, timing=window)
+    return Resolved(place, meeting.id, event, meeting.start, meeting.end)
 
 
 MOST_RULES = 200

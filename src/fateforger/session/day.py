@@ -367,6 +367,11 @@ def busy_meetings(session: Session) -> tuple[Meeting, ...]:
     return tuple(m for m in on_calendar(session).timed if m.busy and m.start.astimezone(UTC) < m.end.astimezone(UTC))
 
 
+def has_passed(session: Session, meeting: Meeting) -> bool:
+    """Check whether a meeting is over at the time of the session's latest turn."""
+    return session.now is not None and meeting.end.astimezone(UTC) <= session.now.astimezone(UTC)
+
+
 def own_key(event: EventImage, day: date) -> str | None:
     """Return the block key of an event that this program wrote for a plan of that day.
 

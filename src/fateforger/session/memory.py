@@ -32,12 +32,23 @@ class RecalledConstraints(BaseModel):
     trouble: str | None = None
 
 
+class AllowedMeeting(BaseModel):
+    """A meeting that the person allows on one day, although it breaks the constraint with the uid ``rule``."""
+
+    model_config = _FROZEN
+    rule: str
+    meeting: str
+    title: str
+    day: Date
+
+
 class MemoryWrite(BaseModel):
     """A command's writes into memory, kept so that they can be undone.
 
     ``versions`` are the ones written, ``before`` the newest of each constraint before, if any. ``put_aside`` and
-    ``taken_up`` are the constraints that no longer count in the session, or count again. ``lines`` describe the
-    writes. A ``fresh`` one is shown on the next card with its Undo; later it is only kept.
+    ``taken_up`` are the constraints that no longer count in the session, or count again; ``allowed`` are meetings that
+    may break one. ``lines`` describe the writes. A ``fresh`` one is shown on the next card with its Undo; later it is
+    only kept.
     """
 
     model_config = _FROZEN
@@ -47,6 +58,7 @@ class MemoryWrite(BaseModel):
     before: tuple[Version, ...] = ()
     put_aside: tuple[str, ...] = ()
     taken_up: tuple[str, ...] = ()
+    allowed: tuple[AllowedMeeting, ...] = ()
     fresh: bool = True
 
 

@@ -36,11 +36,13 @@ from fateforger.memory.versions import Event, Version, find_successors, select_n
 from fateforger.memory.vocabulary import Action, Scope, Status
 from fateforger.session.commands.rules import ConstraintVerdict
 from fateforger.session.day import local_today
-from fateforger.session.memory import MemoryQuestion
+from fateforger.session.memory import AllowedMeeting, MemoryQuestion
 from fateforger.text import format_date, join_words, mark_message, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
+MOST_NAMED = 3
+"""Meetings that a sentence names."""
 UNKNOWN_CONSTRAINT = mark_message("I don't know that constraint any more, so I did nothing.")
 _TICK = timedelta(microseconds=1)
 
@@ -102,8 +104,8 @@ class MemoryChange:
     """Result of an action so far.
 
     ``memory`` includes it. ``versions`` are to be written, ``before`` are the newest ones before it. ``put_aside``
-    and ``taken_up`` are the constraints that no longer count in this session, or count again. ``lines`` are to be
-    said, ``questions`` to be asked.
+    and ``taken_up`` are the constraints that no longer count in this session, or count again. ``allowed`` are meetings
+    that may break one, ``disallowed`` those that may no longer. ``lines`` are to be said, ``questions`` to be asked.
     """
 
     memory: Memory
@@ -111,6 +113,8 @@ class MemoryChange:
     before: Mapping[str, Version] = field(default_factory=dict)
     put_aside: tuple[str, ...] = ()
     taken_up: tuple[str, ...] = ()
+    allowed: tuple[AllowedMeeting, ...] = ()
+    disallowed: tuple[AllowedMeeting, ...] = ()
     lines: tuple[str, ...] = ()
     questions: tuple[MemoryQuestion, ...] = ()
 
@@ -491,6 +495,28 @@ def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None
     record = mark_replacing(kept.record, loser)
     taken = taken.with_version(taken.memory.next(kept.uid, record, event), replacement_sentence(record, loser.record))
     return displace_others(taken, kept.uid)
+
+
+def allow_meetings(taken: MemoryChange, meetings: Sequence[AllowedMeeting]) -> MemoryChange:
+    """Return the result of allowing meetings that break a constraint."""
+    named, rule = _name_allowed(taken.memory, meetings)
+    line = _("Fine this once: {meetings}. {rule} still counts.", meetings=named, rule=rule)
+    return replace(taken, allowed=tuple(meetings)).with_lines(line)
+
+
+def disallow_meetings(taken: MemoryChange, meetings: Sequence[AllowedMeeting]) -> MemoryChange:
+    """Return the result of undoing :func:`allow_meetings`."""
+    if not meetings:
+        return taken
+    named, rule = _name_allowed(taken.memory, meetings)
+    line = _("{rule} counts for {meetings} again.", meetings=named, rule=rule)
+    return replace(taken, disallowed=tuple(meetings)).with_lines(line)
+
+
+def _name_allowed(memory: Memory, meetings: Sequence[AllowedMeeting]) -> tuple[str, str]:
+    """Return the names of meetings and of the constraint that they break."""
+    rule = memory.find_version(meetings[0].rule).record
+    return join_words([quote_title(each.title) for each in meetings], MOST_NAMED), quote_title(rule.name)
 
 
 def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[str, Version]) -> MemoryChange:

@@ -17,7 +17,7 @@ from fateforger.planning.plan import TBPlan
 from fateforger.planning.task_details import TaskDetails, read_depth
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Feedback
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
+from fateforger.session.memory import AllowedMeeting, MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.views import HistoryView, PreviewView
@@ -416,6 +416,8 @@ class RuleState(BaseModel):
     """
     set_aside: tuple[str, ...] = ()
     """Uids of constraints that do not count in this session (S22)."""
+    allowed: tuple[AllowedMeeting, ...] = ()
+    """Meetings that may break a constraint, each on its day; also those that the person was told of and went on."""
     recalled: RecalledConstraints | None = None
     """Applicable constraints from the store; ``None`` until it was asked."""
     memory_writes: tuple[MemoryWrite, ...] = ()

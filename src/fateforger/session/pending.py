@@ -17,15 +17,17 @@ from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import Kind
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.vocabulary import Source
 from fateforger.planning.grid import in_words
 from fateforger.planning.timing import zone
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Button
-from fateforger.session.checks import rule_clashes, unconfirmed_rules
+from fateforger.session.checks import MeetingViolation, named_violations, rule_clashes, unconfirmed_rules
 from fateforger.session.commands.calendar import ResolveConflict
 from fateforger.session.commands.day import BringAlong, SettleLength
 from fateforger.session.commands.plan import ApplyFix, Replan
 from fateforger.session.commands.rules import (
+    AllowMeetings,
     ConstraintVerdict,
     JudgeConstraint,
     RuleChoice,
@@ -38,13 +40,13 @@ from fateforger.session.gate import is_offered, move_token
 from fateforger.session.lengths import find_short
 from fateforger.session.model import OfferedInput, Question, Session, SessionStatus, Task
 from fateforger.session.open_work import open_work_of_missed
-from fateforger.session.overview import collisions
+from fateforger.session.overview import clip_span, collisions, local_meeting
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import gettext as _
-from fateforger.text import label_text, mark_message, ngettext, quote_title, truncate
+from fateforger.text import join_words, label_text, mark_message, ngettext, quote_title, truncate
 from fateforger.workflow.day_rules import read_day_rule
 from fateforger.workflow.day_words import describe_day_rule
 
@@ -72,6 +74,8 @@ HELD_BACK = {
 MOST_UNSURE = 2
 """Most rules that the card asks to confirm at once."""
 MOST_CLASHES = 2
+MOST_MEETINGS = 3
+"""Most meetings that a sentence names."""
 MOST_LENGTHS = 2
 """Most tasks whose length the card asks about at once."""
 _LONGEST_LABEL = 75
@@ -111,6 +115,8 @@ class PendingKind(StrEnum):
     """A choice between rules."""
     RULES_NOTED = mark_message("rules noted")
     """The same, where the card only refers to *Your rules*."""
+    MEETING = "meeting"
+    """A meeting of the calendar that breaks a rule."""
     MISSED = "missed"
     """The open work of missed days."""
     LENGTH = "length"
@@ -127,6 +133,7 @@ _OFFERS = frozenset(
         PendingKind.QUEUE,
         PendingKind.RULES_NOTED,
         PendingKind.PROPOSAL_AGAIN,
+        PendingKind.MEETING,
         PendingKind.MISSED,
         PendingKind.LENGTH,
         PendingKind.RETRY,
@@ -137,12 +144,17 @@ _OFFERS = frozenset(
 )
 
 
+ABOUT_RULES = frozenset({PendingKind.RULE, PendingKind.RULES, PendingKind.RULES_NOTED, PendingKind.MEETING})
+"""Kinds of questions that a message about a rule may answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class PendingQuestion:
     """A question that waits for an answer.
 
     ``yes`` and ``no`` are the buttons of agreeing and refusing; without ``no``, refusing changes nothing. With
-    ``which``, one of several options has to be named, and a yes names none.
+    ``which``, one of several options has to be named, and a yes names none. ``change`` opens the form of the rule that
+    it is about, which words change like any rule.
     """
 
     kind: PendingKind
@@ -150,6 +162,7 @@ class PendingQuestion:
     yes: Button | None = None
     no: Button | None = None
     which: tuple[Button, ...] = ()
+    change: Button | None = None
 
     @property
     def answers(self) -> tuple[Button, ...]:
@@ -280,6 +293,36 @@ def clash_questions(session: Session) -> tuple[PendingQuestion, ...]:
     )
 
 
+def meeting_questions(session: Session) -> tuple[PendingQuestion, ...]:
+    """Return an offer for each rule that the card names with meetings: to allow them for this day."""
+    return tuple(_meeting_question(session, breach) for breach in named_violations(session))
+
+
+def _meeting_question(session: Session, breach: MeetingViolation) -> PendingQuestion:
+    local = [local_meeting(session, meeting) for meeting in breach.meetings]
+    named = [
+        _("{title} at {span}", title=quote_title(meeting.title), span=clip_span(meeting, session.date))
+        for meeting in local
+    ]
+    meetings, rule = join_words(named, MOST_MEETINGS), quote_title(build_reminder(breach.item).words, 200)
+    if breach.item.record.source in {Source.USER, Source.FEEDBACK}:
+        sentence = _("You have {meetings}, and you said: {rule}.", meetings=meetings, rule=rule)
+    else:
+        sentence = _("You have {meetings}, and a rule of yours says: {rule}.", meetings=meetings, rule=rule)
+    allow = AllowMeetings.action.button(
+        f"{breach.token} {breach.item.uid}", spoken=_("Just this once is fine: {meetings}", meetings=meetings)
+    )
+    change = _change_button(breach.item.version, _("Change the rule"), sentence)
+    return PendingQuestion(kind=PendingKind.MEETING, sentence=sentence, yes=allow, change=change)
+
+
+def _change_button(version: Version, label: str, sentence: str) -> Button:
+    """Return the button that opens the form of the rule that a question is about."""
+    target = format_rule_target(version.seq, version.uid)
+    spoken = _("Change: {sentence}", sentence=sentence)
+    return Button(label=label, action="form.rule", target=target, spoken=spoken)
+
+
 def conflict_buttons(question: Question, target: str) -> tuple[Button, Button]:
     """Return the two answers to a difference that the person and the plan both changed."""
     deleted = question.conflict.calendar is None
@@ -364,6 +407,7 @@ def _all_questions(session: Session) -> Iterator[PendingQuestion]:
     if stage is not Stage.DATE:
         yield from unsure_questions(session)
         yield from clash_questions(session)
+        yield from meeting_questions(session)
     if stage in {Stage.CAPTURE_INPUTS, Stage.SKELETON}:
         yield from length_questions(session)
     if stage is Stage.CAPTURE_INPUTS:
@@ -403,17 +447,15 @@ def _single(*questions: PendingQuestion | None) -> Iterator[PendingQuestion]:
 def _confirm_question(item: Applicable) -> PendingQuestion:
     version, words = item.version, build_reminder(item).words
     rule = describe_day_rule(read_day_rule(version.record.payload.day_rule or ""))
+    sentence = _("You said “{words}”. Did I read that right? {day_rule}", words=words, day_rule=rule)
     return PendingQuestion(
         kind=PendingKind.RULE,
-        sentence=_(
-            "You said “{words}”. Did I read that right? {day_rule}",
-            words=words,
-            day_rule=rule,
-        ),
+        sentence=sentence,
         yes=judge_button("accept", version.uid, version.seq, label=_("Yes"), spoken=_("Yes, “{rule}”", rule=rule)),
         no=judge_button(
             "decline", version.uid, version.seq, label=_("No such rule"), spoken=_("No rule “{rule}”", rule=rule)
         ),
+        change=_change_button(version, _("Change it"), sentence),
     )
 
 

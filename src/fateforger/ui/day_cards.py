@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, timedelta
+from datetime import timedelta
 
 from fateforger.errors import BadInput
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, in_words
@@ -31,6 +31,7 @@ from fateforger.session.day import (
     frame_words,
     has_day_ended,
     has_ended,
+    has_passed,
     is_under_way,
     local_today,
     on_calendar,
@@ -174,9 +175,8 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
 
 def _line(session: Session, meeting: Meeting) -> str:
     """Return the line of a meeting, marked if it is over."""
-    over = session.now is not None and meeting.end.astimezone(UTC) <= session.now.astimezone(UTC)
     line = meeting_line(session, meeting)
-    return _("{line} (over)", line=line) if over else line
+    return _("{line} (over)", line=line) if has_passed(session, meeting) else line
 
 
 def _build_clock_note(session: Session) -> tuple[Part, ...]:

@@ -20,6 +20,7 @@ from fateforger.session.pending import (
     PendingQuestion,
     clash_questions,
     judge_button,
+    meeting_questions,
     settle_buttons,
     unsure_questions,
 )
@@ -64,6 +65,11 @@ def clashing_rules(session: Session) -> tuple[Part, ...]:
     return tuple(part for each in asked for part in (Prose(text=plain(each.sentence, 900)), build_choices(each)))
 
 
+def rules_against_meetings(session: Session) -> tuple[Part, ...]:
+    """Return the rules that meetings of the day break, each with buttons to allow the meetings or change the rule."""
+    return tuple(part for question in meeting_questions(session) for part in _build_question(question))
+
+
 def unsure_rules(session: Session) -> tuple[Part, ...]:
     """Return the rules to confirm: in plain words and as written, with the possible answers."""
     return tuple(part for question in unsure_questions(session) for part in _build_question(question))
@@ -83,14 +89,8 @@ def _build_rule(breach: ConstraintViolation) -> Prose:
 
 
 def _build_question(question: PendingQuestion) -> tuple[Part, ...]:
-    yes, no = question.answers
-    change = Button(
-        label=_("Change it"),
-        action="form.rule",
-        target=yes.target,
-        spoken=_("Change: {sentence}", sentence=question.sentence),
-    )
-    return Prose(text=plain(question.sentence, 900)), Controls(items=(yes, change, no))
+    buttons = tuple(each for each in (question.yes, question.change, question.no) if each is not None)
+    return Prose(text=plain(question.sentence, 900)), Controls(items=buttons)
 
 
 YOURS = ShowMemory.action.constant()
@@ -120,7 +120,8 @@ _KNOWN = {
 
 def rules(session: Session) -> tuple[Part, ...]:
     """Return recent changes, rules to confirm, and the rules that shape the day; nothing if there are none."""
-    return (*show_noted(session), *clashing_rules(session), *unsure_rules(session), *_show_shaping(session))
+    asked = (*clashing_rules(session), *rules_against_meetings(session), *unsure_rules(session))
+    return (*show_noted(session), *asked, *_show_shaping(session))
 
 
 def build_add_button(session: Session) -> tuple[Button, ...]:

@@ -114,7 +114,7 @@ NO_PLAN_YET = {
     "hide_memory",
 }  # fmt: skip
 """Controls of something that is in a plan, or open next to it: in a first message there is none yet."""
-NO_CARD_YET = {"memory.keep", "undo_memory"}
+NO_CARD_YET = {"memory.keep", "memory.allow", "undo_memory"}
 """Controls that answer what was just said or written: before that there is nothing to answer."""
 FORMS_IN_WORDS = {
     "queue_add": "put something into the queue", "queue_save": "the same, from a message", "queue_edit": "edit",

@@ -12,7 +12,7 @@ from tests.factories.constraints import version_of
 from tests.factories.sessions import fields_of
 from tests.factories.words import day, patch, timed, wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.rules import QUIET, avoiding, knowing, stored
+from tests.unit.conversation.rules import CALLS, QUIET, avoiding, knowing, stored
 from tests.unit.conversation.sessions import MORNING, event, planned, question, said, session, task, turn
 
 from fateforger.agents.proposals import Proposal
@@ -151,6 +151,9 @@ ASKING = {
         memory=VIEW.model_copy(update={"offers": (OFFER,)})
     ),
     PendingKind.RULES_NOTED: NOW.with_rules(memory_questions=(TORN,)),
+    PendingKind.MEETING: knowing(
+        NOW.with_day(snapshot=session(Stage.REFINE, event("Standup", "08:00", "08:30")).day.snapshot), CALLS
+    ),
     PendingKind.MISSED: LIST.with_open_work(offered=NO_PLACE),
     PendingKind.RETRY: FAILED,
     PendingKind.FIX: BETTER,
@@ -348,7 +351,7 @@ async def test_of_several_fixes_it_is_asked_which() -> None:
     assert [getattr(command, "fix", None) for command in second.heard] == [BETTER.planning.fixes[1].id]
 
 
-@pytest.mark.parametrize("kind", [PendingKind.FIX, PendingKind.CALENDAR, PendingKind.RULES_NOTED])
+@pytest.mark.parametrize("kind", [PendingKind.FIX, PendingKind.CALENDAR, PendingKind.RULES_NOTED, PendingKind.MEETING])
 async def test_what_is_offered_or_needs_a_choice_does_not_hold_up_the_commit(kind: PendingKind) -> None:
     """As by the button."""
     out = await says(await asking(kind), GO_ON, knows=False)

@@ -27,8 +27,8 @@ from tests.factories.words import (
     way,
 )
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.rules import RULES, stored
-from tests.unit.conversation.sessions import MORNING, planned, question, said, session, task, turn
+from tests.unit.conversation.rules import CALLS, RULES, knowing, stored
+from tests.unit.conversation.sessions import MORNING, event, planned, question, said, session, task, turn
 
 from fateforger.calendar.history import HistoryRow
 from fateforger.calendar.model import SafetyCheckKind
@@ -42,6 +42,7 @@ from fateforger.memory.settings import Setting, build_setting
 from fateforger.memory.vocabulary import Slot
 from fateforger.planning.task_details import change_details
 from fateforger.session.card_actions import Click
+from fateforger.session.checks import named_violations
 from fateforger.session.commands import ACTIONS, SessionCommand, read_click
 from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks
@@ -189,6 +190,8 @@ SHOWN = REFINE.with_thread(memory=MemoryView(asked="c0"))
 WROTE = REFINE.with_rules(memory_writes=(MemoryWrite(cause="c0", lines=("Noted.",), versions=(KNOWN[0],)),))
 ABOUT = MemoryQuestion(uids=(NAMED[0], NAMED[1]), names=("A", "B"), sentence="Which one?")
 TORN = REFINE.with_rules(memory_questions=(ABOUT,))
+EARLY = knowing(session(Stage.CAPTURE_INPUTS, event("Standup", "09:30", "09:45"), inputs=TASKS), CALLS)
+(AGAINST,) = named_violations(EARLY)
 THIRD, WORDED = f"{SEEN[2]} {NAMED[2]}", wants("memory")
 NEW_RULE = rule(description="Nothing after six", necessity="must", days_of_week=["FR"])
 NEW_RECORD = {
@@ -399,6 +402,7 @@ ROWS = (
     ),
     remembered(click("that one counts", TORN, "memory.keep", WORDED, wish("keep", 2), target=kept(NAMED[1]))),
     remembered(click("both count", TORN, "memory.keep", WORDED, wish("keep", 1, 2), target=kept(None))),
+    click("fine this once", EARLY, "memory.allow", wants("accept_pending"), target=f"{AGAINST.token} calls"),
     remembered(click("take that back", WROTE, "undo_memory", WORDED, wish("undo"), target="c0")),
     *(
         replace(

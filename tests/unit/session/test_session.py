@@ -18,7 +18,7 @@ from fateforger.quality.model import Criterion, Fix
 from fateforger.session.cards import Feedback
 from fateforger.session.commands.base import mint_key
 from fateforger.session.gate import describe_stage
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
+from fateforger.session.memory import AllowedMeeting, MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
 from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
 from fateforger.session.model import (
     CatchUp,
@@ -106,6 +106,7 @@ def test_every_field_survives_saving() -> None:
         preview=PreviewView(asked="c2", at=MORNING, todo=("Add “A” 09:00–10:00",)),
         said=(version_of("a"),),
         set_aside=("b",),
+        allowed=(AllowedMeeting(rule="a", meeting="standup", title="Standup", day=MONDAY),),
         recalled=RecalledConstraints(day=MONDAY, stage=TimeboxingStage.REFINE, at=MORNING, versions=(version_of("b"),)),
         memory=MemoryView(asked="c3", total=1),
         memory_writes=(MemoryWrite(cause="c3", lines=("Noted.",), versions=(version_of("a"),)),),

@@ -79,7 +79,7 @@ from fateforger.session.commands.thread import RequestWork, StageAction, Timebox
 from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.session.gate import offered_moves
 from fateforger.session.model import Session
-from fateforger.session.pending import PendingKind, PendingQuestion, pending_questions
+from fateforger.session.pending import ABOUT_RULES, PendingKind, PendingQuestion, pending_questions
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.recall import count_left_out, followed_constraints
 from fateforger.session.stages import Move, TimeboxingStage
@@ -424,12 +424,14 @@ class _MessageReader:
 
     async def read_memory_request(self) -> MessageReading:
         """Extract the change of memory that the message asks for; the plan is not touched (S24)."""
+        asked = [question for question in self.waiting if question.kind in ABOUT_RULES]
         words = await self._ask(
             "memory",
             Role.GATE,
             MemoryWords,
             tables=(
                 list_constraints(self._nameable, followed_constraints(self.session)),
+                *((list_pending(asked),) if asked else ()),
                 list_upcoming_days(self._now, self.session.tz),
             ),
         )

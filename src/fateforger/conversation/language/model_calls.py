@@ -43,7 +43,7 @@ VERSIONS: Mapping[str, int] = {
     "decompose": 4,
     "draft": 6,
     "facts": 11,
-    "memory": 12,
+    "memory": 13,
     "patch": 14,
     "replan": 7,
     "rules": 9,

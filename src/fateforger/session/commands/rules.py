@@ -131,6 +131,23 @@ class SettleConstraints(SessionCommandBase):
     keep: str | None = None
 
 
+def _read_allowed(click: Click) -> Fields:
+    seen, _blank, uid = click.target.partition(" ")
+    return {"uid": uid, "seen": seen}
+
+
+class AllowMeetings(SessionCommandBase):
+    """Allow, for this day, the meetings that break a constraint; the constraint still counts for everything else.
+
+    ``seen`` is the token of the meetings that were shown. If there are others by now, nothing is done.
+    """
+
+    action: ClassVar = CardAction("memory.allow", "Just this once is fine", _read_allowed)
+    kind: Literal["allow_meetings"] = "allow_meetings"
+    uid: str
+    seen: str
+
+
 class UndoMemory(SessionCommandBase):
     """Undo what a command wrote into memory; ``write`` is its id."""
 
@@ -184,6 +201,7 @@ RuleCommand = (
     | SetPolicy
     | JudgeConstraint
     | SettleConstraints
+    | AllowMeetings
     | UndoMemory
     | ShowMemory
     | HideMemory
