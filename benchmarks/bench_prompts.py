@@ -2,6 +2,7 @@
 
 A token is counted as four characters; answers are not counted. The peer are the prompts of commit 4c379e73, from the
 same sessions with the same message. The conversations are those of an audit: how often each kind of turn was in them.
+It did not count messages about the queue; before, one prompt read all of a first message.
 How many messages hold a rule is not known of the others, so the last line has the worst case, a rule in each.
 """
 
@@ -67,6 +68,8 @@ class Kind:
 
     @property
     def before(self) -> tuple[str, ...]:
+        if "queue" in self.prompts:
+            return ("start",) if "start" in self.prompts else ("decide", "start", "rules")
         return self.prompts if self.prompts == ("start",) else tuple({*self.prompts, "rules"})
 
     @property
@@ -77,6 +80,8 @@ class Kind:
 
 KINDS = (
     Kind("first message", ("start",), 14),
+    Kind("the same, of the queue", ("start", "queue"), 0),
+    Kind("the queue, in a thread", ("decide", "queue"), 0),
     Kind("yes, or a step", ("decide",), 16),
     Kind("answer to a step", ("decide", "facts"), 8),
     Kind("change", ("decide", "patch"), 6),

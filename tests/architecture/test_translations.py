@@ -19,6 +19,8 @@ SOURCE_CODE = Path(str(LOCALES)).parent
 LANGUAGES = [language for language in list_languages() if language != SOURCE]
 LONGEST_LABEL = 75
 """Most characters of a button in Slack."""
+FORMS = {"Form", "build_task_form"}
+"""Names of what makes a modal."""
 LONGEST_TITLE = 24
 """Most characters of the title and the buttons of a modal in Slack; others are cut."""
 
@@ -45,7 +47,7 @@ def modal_titles() -> frozenset[str]:
 def find_modal_titles() -> Iterator[str]:
     for path in SOURCE_CODE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "Form":
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in FORMS:
                 continue
             given = (each.value for each in node.keywords if each.arg in {"title", "submit", "close"})
             calls = (call for value in given for call in ast.walk(value) if isinstance(call, ast.Call))

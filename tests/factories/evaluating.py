@@ -15,6 +15,7 @@ from fateforger.conversation.language.model_calls import system_text
 
 SPOIL: dict[str, dict[str, Any]] = {
     "start": {"plan": True, "date": "2031-01-01"},
+    "queue": {"wants": "language", "speak": "la", "number": 611},
     "decide": {"wishes": [{"intent": "older_history"}]},
     "facts": {"date": "2031-01-01"},
     "date": {"date": "2031-01-01"},

@@ -17,6 +17,7 @@ TYPES: dict[str, type[BaseModel]] = {
     "facts": answers.DayWords,
     "memory": answers.MemoryWords,
     "patch": answers.PatchWords,
+    "queue": answers.QueueWords,
     "replan": answers.ReplanWords,
     "rules": ConstraintInterpretation,
     "start": answers.StartWords,

@@ -44,17 +44,32 @@ def opening(*, plan: bool = True, **said: Any) -> Answer:
     return {**day(**said), "plan": plan}
 
 
+def outside(wants: str, **more: Any) -> Answer:
+    """A first message that wants no day planned."""
+    return {**opening(plan=False), "wants": wants, **more}
+
+
 def work(title: str, kind: str = "do", **more: Any) -> Answer:
-    """A first message that wants something done."""
+    """A message that wants something done."""
     nothing = {"context": None, "minutes": None, "date": None, "start": None, "priority": None, "project": None}
     empty: Answer = {"criteria": [], "files": [], "tags": [], "workflow": None, "simple": True, "haste": "no"}
     return wanting("work", changes=True, work={"kind": kind, "title": title, **nothing, **empty, **more})
 
 
 def wanting(wants: str, **more: Any) -> Answer:
-    """A first message that wants something other than a day planned."""
-    given = {"wants": wants, "changes": False, "number": None, "work": None, "answer": None, **more}
-    return {**opening(plan=False), **given}
+    """What a message wants of the queue, the week or the last card."""
+    return {"wants": wants, "changes": False, "number": None, "work": None, "answer": None, **more}
+
+
+def route(answer: Answer) -> Answer | None:
+    """How a first message with that answer is heard first, if that is not the answer itself: as one about the queue."""
+    return None if "plan" in answer or "wants" not in answer else outside("queue")
+
+
+def first(answer: Answer) -> list[Answer]:
+    """All answers about a first message."""
+    heard = route(answer)
+    return [answer] if heard is None else [heard, answer]
 
 
 def new(title: str, minutes: int | None = None, **more: Any) -> Answer:

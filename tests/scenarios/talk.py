@@ -28,6 +28,7 @@ Json = dict[str, Any]
 FOLDER = Path(__file__).parent / "conversations"
 TYPES = {
     "start": answers.StartWords,
+    "queue": answers.QueueWords,
     "decide": answers.Decision,
     "date": answers.DayWords,
     "facts": answers.DayWords,
@@ -123,8 +124,9 @@ def _complete(name: str, said: Any, language: str) -> Json:
             return {"rules": False, "language": language, **given, "wishes": [_wish(each) for each in given["wishes"]]}
         case "start":
             also = [_wish(each) for each in said.get("also", ())]
-            work = words.work(**said["work"])["work"] if "work" in said else None
-            return words.opening(**{"language": language, **_day(said), "also": also, "work": work})
+            return words.opening(**{"language": language, **_day(said), "also": also})
+        case "queue" if "work" in said:
+            return {**words.work(**said["work"]), **{key: value for key, value in said.items() if key != "work"}}
         case "date" | "facts":
             return words.day(**_day(said))
         case "replan":

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.factories.words import work
+from tests.factories.words import first, work
 from tests.scenarios.person import Person, eventually, label, texts
 from tests.scenarios.person import controls as controls_of
 from tests.scenarios.program import Program
@@ -45,7 +45,7 @@ def press(person: Person, message: dict[str, Any], wanted: str) -> None:
 
 def test_a_message_is_queued_pulled_and_done_over_a_crash(tmp_path: Path) -> None:
     """S155, S159, S161: what was acknowledged is there after kill -9; the pull carries it out once."""
-    listener = Listener({SAID: [work("Quartalsbericht", priority=1)]})
+    listener = Listener({SAID: first(work("Quartalsbericht", priority=1))})
     with speaking(listener) as settings:
         running = Program(tmp_path / "data", environment={**NOW, **settings})
         running.start()

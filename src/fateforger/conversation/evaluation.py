@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from statistics import median
 from typing import Any, TypeVar
@@ -27,8 +28,10 @@ from fateforger.conversation.evaluation_cases import (
     read_answer,
 )
 from fateforger.conversation.language.answers import PatchWords, Wish
-from fateforger.conversation.language.message_reader import find_wishes, read_opening, read_wish
+from fateforger.conversation.language.message_reader import find_wishes, read_wish
+from fateforger.conversation.language.opening_reader import ask_start
 from fateforger.conversation.language.plan_ops import read_plan_change
+from fateforger.conversation.language.queue_requests import ask_queue
 from fateforger.conversation.language.rule_extraction import interpret
 from fateforger.conversation.recordings import Exchange, ListeningModel, build_error, read_purpose
 from fateforger.errors import BadInput, ModelError, ModelRejected, ModelTimedOut
@@ -106,11 +109,13 @@ async def _read(case: Case, prompt: str, situation: Situation, model: Model) -> 
         text=case.words_for(prompt),
     )
     match prompt:
-        case "start":
-            await read_opening(reply, session, model, situation.context)
-            return ()
         case "decide":
             return (await find_wishes(reply, session, model, waiting)).trouble
+        case "start" | "queue":
+            asking = ask_start if prompt == "start" else ask_queue
+            with suppress(ModelError):  # the exchange says what is wrong
+                await asking(reply, session, model, situation.context)
+            return ()
         case "rules":
             try:
                 await interpret(reply, session, model)

@@ -20,6 +20,7 @@ from fateforger.conversation.language.answers import (
     MemoryWish,
     MemoryWords,
     PatchWords,
+    QueueWords,
     ReplanWords,
     StartWords,
 )
@@ -41,6 +42,7 @@ from fateforger.values import replace
 
 ANSWERS: Mapping[str, type[BaseModel]] = {
     "start": StartWords,
+    "queue": QueueWords,
     "decide": Decision,
     "facts": DayWords,
     "date": DayWords,
@@ -52,6 +54,7 @@ ANSWERS: Mapping[str, type[BaseModel]] = {
 }
 """Prompts that can be evaluated, each with the type of its answer."""
 INTENTS = {
+    "queue": Intent.WORK,
     "facts": Intent.ANSWER,
     "date": Intent.ANSWER,
     "patch": Intent.CHANGE,
@@ -247,7 +250,8 @@ def build_cases(turn: RecordedTurn, name: str) -> Iterator[Case]:
             case Run(input=TurnInput(command=TimeboxingUserReply() as reply) as given):
                 memory, session = given.memory or MemoryReading(), begin_turn(given)
                 listed = nameable_constraints(session, memory.versions, memory.near)
-                situation = Situation(session=session, memory=listed, proposals=given.proposals)
+                context = given.context or OutsideContext()
+                situation = Situation(session=session, context=context, memory=listed, proposals=given.proposals)
             case _:
                 continue
         answers = {

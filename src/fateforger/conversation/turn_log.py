@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from fateforger import __version__
 from fateforger.conversation.language.answers import OpeningReading
-from fateforger.conversation.language.message_reader import read_opening
+from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import sketch_day
 from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.recordings import (
@@ -105,7 +105,7 @@ class LogEntry:
     async def opening(
         self, reply: TimeboxingUserReply, session: Session, model: Model, context: OutsideContext
     ) -> OpeningReading:
-        """Interpret an opening and record it; see :func:`.message_reader.read_opening`."""
+        """Interpret an opening and record it; see :func:`.opening_reader.read_opening`."""
         listening, began, opened = ListeningModel(model), self.seconds, None
         try:
             opened = await read_opening(reply, session, listening, context)

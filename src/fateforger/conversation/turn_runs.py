@@ -11,7 +11,7 @@ from typing import Any, assert_never
 
 from pydantic import TypeAdapter
 
-from fateforger.conversation.language.message_reader import read_opening
+from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import sketch_day
 from fateforger.conversation.recordings import (
     AnsweringModel,

@@ -48,8 +48,6 @@ class Purpose(StrEnum):
     UNTICK = "untick"
     BUTTON = "button"
     """It answers the last card, like one of its buttons."""
-    THREAD = "thread"
-    """It is about a plan that has a thread of its own."""
     DURATION = "duration"
     """It says how long tasks of a kind take, or that this is to be forgotten."""
     LANGUAGE = "language"

@@ -252,9 +252,13 @@ class Filled:
         value = self.submission.values.get(name)
         return value if isinstance(value, tuple) else ()
 
-    def day(self, name: str) -> date | None:
+    def day(self, name: str, *, needed: str | None = None) -> date | None:
         value = self.submission.values.get(name)
-        return value if isinstance(value, date) else None
+        if isinstance(value, date):
+            return value
+        if needed is not None:
+            self.errors[name] = needed
+        return None
 
     def flag(self, name: str) -> bool:
         return self.submission.values.get(name) is True

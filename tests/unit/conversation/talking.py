@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.factories.words import Answer
+from tests.factories.words import Answer, route
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
 from tests.unit.conversation.queue.desk import Desk
@@ -50,7 +50,11 @@ class Talker:
     def _reads(self, prompt: Prompt) -> Line:
         if prompt.name.startswith("draft"):
             return ModelRejected("It only reads.")
-        said = self.lines.pop(0)
+        said = self.lines[0]
+        heard = route(said) if isinstance(said, dict) and prompt.name.startswith("start") else None
+        if heard is not None:
+            return heard
+        self.lines.pop(0)
         return said(prompt) if callable(said) else said
 
     def enter(self, house: House) -> None:

@@ -76,7 +76,7 @@ async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -
     assert anna.model.asked[:1] == ["start"]
     assert set(anna.model.asked[1:]) <= {"draft"}, "only the draft that is prepared for the next step"
     assert anna.person.card.text == "What do you want to get done on Tuesday 3 March?"
-    assert "Noted: your day 08:00–18:00 and Report 1 h 30 min." in anna.person.words
+    assert "Noted: your day 08:00–18:00; Report, 1 h 30 min." in anna.person.words
     assert session.thread_ts == "1.0"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.factories.wishes import rule, wish
-from tests.factories.words import also, inputs_of, new, opening, patch, timed, wanting, wants, work
+from tests.factories.words import also, inputs_of, new, opening, outside, patch, timed, wanting, wants, work
 from tests.unit.conversation.person import ANNA
 from tests.unit.conversation.queue.desk import words_of
 from tests.unit.conversation.rules import CALLS, QUIET
@@ -22,7 +22,7 @@ from fateforger.text import gettext as _
 from fateforger.text import list_languages, speak
 from fateforger.values import replace
 
-MEMORY = wanting("memory")
+MEMORY = outside("memory")
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ async def test_a_button_of_the_last_card_is_pressed_by_words(talk: Talker) -> No
 async def test_a_talk_of_long_ago_is_not_continued(talk: Talker) -> None:
     await tells(talk, wanting("tasks"), text="what is in my queue?")
     talk.house.clock.at += timedelta(hours=3)
-    await talk.outside(wanting("conversation", answer="Hello!"), text="hello")
+    await talk.outside(outside("conversation", answer="Hello!"), text="hello")
     assert "said[" not in talk.model.prompts[-1].user
 
 
@@ -164,7 +164,7 @@ async def test_a_message_about_a_plan_goes_to_its_thread(talk: Talker) -> None:
     await talk.anna.to_refine("Report", "Mail")
     talk.house.clock.at += timedelta(minutes=5)
     card = await talk.outside(
-        wanting("thread", number=1), wants("change"), patch(timed(1, "16:00", 30)), text="mail at four"
+        outside("thread", number=1), wants("change"), patch(timed(1, "16:00", 30)), text="mail at four"
     )
     assert card is not None
     assert card.text == "I took that to the plan for Monday 2 March; its thread has the answer."
@@ -179,7 +179,8 @@ async def test_memory_outside_of_plans_speaks_the_language_of_the_message(talk: 
         told = {**MEMORY, "language": language}
         card = await tells(talk, told, wish("memory_archive_constraint", 1))
         assert await talk.house.languages.of(ANNA) == PersonLanguage(language) or language == "en"
-        again = await tells(talk, {**wanting("tasks"), "language": language})
+        talk.lines.append(outside("queue", language=language))
+        again = await tells(talk, wanting("tasks"))
     with speak(language):
         assert again.text.startswith(_("Your queue is empty."))
         assert [part for part in card.parts if _("Your rules") in str(part) or _("Add a rule") in str(part)]

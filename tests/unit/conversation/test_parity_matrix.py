@@ -13,14 +13,15 @@ from typing import Any, get_args
 import pytest
 from tests.factories.tasks import task as queued
 from tests.factories.wishes import rule, wish
-from tests.factories.words import Answer, also, frame_of, opening, wanting, work
+from tests.factories.words import Answer, also, first, frame_of, opening, outside, wanting, work
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.rules import RULES as KNOWN
 from tests.unit.conversation.sessions import MORNING, planned, session, task
 from tests.unit.conversation.test_words_parity import ROWS
 
 from fateforger.conversation.language.answers import Intent, OpeningReading, Wish
-from fateforger.conversation.language.message_reader import read_memory_request, read_opening, read_wish
+from fateforger.conversation.language.message_reader import read_memory_request, read_wish
+from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.queue_requests import OpenPlan, OutsideContext
 from fateforger.conversation.queue.dispatch import route_request
 from fateforger.conversation.queue.service import FORMS as QUEUE_FORMS
@@ -147,7 +148,9 @@ def same(one: Any, other: Any) -> bool:
 
 
 async def opened(answer: Answer, context: OutsideContext = HERE) -> OpeningReading:
-    return await read_opening(REPLY.model_copy(update={"session_id": ""}), session(), ScriptedModel(answer), context)
+    return await read_opening(
+        REPLY.model_copy(update={"session_id": ""}), session(), ScriptedModel(*first(answer)), context
+    )
 
 
 async def say_outside(answer: Answer, context: OutsideContext = HERE) -> Any:
@@ -188,9 +191,9 @@ async def test_each_control_of_the_last_card_can_be_said(action: str) -> None:
 @pytest.mark.parametrize("action", sorted(MEMORY))
 async def test_each_control_of_a_rule_can_be_said_outside_of_a_plan(action: str) -> None:
     """In a thread, the rows of ``test_words_parity`` prove it."""
-    assert (await opened(wanting("memory"))).hydrated is not None
-    outside = REPLY.model_copy(update={"session_id": ""})
-    heard = await read_memory_request(outside, session(), ScriptedModel(wish(MEMORY[action], 3)), LISTED)
+    assert (await opened(outside("memory"))).hydrated is not None
+    reply = REPLY.model_copy(update={"session_id": ""})
+    heard = await read_memory_request(reply, session(), ScriptedModel(wish(MEMORY[action], 3)), LISTED)
     version = LISTED[2]
     assert [same(each, clicked(action, f"{version.seq} {version.uid}")) for each in heard.commands] == [True]
 
@@ -224,8 +227,8 @@ async def test_what_a_first_message_wants_besides(action: str) -> None:
 async def test_every_control_of_a_plan_can_be_said_outside_of_its_thread() -> None:
     """The message is carried out in the thread of the plan, so the rows of the thread prove it."""
     context = HERE.model_copy(update={"plans": (OpenPlan(session_id="s9", date=date(2026, 3, 2), step="refine"),)})
-    assert (await opened(wanting("thread", number=1), context)).thread == "s9"
-    assert (await opened(wanting("thread", number=1))).thread is None
+    assert (await opened(outside("thread", number=1), context)).thread == "s9"
+    assert (await opened(outside("thread", number=1))).thread is None
 
 
 @pytest.mark.parametrize(

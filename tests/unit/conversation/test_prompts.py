@@ -15,8 +15,8 @@ from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, qu
 
 from fateforger.calendar.history import HistoryRow
 from fateforger.conversation.language.answers import Decision
-from fateforger.conversation.language.message_reader import read_opening
 from fateforger.conversation.language.model_calls import LONGEST_MESSAGE, VERSIONS, prompt_for
+from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import decompose_goal, sketch_day
 from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.language.rule_extraction import interpret
@@ -99,6 +99,7 @@ async def prompt_of(name: str) -> Prompt:
         "replan": (Stage.REFINE, "replan"),
         "patch": (Stage.REFINE, "answer"),
         "memory": (Stage.REFINE, "memory"),
+        "queue": (Stage.REFINE, "work"),
     }[name]
     model = ScriptedModel(by=lambda p: wants(intent) if intent and "decide" in p.name else ModelUnreachable("Down."))
     await read_message(reply, busy(stage), model, RULES)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.factories.wishes import rule, wish
-from tests.factories.words import wanting
+from tests.factories.words import outside
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import open_house_at
 from tests.unit.conversation.queue.test_hydration import Talk
@@ -39,13 +39,13 @@ def words(ben: Talk) -> str:
 
 async def test_a_rule_is_remembered_shown_and_forgotten_in_words(talk: Begin) -> None:
     ben = await talk(
-        wanting("memory"),
+        outside("memory"),
         wish("remember", rule=rule(description="No meetings before ten", necessity="must")),
-        wanting("memory"),
+        outside("memory"),
         wish("memory_list_constraints"),
-        wanting("memory"),
+        outside("memory"),
         wish("memory_archive_constraint", 1),
-        wanting("memory"),
+        outside("memory"),
         wish("memory_list_constraints"),
     )
     await ben.says("Remember: no meetings before ten", "1.0")
@@ -62,7 +62,7 @@ async def test_how_days_are_planned_is_set_in_words(talk: Begin) -> None:
     lunch = rule(description="Lunch at one for an hour", slot="lunch", minutes_min=60, windows=[
         {"kind": "prefer", "start": "13:00", "end": "14:00"}])  # fmt: skip
     air = rule(description="Leave me more air", slot="slack", change="more")
-    ben = await talk(wanting("memory"), wish("remember", rule=lunch), wanting("memory"), wish("remember", rule=air))
+    ben = await talk(outside("memory"), wish("remember", rule=lunch), outside("memory"), wish("remember", rule=air))
     await ben.says("Lunch at 1 for an hour from now on", "1.0")
     await ben.says("and leave me more air", "2.0")
     form = await ben.house.coordinator.open_form(FormRequest(form="policy", session_id="", user_id=ben.user))
@@ -71,7 +71,7 @@ async def test_how_days_are_planned_is_set_in_words(talk: Begin) -> None:
 
 
 async def test_a_message_that_no_model_can_read_changes_nothing(talk: Begin) -> None:
-    ben = await talk(wanting("memory"), ModelUnreachable("It is down."))
+    ben = await talk(outside("memory"), ModelUnreachable("It is down."))
     await ben.says("Remember: no meetings before ten")
     assert words(ben).startswith("It is down.")
     assert await ben.house.store.constraints.of(ben.user) == ()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.factories.wishes import rule, wish
-from tests.factories.words import also, opening, patch, timed, wanting, wants, work
+from tests.factories.words import also, patch, timed, wanting, wants, work
 from tests.unit.conversation.person import CHANNEL
 from tests.unit.conversation.queue.desk import words_of
 from tests.unit.conversation.talking import Talker, talker_at
@@ -64,7 +64,9 @@ async def test_the_week_and_another_day_from_a_thread(talk: Talker) -> None:
     week = await talk.in_thread(wants("work"), wanting("week"))
     assert week is not None
     assert "Taxes" in words_of(week)
-    await talk.in_thread(wants("work"), opening(date="2026-03-06"), text="and plan Friday, too")
+    await talk.in_thread(
+        wants("work"), work("Friday", "plan_day", date="2026-03-06", haste="asks"), text="and plan Friday, too"
+    )
     await talk.desk.run_commands()
     days = {session.date for session in await talk.house.store.sessions.of_user(talk.anna.user)}
     assert date(2026, 3, 6) in days

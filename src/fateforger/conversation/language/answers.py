@@ -151,6 +151,10 @@ class Decision(BaseModel):
     language: LanguageCode | None = None
 
 
+Rest = Annotated[str, Field(max_length=2000)]
+"""Part of a message that is still to be read."""
+
+
 class PlannedDateResult(BaseModel):
     """Which day is to be planned (S94). Unclear stays null and is asked."""
 
@@ -281,12 +285,12 @@ class _StartKind(BaseModel):
     """Fields that a model decides first."""
 
     plan: bool
-    wants: Purpose = Purpose.CONVERSATION
+    wants: Literal["queue", "thread", "memory", "conversation"] = "conversation"
 
 
 class StartWords(DayWords, _StartKind):
     """A message outside of any session. ``plan`` is true when the person wants a day planned; else ``wants`` says what
-    they want, ``number`` which task of the queue it is about, and ``answer`` is for them.
+    the message is about, ``number`` which plan, and ``answer`` is for them.
 
     With ``plan``, ``also`` is what they want besides, once the day is there. ``rules`` is as in :class:`Decision`.
     Without it, ``rest`` is the part of the message that wants something besides.
@@ -294,6 +298,19 @@ class StartWords(DayWords, _StartKind):
 
     also: Annotated[tuple[Wish, ...], Field(max_length=MOST_WISHES)] = ()
     rules: bool = False
+    number: int | None = None
+    answer: Spoken | None = None
+    rest: Rest | None = None
+    language: LanguageCode | None = None
+
+
+class QueueWords(BaseModel):
+    """What a message wants of the queue, the week or the last card, ``number`` of which task, row or button; ``answer``
+    is for the person. ``rest`` is the part of the message that wants something besides.
+    """
+
+    model_config = _CLOSED
+    wants: Purpose = Purpose.CONVERSATION
     changes: bool = False
     number: int | None = None
     work: WorkWords | None = None
@@ -302,8 +319,7 @@ class StartWords(DayWords, _StartKind):
     percent: int | None = None
     speak: LanguageCode | None = None
     answer: Spoken | None = None
-    rest: Annotated[str, Field(max_length=2000)] | None = None
-    language: LanguageCode | None = None
+    rest: Rest | None = None
 
 
 Key = Annotated[str, StringConstraints(pattern=r"^b[0-9]{1,3}$")]

@@ -1,4 +1,4 @@
-"""Reader of messages, in a thread and outside of any session (K4, S124, S153).
+"""Reader of messages in a thread (K4, S124).
 
 A message costs one question to a model for what it wants, and at most one for each wish.
 """
@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar, assert_never
+from typing import TypeVar, assert_never
 
 from pydantic import BaseModel
 
@@ -19,9 +19,7 @@ from fateforger.conversation.language.answers import (
     Decision,
     Intent,
     MemoryWords,
-    OpeningReading,
     ReplanWords,
-    StartWords,
     Wish,
 )
 from fateforger.conversation.language.block_names import find_block
@@ -40,12 +38,7 @@ from fateforger.conversation.language.message_commands import (
 )
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
 from fateforger.conversation.language.plan_proposals import TimeboxPatcher
-from fateforger.conversation.language.queue_requests import (
-    OutsideContext,
-    find_thread,
-    list_outside,
-    read_request,
-)
+from fateforger.conversation.language.queue_requests import OutsideContext, ask_queue, read_request
 from fateforger.conversation.language.tables import (
     Row,
     Table,
@@ -68,96 +61,27 @@ from fateforger.conversation.language.tables import (
     list_upcoming_days,
     quality_facts,
 )
-from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable, UserError
+from fateforger.errors import ModelError, ModelTimedOut, ModelUnusable, UserError
 from fateforger.memory.versions import Version
 from fateforger.ports.model import Model, Role
 from fateforger.session.boxes import list_boxes
 from fateforger.session.commands import SessionCommand
-from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.plan import ApplyPatch, ExplainBlock, MovePlan
-from fateforger.session.commands.thread import RequestWork, StageAction, TimeboxingUserReply
+from fateforger.session.commands.thread import RequestWork, TimeboxingUserReply
 from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.session.gate import offered_moves
 from fateforger.session.model import Session
 from fateforger.session.pending import ABOUT_RULES, PendingKind, PendingQuestion, pending_questions
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.recall import count_left_out, followed_constraints
-from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.stages import TimeboxingStage
 from fateforger.session.undone import find_undone
 from fateforger.tasks.intent import HydratedMessage, Purpose
-from fateforger.text import current_language, mark_message, match_language, speak
 from fateforger.text import gettext as _
+from fateforger.text import mark_message, match_language
 from fateforger.values import replace
 
 log = logging.getLogger(__name__)
-
-
-async def read_opening(
-    reply: TimeboxingUserReply, session: Session, model: Model, context: OutsideContext
-) -> OpeningReading:
-    """Read a message that may begin ``session``.
-
-    A failing model raises nothing; the reading says that the message is ``unread``.
-    """
-    try:
-        words = await _ask_start(reply, session, model, context)
-    except ModelError as error:
-        log.warning("a first message was not read: %s", error.message)
-        return OpeningReading(plan=False, unread=True)
-    language = find_new_language(session, words.language)
-    if not words.plan:
-        with speak(language or current_language()):
-            return OpeningReading(**_read_outside(reply, words, context, session.tz), plan=False, language=language)
-    also = merge_wishes(words.also)
-    with speak(language or current_language()):
-        try:
-            commands = day_commands(reply, session, words)
-        except BadInput as error:
-            return OpeningReading(lines=(error.message,), language=language, further=also, rules=words.rules)
-    lines = (words.question,) if words.question else ()
-    moves = _list_settled_steps(reply, words)
-    return OpeningReading(commands, lines, language=language, moves=moves, further=also, rules=words.rules)
-
-
-def _list_settled_steps(reply: TimeboxingUserReply, words: StartWords) -> tuple[SessionCommand, ...]:
-    """Return the moves past the steps of a first message that need no confirmation.
-
-    A day that it names is the day; with work for that day, the usual frame holds as well.
-    """
-    if words.date is None or words.question:
-        return ()
-    confirm = TimeboxingCommitDate(**command_fields(reply))
-    if words.inputs is None or not words.inputs.add:
-        return (confirm,)
-    return confirm, StageAction(**command_fields(reply), move=Move.PROCEED)
-
-
-async def _ask_start(reply: TimeboxingUserReply, session: Session, model: Model, context: OutsideContext) -> StartWords:
-    """Ask what a message wants that is not about the plan of a thread. Raises ``ModelError``."""
-    prompt = prompt_for(
-        "start",
-        Role.DECIDE,
-        StartWords,
-        reply.text,
-        facts=(
-            ("day", {**day_facts(session, reply.at), **clock_facts(session, reply.at)}),
-            ("frame", frame_facts(session)),
-        ),
-        tables=(list_upcoming_days(reply.at, session.tz), *list_outside(context)),
-    )
-    return (await ask(model, ModelQuestion(prompt, StartWords, seconds=DECISION_LIMIT))).value
-
-
-def _read_outside(reply: TimeboxingUserReply, words: StartWords, context: OutsideContext, tz: str) -> dict[str, Any]:
-    """Return the fields of the reading of a message that asks for no plan."""
-    fields: dict[str, Any] = {"rest": words.rest}
-    try:
-        request = read_request(reply, words, context, tz)
-    except BadInput as error:
-        return {**fields, "lines": (error.message,)}
-    if isinstance(request, HydratedMessage):
-        return {**fields, "hydrated": request}
-    return {**fields, "command": request, "thread": find_thread(words, context)}
 
 
 T = TypeVar("T", bound=BaseModel)
@@ -440,8 +364,8 @@ class _MessageReader:
 
     async def read_work(self) -> MessageReading:
         """Extract a request about the queue, the week or another day, as from a first message."""
-        words = await _ask_start(self.reply, self.session, self._model, self._context)
-        if words.wants is Purpose.MEMORY and not words.plan:
+        words = await ask_queue(self.reply, self.session, self._model, self._context)
+        if words.wants is Purpose.MEMORY:
             return await self.read_memory_request()
         request = read_request(self.reply, words, self._context, self.session.tz)
         if request is None:

@@ -5,24 +5,28 @@ They lead to the commands that buttons, forms and slash commands give (S147-S153
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fateforger.conversation.language.answers import StartWords, WorkWords
+from fateforger.conversation.language.answers import QueueWords, StartWords, WorkWords
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
-from fateforger.conversation.language.tables import LONGEST_TEXT, Table
+from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.tables import LONGEST_TEXT, Table, clock_facts, day_facts, list_upcoming_days
 from fateforger.errors import BadInput
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.planning.timing import instant_of, zone
+from fateforger.ports.model import Model, Role
 from fateforger.session.card_actions import Click
 from fateforger.session.commands import SessionCommand, read_click
 from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.session.constants import GATE_LIMIT
 from fateforger.session.day import local_today
 from fateforger.session.messages import RecentTalk
+from fateforger.session.model import Session
 from fateforger.session.queue_commands import (
     BlockTimeFor,
     ChangeTask,
@@ -86,17 +90,21 @@ _CHANGED = frozenset({Purpose.PAUSE, Purpose.RESUME, Purpose.STOP})
 _MOVED = frozenset({Purpose.UP, Purpose.DOWN, Purpose.FIRST, Purpose.LAST})
 
 
+async def ask_queue(reply: TimeboxingUserReply, session: Session, model: Model, context: OutsideContext) -> QueueWords:
+    """Ask what a message wants of the queue, the week or the last card. Raises ``ModelError``."""
+    tables = (list_upcoming_days(reply.at, session.tz), *list_queue(context))
+    facts = (("day", {**day_facts(session, reply.at), **clock_facts(session, reply.at)}),)
+    prompt = prompt_for("queue", Role.GATE, QueueWords, reply.text, facts=facts, tables=tables)
+    return (await ask(model, ModelQuestion(prompt, QueueWords, seconds=GATE_LIMIT))).value
+
+
 def read_request(
-    reply: TimeboxingUserReply, words: StartWords, context: OutsideContext, tz: str
+    reply: TimeboxingUserReply, words: QueueWords, context: OutsideContext, tz: str
 ) -> HydratedMessage | QueueCommand | SessionCommand | None:
     """Return the request; ``None`` if there is nothing to do and nothing to say. Raises ``BadInput``."""
-    if words.plan:
-        return _plan_another_day(reply, words.date)
     match words.wants:
         case Purpose.BUTTON:
             return _press(reply, words.number, context)
-        case Purpose.THREAD:
-            return None
         case Purpose.LANGUAGE:
             return _choose_language(reply, words.speak)
         case Purpose.DURATION:
@@ -114,15 +122,21 @@ def read_request(
 
 
 def find_thread(words: StartWords, context: OutsideContext) -> str | None:
-    """Return the session whose plan a message is about, if it is about one."""
-    if words.wants is not Purpose.THREAD or not context.plans:
+    """Return the session whose plan a message is about."""
+    if not context.plans:
         return None
     number = words.number or 1
     return context.plans[number - 1].session_id if 1 <= number <= len(context.plans) else None
 
 
-def list_outside(context: OutsideContext) -> tuple[Table, ...]:
-    """Return the tables of all that a message may refer to; those without rows are left out, but not the queue."""
+def list_open_plans(context: OutsideContext) -> tuple[Table, ...]:
+    """Return the tables of a first message: the plans that have a thread of their own, and what was said last."""
+    plans = [{"number": n, "date": p.date.isoformat(), "step": p.step} for n, p in enumerate(context.plans, 1)]
+    return _drop_empty({"plans": plans, "said": _list_said(context)})
+
+
+def list_queue(context: OutsideContext) -> tuple[Table, ...]:
+    """Return the tables of all that a request may refer to; those without rows are left out, but not the queue."""
     items = [
         {"number": n, "title": task.spec.details.items[place].title, "of": shorten(task.spec.title, LONGEST_TEXT)}
         for n, (task, place) in enumerate(_iter_items(context.tasks), 1)
@@ -131,26 +145,20 @@ def list_outside(context: OutsideContext) -> tuple[Table, ...]:
         {"number": n, "kind": name_of(each.kind), "takes": format_ratio(each.ratio)}
         for n, each in enumerate(context.estimates, 1)
     ]
-    plans = [{"number": n, "date": p.date.isoformat(), "step": p.step} for n, p in enumerate(context.plans, 1)]
-    talk = context.talk
-    said = [] if talk is None else [{"person": each.person, "you": each.bot} for each in talk.exchanges]
-    buttons = (
-        []
-        if talk is None
-        else [
-            {"number": n, "label": shorten(button.spoken or button.label, LONGEST_TEXT)}
-            for n, button in enumerate(talk.buttons, 1)
-        ]
-    )
-    found: dict[str, list[dict[str, Any]]] = {
-        "items": items,
-        "durations": durations,
-        "plans": plans,
-        "said": said,
-        "buttons": buttons,
-    }
-    more = [(name, rows, 0) for name, rows in found.items() if rows]
-    return (queue_table(context.tasks), workflow_table(), *more)
+    buttons = [
+        {"number": n, "label": shorten(button.spoken or button.label, LONGEST_TEXT)}
+        for n, button in enumerate(() if context.talk is None else context.talk.buttons, 1)
+    ]
+    more = {"items": items, "durations": durations, "said": _list_said(context), "buttons": buttons}
+    return (queue_table(context.tasks), workflow_table(), *_drop_empty(more))
+
+
+def _list_said(context: OutsideContext) -> list[dict[str, Any]]:
+    return [] if context.talk is None else [{"person": e.person, "you": e.bot} for e in context.talk.exchanges]
+
+
+def _drop_empty(tables: Mapping[str, Sequence[dict[str, Any]]]) -> tuple[Table, ...]:
+    return tuple((name, list(rows), 0) for name, rows in tables.items() if rows)
 
 
 def _envelope(reply: TimeboxingUserReply) -> dict[str, Any]:
@@ -189,7 +197,7 @@ def _choose_language(reply: TimeboxingUserReply, named: str | None) -> ChooseLan
     return ChooseLanguage(**_envelope(reply), language=code)
 
 
-def _correct_duration(reply: TimeboxingUserReply, words: StartWords, context: OutsideContext) -> QueueCommand:
+def _correct_duration(reply: TimeboxingUserReply, words: QueueWords, context: OutsideContext) -> QueueCommand:
     kind = _get_meant(context.estimates, words.number).kind
     if words.percent is None:
         return ForgetDuration(**_envelope(reply), name=kind)
@@ -205,7 +213,7 @@ def _act_on_task(reply: TimeboxingUserReply, wish: Purpose, task_id: str) -> Que
     return MoveTask.model_validate({**fields, "where": wish.value})
 
 
-def _request_of_task(reply: TimeboxingUserReply, wish: Purpose, words: StartWords, task: QueuedTask) -> QueueCommand:
+def _request_of_task(reply: TimeboxingUserReply, wish: Purpose, words: QueueWords, task: QueuedTask) -> QueueCommand:
     head = _envelope(reply)
     if wish is Purpose.NOW:
         insists = words.work is not None and words.work.haste == "insists"
@@ -243,14 +251,6 @@ def _revise_spec(spec: TaskSpec, words: WorkWords) -> TaskSpec:
         raise BadInput(_(HOW_TASK)) from None
 
 
-def _plan_another_day(reply: TimeboxingUserReply, day: Date | None) -> HydratedMessage | None:
-    """Return the request to open the plan of another day than that of the thread."""
-    if day is None:
-        return None
-    spec = TaskSpec(title=shorten(reply.text, TITLE_LENGTH), work=PlanDay(date=day))
-    return HydratedMessage(intent=Purpose.WORK, execution_path="enqueue", spec=spec, haste="asks")
-
-
 MOST_TASKS = 25
 OWN = "timeboxing"
 """Workflow of the program itself, which no task uses."""
@@ -258,7 +258,7 @@ DECOMPOSE = "decompose"
 
 
 def hydrate(
-    reply: TimeboxingUserReply, words: StartWords, queue: Sequence[QueuedTask], tz: str
+    reply: TimeboxingUserReply, words: QueueWords, queue: Sequence[QueuedTask], tz: str
 ) -> HydratedMessage | None:
     """Convert the words into a request; ``None`` if there is nothing to do and nothing to say."""
     reminds = words.work is not None and words.work.kind == "remind"

@@ -16,11 +16,11 @@ from fateforger.conversation.queue.cards import (
     format_title,
 )
 from fateforger.conversation.queue.dispatch import read_queue
-from fateforger.conversation.queue.forms import build_envelope
+from fateforger.conversation.queue.forms import WHICH_DAY, build_envelope, build_task_form
 from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mark_handled
 from fateforger.errors import BadInput, ModelError
 from fateforger.session.boxes import tick_item
-from fateforger.session.cards import Card, Choice, Prose, plain
+from fateforger.session.cards import Card, Choice
 from fateforger.session.day import local_today
 from fateforger.session.forms import (
     DateField,
@@ -212,7 +212,7 @@ def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
 
 def build_done_form(task: QueuedTask) -> Form:
     """Return the form with the acceptance criteria and, if the task has a workflow, the actions that were done."""
-    fields: list[FormField] = [Prose(text=f"**{plain(task.spec.title, 200)}**")]
+    fields: list[FormField] = []
     criteria = task.spec.acceptance_criteria
     if criteria:
         choices = tuple(Choice(label=text, value=str(place)) for place, text in enumerate(criteria))
@@ -228,14 +228,7 @@ def build_done_form(task: QueuedTask) -> Form:
                 name="did", label=_("What did you do?"), choices=actions, placeholder=_("Nothing of it"), hint=hint
             )
         )
-    return Form(
-        form="queue_done",
-        session_id="",
-        target=task.id,
-        title=_("Is it done?"),
-        submit=_("It is done"),
-        fields=tuple(fields),
-    )
+    return build_task_form("queue_done", task, *fields, title=_("Is it done?"), submit=_("It is done"))
 
 
 _SPACES = str.maketrans("_-", "  ")
@@ -313,34 +306,26 @@ def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | For
 def build_time_form(task: QueuedTask) -> Form:
     """Return the form that blocks time for a task."""
     minutes = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
-    return Form(
-        form="queue_time",
-        session_id="",
-        target=task.id,
+    return build_task_form(
+        "queue_time",
+        task,
+        DateField(name="date", label=_("Day")),
+        NumberField(name="minutes", label=_("Minutes"), value=minutes or 60, minimum=1, maximum=MAX_MINUTES),
+        TimeField(
+            name="start", label=_("Starts at"), optional=True, hint=_("Left open, I take the first time that is free.")
+        ),
         title=_("Block time"),
         submit=_("Block time"),
-        fields=(
-            Prose(text=f"**{plain(task.spec.title, 200)}**"),
-            DateField(name="date", label=_("Day")),
-            NumberField(name="minutes", label=_("Minutes"), value=minutes or 60, minimum=1, maximum=MAX_MINUTES),
-            TimeField(
-                name="start",
-                label=_("Starts at"),
-                optional=True,
-                hint=_("Left open, I take the first time that is free."),
-            ),
-        ),
     )
 
 
 def read_time(task: QueuedTask, submission: FormSubmission, tz: str) -> BlockTimeFor | FormErrors:
     """Return the command of a filled form, or the errors per field."""
     filled = Filled(submission)
-    day, minutes = filled.day("date"), filled.minutes("minutes", needed=_("How many minutes shall I block?"))
+    day = filled.day("date", needed=_(WHICH_DAY))
+    minutes = filled.minutes("minutes", needed=_("How many minutes shall I block?"))
     start = filled.clock("start")
-    if day is None:
-        filled.errors["date"] = _("Which day shall it be?")
-    elif day < local_today(submission.at, tz):
+    if day is not None and day < local_today(submission.at, tz):
         filled.errors["date"] = _("That day is over; choose today or a later one.")
     if filled.errors or day is None or minutes is None:
         return FormErrors(errors=filled.errors)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.planning.task_details import PLAIN, TaskDetails
-from fateforger.session.cards import Choice
+from fateforger.session.cards import Choice, Prose, plain
 from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
@@ -65,6 +65,7 @@ OWN = "timeboxing"
 MOST_CRITERIA = 20
 LONGEST_LINE = 300
 PROJECT_LENGTH = 100
+WHICH_DAY = mark_message("Which day shall it be?")
 
 
 class Message(BaseModel):
@@ -285,6 +286,12 @@ def build_edit_form(task: QueuedTask, tasks: Sequence[QueuedTask] = (), size: in
         ),
     )
     return fold_fields(form, size)
+
+
+def build_task_form(form: str, task: QueuedTask, *fields: FormField, title: str, submit: str) -> Form:
+    """Return a form about a task of the queue, which it names above its fields."""
+    named = Prose(text=f"**{plain(task.spec.title, 200)}**")
+    return Form(form=form, session_id="", target=task.id, title=title, submit=submit, fields=(named, *fields))
 
 
 def _work_fields(task: QueuedTask) -> tuple[FormField, ...]:

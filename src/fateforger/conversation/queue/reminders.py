@@ -18,7 +18,7 @@ from fateforger.conversation.queue.cards import (
     format_title,
 )
 from fateforger.conversation.queue.dispatch import read_queue
-from fateforger.conversation.queue.forms import build_envelope
+from fateforger.conversation.queue.forms import WHICH_DAY, build_envelope, build_task_form
 from fateforger.conversation.queue.work import Tools, mark_handled
 from fateforger.errors import BadInput
 from fateforger.planning.timing import instant_of, zone
@@ -92,28 +92,21 @@ async def remind(tools: Tools, command: RemindTask) -> Card:
 def build_remind_form(task: QueuedTask) -> Form:
     """Return the form that sets the time of a reminder."""
     at = task.spec.remind_at
-    return Form(
-        form="queue_remind",
-        session_id="",
-        target=task.id,
+    return build_task_form(
+        "queue_remind",
+        task,
+        DateField(name="date", label=_("Day"), value=None if at is None else at.date()),
+        TimeField(name="time", label=_("Time"), value=None if at is None else at.time()),
         title=_("Remind me"),
         submit=_("Remind me"),
-        fields=(
-            Prose(text=f"**{plain(task.spec.title, 200)}**"),
-            DateField(name="date", label=_("Day"), value=None if at is None else at.date()),
-            TimeField(name="time", label=_("Time"), value=None if at is None else at.time()),
-        ),
     )
 
 
 def read_reminder(task: QueuedTask, submission: FormSubmission, tz: str) -> RemindTask | FormErrors:
     """Return the command of a filled form, or the errors per field."""
     filled = Filled(submission)
-    day, clock = filled.day("date"), filled.clock("time")
-    if day is None:
-        filled.errors["date"] = _("Which day shall it be?")
-    if clock is None:
-        filled.errors["time"] = _("At what time shall I remind you?")
+    day = filled.day("date", needed=_(WHICH_DAY))
+    clock = filled.clock("time", needed=_("At what time shall I remind you?"))
     if day is None or clock is None:
         return FormErrors(errors=filled.errors)
     at = instant_of(datetime.combine(day, clock), zone(tz))

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.factories.words import opening, wanting, work
+from tests.factories.words import Answer, first, opening, outside, wanting, work
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, House, open_house_at
 from tests.unit.conversation.queue.desk import DM, Desk, labels
@@ -36,8 +36,8 @@ class Talk(Desk):
 async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
     opened: list[House] = []
 
-    async def begin(*lines: Line) -> Talk:
-        model = ScriptedModel(*lines)
+    async def begin(*lines: Answer) -> Talk:
+        model = ScriptedModel(*(each for line in lines for each in first(line)))
         opened.append(await open_house_at(tmp_path, model=model))
         talking = Talk(opened[-1])
         talking.model = model
@@ -57,7 +57,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
         "أضف وضعًا داكنًا إلى الإعدادات",
     ],
 )
-async def test_work_is_put_into_the_queue_by_one_question(talk: Begin, text: str) -> None:
+async def test_work_is_put_into_the_queue_by_two_questions(talk: Begin, text: str) -> None:
     """S153, S154: in any language; the body has what was said, the files, the criteria and the workflow."""
     anna = await talk(
         work(
@@ -73,7 +73,7 @@ async def test_work_is_put_into_the_queue_by_one_question(talk: Begin, text: str
     )  # fmt: skip
     assert (spec.context, spec.relevant_files, spec.acceptance_criteria) == (text, ("settings.tsx",), ("It persists",))
     assert (task.state, task.mode, task.attempts) == (TaskState.ACTIVE, "dispositor", 0)
-    assert anna.model.asked == ["start"]
+    assert anna.model.asked == ["start", "queue"]
     assert f"Run `/pull {task.id}` to start it" in anna.words
     assert anna.letters[-1]["thread_ts"] == "1.0"
 
@@ -112,7 +112,7 @@ async def test_what_changes_nothing_is_not_put_into_the_queue(talk: Begin) -> No
 
 async def test_conversation_is_answered_or_gets_the_welcome(talk: Begin) -> None:
     """S150, S223: what is unclear counts as conversation and stays here."""
-    anna = await talk(wanting("conversation", answer="Gern geschehen!"), wanting("conversation"))
+    anna = await talk(outside("conversation", answer="Gern geschehen!"), outside("conversation"))
     assert await anna.says("Danke dir") is True
     assert anna.words.startswith("Gern geschehen!")
     assert await anna.says("hello", "2.0") is False
