@@ -90,7 +90,7 @@ class SlackApp:
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
         self._presence = Presence(
             build_command_handler(door, jobs, people, home, clock),
-            StatusLines(agent, services.sessions, outbox, poster),
+            StatusLines(agent, services.sessions, outbox, delivery),
             services.sessions,
             outbox,
             background,

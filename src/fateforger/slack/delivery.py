@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +17,7 @@ from weakref import WeakValueDictionary
 from fateforger.errors import FateforgerError, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
-from fateforger.session.cards import Card, Prose
+from fateforger.session.cards import Card, Part, Prose
 from fateforger.session.messages import MOST_LATER, Outgoing
 from fateforger.session.model import Session
 from fateforger.session.store import Outbox, Sent, Sessions
@@ -37,6 +38,7 @@ from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
 from fateforger.ui.session_cards import root_card
+from fateforger.values import replace
 from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, TryLater, ignore
 from fateforger.workers.supervisor import BackgroundTasks, Repeated, wait_for
 
@@ -56,8 +58,8 @@ log = logging.getLogger(__name__)
 
 PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each try. Slack needs a moment before a message can show a new file."""
-PUT_SECONDS = 3.0
-"""Time that a message may delay the next one of its session while its picture is added."""
+CHANGE_SECONDS = 3.0
+"""Time that a message may delay the next one of its session while its picture or a line below it is added."""
 
 
 def reply_id(item: Outgoing) -> str:
@@ -128,20 +130,36 @@ class Delivery:
         if place.thread_ts is None:
             await self._attach(item.session_id, where)
         shown = item
+        changed: list[Outgoing] = []
         if item.reply is not None and before == where:
             await self._reply(item, item.reply, place)
             shown = item.without_reply()
+            changed.append(shown)
         # A message with a farewell begins a stage: its slot's last message has already had its own farewell.
         anew = before is not None and before != where
         if anew and item.farewell is None:
-            await self._retire(item.session_id, item.slot)
+            changed += await self._retire(item.session_id, item.slot)
         for slot in item.retire:
             if slot != item.slot or anew:
-                await self._retire(item.session_id, slot, item.farewell)
-        changed = None if shown is item else shown
+                changed += await self._retire(item.session_id, slot, item.farewell)
         await self.outbox.mark_sent(item.id, where, now=self.clock.now(), shown=changed)
         self._forget(item)
         return shown
+
+    async def redraw(self, session_id: str, slot: str, below: tuple[Part, ...] = ()) -> None:
+        """Show the message of a slot as it is recorded, with more parts ``below``.
+
+        Nothing happens while another one is in its place that is not recorded yet. Raises
+        :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
+        """
+        async with self._turns.turn(session_id):
+            shown = await self.outbox.find_shown(session_id, slot)
+            where = await self.outbox.slot(session_id, slot)
+            if shown is None or where is None or where in self._placed.values():
+                return
+            card = replace(shown.card, parts=(*shown.card.parts, *below))
+            async with _limit_delay():
+                await self.poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
 
     async def _reply(self, item: Outgoing, reply: Card, place: Place) -> None:
         """Post the reply of a card that was updated in place, once."""
@@ -242,20 +260,24 @@ class Delivery:
             return True
         return await self.poster.count_later(before, thread_ts) <= (0 if item.reply is None else MOST_LATER)
 
-    async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
-        """Replace the message of a slot by its farewell, or remove its controls, which are out of date."""
+    async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> tuple[Outgoing, ...]:
+        """Replace the message of a slot by its farewell, or remove its controls, which are out of date.
+
+        Return the message as it is shown then, if there is one.
+        """
         where = await self.outbox.slot(session_id, slot)
         shown = await self.outbox.find_shown(session_id, slot)
         if where is None or shown is None:
-            return
+            return ()
         if not is_private(where.channel):
             await self._leave(session_id, slot, where)
-            return
+            return ()
+        retired = replace(shown, card=farewell or remove_controls(shown.card))
         try:
-            card = farewell or remove_controls(shown.card)
-            await self.poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
+            await self.poster.change(where, retired.card, session=session_id, v=shown.id, beside=shown.beside)
         except (MessageGone, CallRefused) as trouble:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
+        return (retired,)
 
     async def _thread(self, item: Outgoing) -> Place:
         """Return the place of a session: its thread, or the channel in which to open it.
@@ -355,15 +377,20 @@ class Delivery:
         async with self._turns.turn(item.session_id):
             shown = await self.outbox.find_shown(item.session_id, item.slot)
             where = await self.outbox.slot(item.session_id, item.slot)
-            if where is None or shown is None or shown.id != item.id:
+            if where is None or shown != item:
                 return
-            try:
-                async with asyncio.timeout(PUT_SECONDS):
-                    await self.poster.add_pictures(
-                        where, item.card, session=item.session_id, v=item.id, beside=item.beside
-                    )
-            except TimeoutError as error:
-                raise TransientSlackError("Slack is slow", unsure=True) from error
+            async with _limit_delay():
+                await self.poster.add_pictures(where, item.card, session=item.session_id, v=item.id, beside=item.beside)
+
+
+@asynccontextmanager
+async def _limit_delay() -> AsyncIterator[None]:
+    """Raise ``TransientSlackError`` if a call delays the next message for too long."""
+    try:
+        async with asyncio.timeout(CHANGE_SECONDS):
+            yield
+    except TimeoutError as error:
+        raise TransientSlackError("Slack is slow", unsure=True) from error
 
 
 BATCH = 20
