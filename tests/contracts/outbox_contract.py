@@ -82,8 +82,21 @@ class OutboxContract:
         """S267: a card leaves out what its reply says."""
         await outbox.mark_sent("a1", HERE, now=later(0))
         shown = message("a2").model_copy(update={"card": message("a3").card})
-        await outbox.mark_sent("a2", HERE, now=later(0), shown=shown)
+        await outbox.mark_sent("a2", HERE, now=later(0), shown=[shown])
         assert await other.find_shown("s1", "card") == shown
+
+    async def test_a_message_that_a_later_one_retires_is_kept_as_it_is_shown(
+        self, outbox: Outbox, other: Outbox
+    ) -> None:
+        """S217: so that nothing shows its controls again."""
+        await outbox.mark_sent("a1", HERE, now=later(0))
+        retired = message("a1", "root").model_copy(update={"card": message("gone").card})
+        foreign = message("b1", session_id="s2").model_copy(update={"card": retired.card})
+        await outbox.mark_sent("a2", Sent("D1", "2.2"), now=later(0), shown=[retired, foreign])
+        assert await other.find_shown("s1", "root") == retired
+        assert await other.slot("s1", "root") == HERE
+        assert await other.latest("s1") == message("a2")
+        assert (await other.pending(now=later(0)))[1] == message("b1", session_id="s2")
 
     async def test_a_message_given_up_lets_the_next_one_pass(self, outbox: Outbox, other: Outbox) -> None:
         await outbox.mark_failed("a1", "no such channel", retry_at=None)

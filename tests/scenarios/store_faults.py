@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -55,7 +55,7 @@ class _Jobs(_Passing):
 
 
 class _Outbox(_Passing):
-    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Outgoing | None = None) -> None:
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Sequence[Outgoing] = ()) -> None:
         if self._faults.sent:
             self._faults.refused += 1
             raise DOWN

@@ -122,6 +122,30 @@ async def test_a_late_picture_never_brings_back_an_older_card(
     assert images(shown)[0]["alt_text"] == describe(chat.door.day)
 
 
+async def test_a_late_picture_never_brings_back_the_buttons_of_a_card(
+    chat: Chat, alex: Person, painter: WaitingPainter
+) -> None:
+    """S217: the next card, which has no picture, has taken them away meanwhile."""
+    ts = await alex.start()
+    chat.door.day = None
+    await alex.use((await alex.thread(ts))[0], "Count")
+    await alex.sees(ts, "1 steps")
+    session = await chat.store.sessions.in_thread(alex.channel, ts)
+    assert session is not None
+    session_id = session.id
+
+    async def sent() -> bool:
+        return not await chat.store.outbox.owes(session_id)
+
+    await eventually(sent, "the next card")
+    retired = (await alex.thread(ts))[0]
+    painter.may.set()
+    delivery = chat.room._presence.lines.delivery
+    await asyncio.gather(*delivery._adding.values())
+    assert painter.asked == 1
+    assert (await alex.thread(ts))[0] == retired
+
+
 @pytest.mark.parametrize(
     ("method", "fault"),
     [

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.scenarios.chat import Chat, Json, Person, chat_at, control, eventually, workspace_at
 from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.store_faults import Failing
 
 from fateforger.session.cards import Activity, Progress
 from fateforger.session.commands import InboxCommand
@@ -332,6 +333,117 @@ async def test_the_answer_stays_below_what_was_said_meanwhile(chat: Chat, alex: 
     answer = await alex.sees(ts, "3 steps")
     assert float(answer["ts"]) > float(said["ts"])
     assert "Reading your message" not in str(await alex.thread(ts))
+
+
+# --- the card under which it is said
+
+
+async def end_of_turns(chat: Chat, alex: Person, ts: str) -> None:
+    session = await chat.store.sessions.in_thread(alex.channel, ts)
+    assert session is not None
+
+    async def over() -> bool:
+        return not chat.room._presence._places and not await chat.store.outbox.owes(session.id)
+
+    await eventually(over, "the end of the turns")
+
+
+def buttons(message: Json) -> list[str]:
+    return [
+        element["text"]["text"]
+        for block in message["blocks"]
+        for element in block.get("elements", ())
+        if element["type"] == "button"
+    ]
+
+
+async def test_a_card_that_the_turn_retired_has_no_buttons_again(chat: Chat, alex: Person) -> None:
+    """S217: the line under a card goes away with the card's controls, not instead of them."""
+    ts = await alex.start()
+    held = Held(chat.door)
+    await alex.use((await alex.thread(ts))[0], "Count")
+    await held.begun.wait()
+    chat.door.tell(Progress(doing=Activity.READING))
+    assert (await alex.sees(ts, "_Reading your message…_"))["ts"] == ts
+    held.go_on.set()
+    await alex.sees(ts, "1 steps")
+    await end_of_turns(chat, alex, ts)
+    assert [bool(buttons(message)) for message in await alex.thread(ts)] == [False, True]
+    assert "Reading your message" not in str(await alex.thread(ts))
+
+
+async def test_the_line_of_the_next_turn_is_under_the_next_card(chat: Chat, alex: Person) -> None:
+    """S217: two clicks, one right after the other; the first one's card retires the one that was clicked."""
+    ts = await alex.start()
+    root = (await alex.thread(ts))[0]
+    held = Held(chat.door)
+    await alex.use(root, "Count")
+    await held.begun.wait()
+    chat.door.tell(Progress(doing=Activity.READING))
+    await alex.sees(ts, "_Reading your message…_")
+    another = Held(chat.door)
+    await alex.use((await alex.thread(ts))[0], "datepicker", selected_date="2026-11-27")
+    held.go_on.set()
+    card = await alex.sees(ts, "1 steps")
+    await another.begun.wait()
+    chat.door.tell(Progress(doing=Activity.WRITING))
+    assert (await alex.sees(ts, "_Writing to your calendar…_"))["ts"] == card["ts"]
+    assert not buttons((await alex.thread(ts))[0])
+    another.go_on.set()
+    await alex.sees(ts, "2 steps")
+    await end_of_turns(chat, alex, ts)
+    assert [bool(buttons(message)) for message in await alex.thread(ts)] == [False, True]
+    assert "Writing to your calendar" not in str(await alex.thread(ts))
+
+
+async def test_the_line_of_a_turn_that_died_goes_when_the_turn_is_over(
+    workspace: Workspace, tmp_path: Path, alex: Person
+) -> None:
+    """S217, S241: also if the turn, once it is carried out, has nothing to show."""
+    async with chat_at(workspace, tmp_path, timing=BRISK) as chat:
+        ts = await alex.start()
+        held = Held(chat.door)
+        await alex.use((await alex.thread(ts))[0], "Count")
+        await held.begun.wait()
+        chat.door.tell(Progress(doing=Activity.READING))
+        await alex.sees(ts, "_Reading your message…_")
+        workspace.faults.plan("chat.update", Fault(status=500), times=1000)
+    assert "Reading your message" in str(await alex.thread(ts))
+    workspace.faults = Faults()
+
+    def say_nothing(door: ScriptedDoor) -> None:
+        door.mute = True
+
+    async with chat_at(workspace, tmp_path, timing=BRISK, prepare=say_nothing):
+
+        async def gone() -> bool:
+            return "Reading your message" not in str(await alex.thread(ts))
+
+        await eventually(gone, "the card without the line")
+        assert buttons((await alex.thread(ts))[0])
+
+
+async def test_a_card_that_is_not_recorded_yet_stays(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
+    """S217: taking the line away shows what is recorded, but not over a newer card."""
+    faults = Failing()
+    timing = replace(BRISK, arrival=0.1)
+    async with chat_at(workspace, tmp_path, timing=timing, outbox=faults.outbox) as chat:
+        ts = await alex.start()
+        await alex.use((await alex.thread(ts))[0], "Count")
+        card = await alex.sees(ts, "1 steps")
+        await end_of_turns(chat, alex, ts)
+        held = Held(chat.door)
+        await alex.use(card, "Count")
+        await held.begun.wait()
+        chat.door.tell(Progress(doing=Activity.READING))
+        await alex.sees(ts, "_Reading your message…_")
+        faults.sent = True
+        held.go_on.set()
+        assert (await alex.sees(ts, "2 steps"))["ts"] == card["ts"]
+        await reads(alex, ts, status="active")
+        faults.sent = False
+        await end_of_turns(chat, alex, ts)
+        assert [message["text"] for message in await alex.thread(ts)] == ["0 steps", "2 steps"]
 
 
 # --- the title of a thread

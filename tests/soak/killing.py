@@ -22,7 +22,7 @@ from statistics import median
 import httpx
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS
-from tests.scenarios.person import DEADLINE, Person, eventually
+from tests.scenarios.person import DEADLINE, Person, controls, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.radicale import Radicale, SlowWay, free_port, slow_way
 
@@ -145,6 +145,7 @@ class Victim:
         else:
             eventually(lambda: self.person.has(COMMIT) or self.person.has(UNDO), "the thread offers a next step")
         eventually(self._agrees, f"thread and calendar agree; {self.calendar.titles()}\n{self.person.says()}")
+        eventually(self._has_one_card, f"only the newest card has buttons:\n{self.person.says()}")
         self.committed = self.person.has(UNDO)
         said = self.person.says()
         assert "is on your calendar" in said if self.committed else COMMIT in said, said
@@ -157,6 +158,10 @@ class Victim:
         return (
             not self._unsettled() and shown == (PLANNED if committed else []) and (committed or self.person.has(COMMIT))
         )
+
+    def _has_one_card(self) -> bool:
+        *earlier, newest = (bool(list(controls(each.get("blocks") or []))) for each in self.person.thread())
+        return newest and not any(earlier)
 
     @property
     def _button(self) -> str:

@@ -27,7 +27,8 @@ from fateforger.slack.client import (
     new_session,
     new_socket,
 )
-from fateforger.slack.delivery import SENDING_JOB, Delivery, Dispatcher, build_sending_handler
+from fateforger.slack.delivery import Delivery
+from fateforger.slack.dispatcher import SENDING_JOB, Dispatcher, build_sending_handler
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler, build_command_handler
 from fateforger.slack.home import Home, PersonalDataHandler
@@ -90,7 +91,7 @@ class SlackApp:
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
         self._presence = Presence(
             build_command_handler(door, jobs, people, home, clock),
-            StatusLines(agent, services.sessions, outbox, poster),
+            StatusLines(agent, services.sessions, outbox, delivery),
             services.sessions,
             outbox,
             background,

@@ -110,10 +110,10 @@ class Outbox(Protocol):
         """Return the next unsent message of each session whose retry time has come, oldest first."""
         ...
 
-    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Outgoing | None = None) -> None:
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Sequence[Outgoing] = ()) -> None:
         """Record that a message has arrived, if that is not recorded yet.
 
-        ``shown`` is the message as it is shown, if that differs from the queued one.
+        ``shown`` are messages of its session, itself or earlier ones, that are shown differently from now on.
         """
         ...
 
@@ -137,5 +137,5 @@ class Outbox(Protocol):
         ...
 
     async def find_shown(self, session_id: str, slot: str) -> Outgoing | None:
-        """Return the message at :meth:`slot`, to show it again without its controls."""
+        """Return the message at :meth:`slot` as it is shown."""
         ...

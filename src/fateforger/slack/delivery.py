@@ -1,4 +1,4 @@
-"""Delivery of queued messages: each session's in order, each once, retried until confirmed.
+"""Delivery of a queued message: posted once or shown in place of an earlier one, which else is retired.
 
 Pictures are added once a message is posted; no reply ever waits for one.
 """
@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import Any
 from weakref import WeakValueDictionary
 
-from fateforger.errors import FateforgerError, StoreError
+from fateforger.errors import FateforgerError
 from fateforger.ports.clock import Clock
-from fateforger.ports.jobs import Job
-from fateforger.session.cards import Card, Prose
+from fateforger.session.cards import Card, Part, Prose
 from fateforger.session.messages import MOST_LATER, Outgoing
 from fateforger.session.model import Session
 from fateforger.session.store import Outbox, Sent, Sessions
@@ -37,8 +35,8 @@ from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
 from fateforger.ui.session_cards import root_card
-from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, TryLater, ignore
-from fateforger.workers.supervisor import BackgroundTasks, Repeated, wait_for
+from fateforger.values import replace
+from fateforger.workers.supervisor import BackgroundTasks
 
 
 class KeyedLocks:
@@ -56,8 +54,8 @@ log = logging.getLogger(__name__)
 
 PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each try. Slack needs a moment before a message can show a new file."""
-PUT_SECONDS = 3.0
-"""Time that a message may delay the next one of its session while its picture is added."""
+CHANGE_SECONDS = 3.0
+"""Time that a message may delay the next one of its session while its picture or a line below it is added."""
 
 
 def reply_id(item: Outgoing) -> str:
@@ -129,20 +127,37 @@ class Delivery:
         if place.thread_ts is None:
             await self._attach(item.session_id, where)
         shown = item
+        changed: list[Outgoing] = []
         if item.reply is not None and before == where:
             await self._reply(item, item.reply, place)
             shown = item.without_reply()
+        if shown is not queued:
+            changed.append(shown)
         # A message with a farewell begins a stage: its slot's last message has already had its own farewell.
         anew = before is not None and before != where
         if anew and item.farewell is None:
-            await self._retire(item.session_id, item.slot)
+            changed += await self._retire(item.session_id, item.slot)
         for slot in item.retire:
             if slot != item.slot or anew:
-                await self._retire(item.session_id, slot, item.farewell)
-        changed = None if shown is queued else shown
+                changed += await self._retire(item.session_id, slot, item.farewell)
         await self.outbox.mark_sent(item.id, where, now=self.clock.now(), shown=changed)
         self._forget(item)
         return shown
+
+    async def redraw(self, session_id: str, slot: str, below: tuple[Part, ...] = ()) -> None:
+        """Show the message of a slot as it is recorded, with more parts ``below``.
+
+        Nothing happens while another one is in its place that is not recorded yet. Raises
+        :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
+        """
+        async with self._turns.turn(session_id):
+            shown = await self.outbox.find_shown(session_id, slot)
+            where = await self.outbox.slot(session_id, slot)
+            if shown is None or where is None or where in self._placed.values():
+                return
+            card = replace(shown.card, parts=(*shown.card.parts, *below))
+            async with _limit_delay():
+                await self.poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
 
     async def _reply(self, item: Outgoing, reply: Card, place: Place) -> None:
         """Post the reply of a card that was updated in place, once."""
@@ -243,20 +258,24 @@ class Delivery:
             return True
         return await self.poster.count_later(before, thread_ts) <= (0 if item.reply is None else MOST_LATER)
 
-    async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> None:
-        """Replace the message of a slot by its farewell, or remove its controls, which are out of date."""
+    async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> tuple[Outgoing, ...]:
+        """Replace the message of a slot by its farewell, or remove its controls, which are out of date.
+
+        Return the message as it is shown then, if there is one.
+        """
         where = await self.outbox.slot(session_id, slot)
         shown = await self.outbox.find_shown(session_id, slot)
         if where is None or shown is None:
-            return
+            return ()
         if not is_private(where.channel):
             await self._leave(session_id, slot, where)
-            return
+            return ()
+        retired = replace(shown, card=farewell or remove_controls(shown.card))
         try:
-            card = farewell or remove_controls(shown.card)
-            await self.poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
+            await self.poster.change(where, retired.card, session=session_id, v=shown.id, beside=shown.beside)
         except (MessageGone, CallRefused) as trouble:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
+        return (retired,)
 
     async def _thread(self, item: Outgoing) -> Place:
         """Return the place of a session: its thread, or the channel in which to open it.
@@ -356,152 +375,17 @@ class Delivery:
         async with self._turns.turn(item.session_id):
             shown = await self.outbox.find_shown(item.session_id, item.slot)
             where = await self.outbox.slot(item.session_id, item.slot)
-            if where is None or shown is None or shown.id != item.id:
+            if where is None or shown != item:
                 return
-            try:
-                async with asyncio.timeout(PUT_SECONDS):
-                    await self.poster.add_pictures(
-                        where, item.card, session=item.session_id, v=item.id, beside=item.beside
-                    )
-            except TimeoutError as error:
-                raise TransientSlackError("Slack is slow", unsure=True) from error
+            async with _limit_delay():
+                await self.poster.add_pictures(where, item.card, session=item.session_id, v=item.id, beside=item.beside)
 
 
-BATCH = 20
-EVERYTHING = 10_000
-GRACE_SECONDS = 10.0
-_EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
-
-
-@dataclass(slots=True)
-class Dispatcher:
-    """Sends the outbox. Runs in one process per database at a time.
-
-    :meth:`wake` tells that a message may be due; the messages of other processes are found by polling.
-    """
-
-    outbox: Outbox
-    delivery: Delivery
-    clock: Clock = field(kw_only=True)
-    _sending: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)
-    _failures: dict[str, int] = field(init=False, default_factory=dict)
-    _tasks: BackgroundTasks = field(init=False, default_factory=BackgroundTasks)
-    _halted: asyncio.Event = field(init=False, default_factory=asyncio.Event)
-    _remembered: bool = field(init=False, default=False)
-    _rounds: Repeated = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._rounds = Repeated(OUTBOX, self._send_due)
-
-    def wake(self) -> None:
-        """Look for due messages now."""
-        self._rounds.wake()
-
-    def halt(self) -> None:
-        """Begin nothing more; :meth:`run` returns once running sends have finished."""
-        self._halted.set()
-        self._rounds.halt()
-
-    async def run(self) -> None:
-        """Send until :meth:`halt`; stop at once if cancelled. No send is running afterwards.
-
-        Messages that an earlier run or another process posted are recognized.
-        """
-        self._remembered = False
-        try:
-            await self._rounds.run()
-            await self._tasks.close(seconds=GRACE_SECONDS)
-        finally:
-            await self._tasks.close()
-            await self.delivery.close()
-
-    async def _send_due(self) -> None:
-        if not self._remembered:
-            # Anything that waits now may have been sent by a process that died or lost its lease before recording it.
-            self.delivery.doubt(item.id for item in await self.outbox.pending(now=_EVER_AFTER, limit=EVERYTHING))
-            self._remembered = True
-        due = await self.outbox.pending(now=self.clock.now(), limit=BATCH + len(self._sending))
-        for item in due:
-            if item.session_id not in self._sending:
-                task = self._tasks.start(self._send(item), name=f"sending {item.id}")
-                self._sending[item.session_id] = task
-                task.add_done_callback(lambda _task, session_id=item.session_id: self._finish_send(session_id))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
-
-    def _finish_send(self, session_id: str) -> None:
-        del self._sending[session_id]
-        self._rounds.wake()
-
-    async def _send(self, item: Outgoing) -> None:
-        try:
-            try:
-                await self.delivery.deliver(item)
-            except SlackLoginError as trouble:
-                log.error("Slack refuses the app's login (%s); the message %s waits", trouble, item.id)  # noqa: TRY400  the sentence says it all
-                await self._retry_later(item, trouble)
-            except TransientSlackError as trouble:
-                log.warning("the message %s waits: %s", item.id, trouble)
-                await self._retry_later(item, trouble)
-            except SlackCallError as trouble:
-                await self._give_up(item, str(trouble), refused=isinstance(trouble, CallRefused))
-            else:
-                self._failures.pop(item.id, None)
-        except StoreError as error:
-            # The item stays queued; the post is remembered, so the next try only records it.
-            log.warning("the outbox cannot be written to: %s", error.message)
-            await wait_for(self._halted, self._next_backoff(item))
-        except Exception as error:  # Outermost edge of sending: one message must not end the dispatcher.
-            log.exception("the message %s failed", item.id)
-            await self._give_up_safely(item, f"{type(error).__name__}: {error}")
-
-    async def _retry_later(self, item: Outgoing, trouble: TransientSlackError) -> None:
-        if trouble.unsure:
-            self.delivery.doubt([item.id])
-        seconds = self._next_backoff(item) if trouble.retry_after is None else trouble.retry_after
-        retry_at = self.clock.now() + timedelta(seconds=seconds)
-        await self.outbox.mark_failed(item.id, str(trouble), retry_at=retry_at)
-        asyncio.get_running_loop().call_later(seconds, self._rounds.wake)
-
-    async def _give_up_safely(self, item: Outgoing, reason: str) -> None:
-        try:
-            await self._give_up(item, reason, refused=False)
-        except StoreError as error:
-            log.warning("the outbox cannot be written to: %s", error.message)
-
-    async def _give_up(self, item: Outgoing, reason: str, *, refused: bool) -> None:
-        log.error("the message %s of session %s is given up: %s", item.id, item.session_id, reason)
-        self._failures.pop(item.id, None)
-        await self.outbox.mark_failed(item.id, reason, retry_at=None)
-        await self.delivery.give_up(item, refused=refused)
-
-    def _next_backoff(self, item: Outgoing) -> float:
-        failures = self._failures[item.id] = self._failures.get(item.id, 0) + 1
-        return OUTBOX.backoff.after(failures)
-
-
-SENDING_JOB = SENDING.build_job({}, key="outbox", dedupe="outbox")
-"""Job of sending the outbox.
-
-It is queued once and never ends: the process that holds its lease is the sender. Two senders would post the same
-message twice.
-"""
-
-
-def build_sending_handler(
-    send: Callable[[], Awaitable[None]],
-    *,
-    wake: Callable[[], None] = ignore,
-    halt: Callable[[], None] = ignore,
-) -> JobHandler:
-    """Return the handler that calls ``send`` while it holds the job, and cancels it if it loses the job.
-
-    ``send`` returns when the program stops.
-    """
-
-    async def perform(_payload: dict[str, Any], _job: Job) -> None:
-        try:
-            await send()
-        except FateforgerError as error:
-            raise TryLater(error.message) from error
-        raise TryLater("the program stops", 0.0)
-
-    return SENDING.handle(perform, wake=wake, halt=halt)
+@asynccontextmanager
+async def _limit_delay() -> AsyncIterator[None]:
+    """Raise ``TransientSlackError`` if a call delays the next message for too long."""
+    try:
+        async with asyncio.timeout(CHANGE_SECONDS):
+            yield
+    except TimeoutError as error:
+        raise TransientSlackError("Slack is slow", unsure=True) from error

@@ -12,10 +12,9 @@ from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
-from fateforger.session.cards import Activity, Button, Card, Controls, Note, Progress, ProgressCallback, ignore_progress
+from fateforger.session.cards import Activity, Button, Controls, Note, Part, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, InboxCommand
 from fateforger.session.commands.thread import Opening, Start
-from fateforger.session.messages import Outgoing
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
@@ -23,12 +22,11 @@ from fateforger.slack.access import People
 from fateforger.slack.addresses import STOP
 from fateforger.slack.agent_threads import AgentThreads, Step
 from fateforger.slack.client import SlackCallError
+from fateforger.slack.delivery import Delivery
 from fateforger.slack.notices import get_heard_place
 from fateforger.slack.payloads import Place
-from fateforger.slack.poster import Poster
 from fateforger.text import capitalize, use_language
 from fateforger.text import gettext as _
-from fateforger.values import replace
 from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
 from fateforger.workers.people import LanguageService
 from fateforger.workers.supervisor import BackgroundTasks, wait_for
@@ -41,16 +39,18 @@ class Line:
     """Status of one thread.
 
     ``turns`` is the number of running turns in the thread. ``lit`` is true if Slack itself says that the bot is
-    working there, or may; ``under`` is the message that says so instead.
+    working there, or may; ``under`` are the slots of the messages that say so instead. An ``older`` thread began before
+    this process.
     """
 
     channel: str
     thread_ts: str
     session_id: str | None
     user_id: str = ""
+    older: bool = True
     turns: int = 0
     lit: bool = False
-    under: Outgoing | None = None
+    under: set[str] = field(default_factory=set)
     busy: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -66,7 +66,7 @@ class StatusLines:
     agent: AgentThreads
     sessions: Sessions
     outbox: Outbox
-    poster: Poster
+    delivery: Delivery
 
     async def begin(self, line: Line) -> None:
         """Have Slack show that the bot is working, if it can."""
@@ -89,8 +89,9 @@ class StatusLines:
         async with line.busy:
             if line.turns:
                 return
-            if line.under is not None:
-                await self._off_the_card(line, line.under)
+            for slot in line.under:
+                await self._redraw(line, slot)
+            line.under.clear()
             if line.session_id is not None:
                 await self.agent.remove_steps(line.session_id)
             if line.lit:
@@ -98,21 +99,24 @@ class StatusLines:
                 await self.agent.end_work(line.channel, line.thread_ts, session)
                 line.lit = False
 
-    async def clear_left(self, line: Line) -> None:
+    async def clear_left(self, line: Line, *, under_card: bool = True) -> None:
         """Remove what a process that died may have left in a thread."""
         line.lit = True
+        if under_card and line.older and line.session_id is not None:
+            card = await self.outbox.latest(line.session_id)
+            line.under |= set() if card is None else {card.slot}
         await self.clear(line)
         if line.session_id is not None:
             await self.agent.remove_left(line.channel, line.thread_ts)
 
     async def _narrate(self, line: Line, steps: tuple[Step, ...]) -> bool:
         """Show the steps at the end of the thread. Return ``False`` if the turn's card will not be there."""
-        if line.session_id is None or line.under is not None:
+        if line.session_id is None or line.under:
             return False
         if not self.agent.is_narrating(line.session_id):
             card = await self.outbox.latest(line.session_id)
             where = None if card is None else await self.outbox.slot(line.session_id, card.slot)
-            if where is None or not await self.poster.count_later(where, line.thread_ts):
+            if where is None or not await self.delivery.poster.count_later(where, line.thread_ts):
                 return False
         place = Sent(line.channel, line.thread_ts)
         return await self.agent.narrate(line.session_id, line.user_id, place, steps)
@@ -120,30 +124,20 @@ class StatusLines:
     async def _under_the_card(self, line: Line, words: str, stops: str | None) -> None:
         if line.session_id is None:
             return
-        shown = line.under or await self.outbox.latest(line.session_id)
-        if shown is None:
+        card = await self.outbox.latest(line.session_id)
+        if card is None:
             return
-        line.under = shown
-        parts = (*shown.card.parts, Note(text=f"_{capitalize(words)}_"))
+        line.under.add(card.slot)
+        below: tuple[Part, ...] = (Note(text=f"_{capitalize(words)}_"),)
         if stops is not None:
-            parts = (*parts, Controls(items=(Button(label=_(phrases.STOP_LABEL), action=STOP, target=stops),)))
-        await self._change(shown, replace(shown.card, parts=parts))
+            below = (*below, Controls(items=(Button(label=_(phrases.STOP_LABEL), action=STOP, target=stops),)))
+        await self._redraw(line, card.slot, below)
 
-    async def _off_the_card(self, line: Line, under: Outgoing) -> None:
-        """Remove the line from its card, unless a later card has replaced that already."""
-        line.under = None
-        stands = await self.outbox.find_shown(under.session_id, under.slot)
-        if stands is not None and stands.id == under.id:
-            await self._change(under, under.card)
-
-    async def _change(self, shown: Outgoing, card: Card) -> None:
-        where = await self.outbox.slot(shown.session_id, shown.slot)
-        if where is None:
-            return
+    async def _redraw(self, line: Line, slot: str, below: tuple[Part, ...] = ()) -> None:
         try:
-            await self.poster.change(where, card, session=shown.session_id, v=shown.id, beside=shown.beside)
+            await self.delivery.redraw(str(line.session_id), slot, below)
         except SlackCallError as trouble:
-            log.info("a line under the card of %s was not shown: %s", shown.session_id, trouble)
+            log.info("a line under the card of %s was not shown: %s", line.session_id, trouble)
 
 
 SLACK_FORGETS = timedelta(hours=1)
@@ -228,10 +222,13 @@ class Presence:
             self.background.start(self._end(turn, showing), name="end of a status")
 
     async def sweep(self) -> None:
-        """Remove what a dead process may have left in recently active threads."""
+        """Remove what a dead process may have left in recently active threads.
+
+        A line under a card goes once its turn, which is carried out again, is over.
+        """
         for session in await self.sessions.touched_since(self._began - SLACK_FORGETS):
             if session.thread_ts is not None:
-                await self.lines.clear_left(Line(session.channel, session.thread_ts, session.id))
+                await self.lines.clear_left(Line(session.channel, session.thread_ts, session.id), under_card=False)
 
     async def settle(self, channel: str, thread_ts: str, session_id: str) -> None:
         """End the status of a thread where no turn is running."""
@@ -322,7 +319,8 @@ class Presence:
         session = await self.sessions.load(command.session_id)
         if session is None or session.thread_ts is None:
             return None
-        return Line(session.channel, session.thread_ts, session.id, session.user_id)
+        older = session.created_at < self._began
+        return Line(session.channel, session.thread_ts, session.id, session.user_id, older=older)
 
     @staticmethod
     def _now() -> float:

@@ -13,7 +13,7 @@ from tests.contracts.stores import KINDS, two_stores
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store
 from fateforger.errors import InternalError
-from fateforger.slack.delivery import SENDING_JOB, build_sending_handler
+from fateforger.slack.dispatcher import SENDING_JOB, build_sending_handler
 from fateforger.values import replace
 from fateforger.workers.lanes import SENDING, Backoff
 from fateforger.workers.supervisor import Supervisor

@@ -101,7 +101,7 @@ class SqlOutbox:
         query = select(OutboxRow).where(OUTBOX.c.state == _QUEUED, is_due, ~is_behind)
         return await self._find(query.order_by(OUTBOX.c.seq).limit(limit))
 
-    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Outgoing | None = None) -> None:
+    async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Sequence[Outgoing] = ()) -> None:
         await self._database.write(lambda connection: _mark_sent(connection, outgoing_id, where, now, shown))
 
     async def mark_failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
@@ -142,15 +142,16 @@ def _select_shown(session_id: str, slot: str | None = None) -> SelectOfScalar[Ou
     return query if slot is None else query.where(OUTBOX.c.slot == slot).limit(1)
 
 
-def _mark_sent(connection: Connection, outgoing_id: str, where: Sent, now: datetime, shown: Outgoing | None) -> None:
+def _mark_sent(connection: Connection, outgoing_id: str, where: Sent, now: datetime, shown: Sequence[Outgoing]) -> None:
     with open_rows(connection) as rows:
         row = rows.exec(select(OutboxRow).where(OUTBOX.c.id == outgoing_id, OUTBOX.c.state != _SENT)).first()
         if row is None:
             return
         row.state, row.retry_at = _SENT, None
         row.sent_channel, row.sent_ts, row.sent_at = where.channel, where.ts, now
-        if shown is not None:
-            row.message = shown.model_dump_json()
+        for message in shown:
+            changed = update(OUTBOX).where(OUTBOX.c.id == message.id, OUTBOX.c.session_id == row.session_id)
+            rows.exec(changed.values(schema_version=OUTBOX_VERSION, message=message.model_dump_json()))
         earlier = delete(OUTBOX).where(
             OUTBOX.c.session_id == row.session_id,
             OUTBOX.c.slot == row.slot,

@@ -1,0 +1,227 @@
+"""A thread has one card with buttons, whenever the program dies on the way from an answer in the store to its card."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.scenarios.chat import Chat, Json, Person, chat_at, eventually, workspace_at
+from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.store_faults import Failing
+
+from fateforger.session.cards import Activity, Progress
+from fateforger.session.commands import InboxCommand
+from fateforger.slack import delivery
+from fateforger.slack.progress import Timing
+from localslack import Fault, Workspace
+from localslack.faults import Faults
+
+BRISK = Timing(soon=0.0, stop=0.0, gap=0.02)
+WRITING = frozenset(
+    {
+        "chat.postMessage",
+        "chat.update",
+        "chat.delete",
+        "chat.startStream",
+        "chat.appendStream",
+        "chat.stopStream",
+    }
+)
+READING = "Reading your message"
+
+
+class Death(Faults):
+    """The end of what a program does in Slack: at its n-th write to a thread, with or without that one."""
+
+    def __init__(self, *, at: int, carried_out: bool) -> None:
+        super().__init__()
+        self._left = at
+        self._carried_out = carried_out
+
+    @property
+    def came(self) -> bool:
+        return self._left <= 0
+
+    def take(self, method: str) -> Fault | None:
+        if method not in WRITING:
+            return None
+        self._left -= 1
+        if self._left > 0:
+            return None
+        return Fault(status=503, after_effect=self._carried_out and self._left == 0)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a person asks for a step that takes its time, and the card that it is asked on."""
+
+    ask: Callable[[Person, str], Awaitable[object]]
+    begun: bool
+    """True if the card is there already, below the first message of the thread."""
+    replies: bool = False
+
+
+async def click(alex: Person, ts: str) -> None:
+    await alex.use(await with_buttons(alex, ts), "Count")
+
+
+async def say(alex: Person, ts: str) -> None:
+    await alex.say("make it lighter", ts)
+
+
+WAYS = {
+    "the card of the next stage": Way(click, begun=False),
+    "a card in its place": Way(click, begun=True),
+    "a card in its place, and a reply": Way(say, begun=True, replies=True),
+    "a card at the end": Way(say, begun=True),
+    "a card that moves to the end": Way(say, begun=True, replies=True),
+}
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
+    async with workspace_at(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+async def alex(workspace: Workspace) -> AsyncIterator[Person]:
+    person = Person(workspace)
+    yield person
+    await person.http.aclose()
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("name", WAYS)
+async def test_a_thread_has_one_card_wherever_the_program_died(
+    workspace: Workspace, tmp_path: Path, alex: Person, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S217, S241, S267: it is the newest one, its buttons work, and what the turn has shown meanwhile is gone."""
+    if name == "a card that moves to the end":
+        monkeypatch.setattr(delivery, "MOST_LATER", 0)
+    way, died = WAYS[name], True
+    at = 0
+    while died:
+        at += 1
+        for carried_out in (False, True):
+            died = await dies_and_goes_on(workspace, tmp_path, alex, way, Death(at=at, carried_out=carried_out))
+    assert at > 2
+    await is_not_recorded_and_goes_on(workspace, tmp_path, alex, way)
+
+
+async def dies_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way: Way, death: Death) -> bool:
+    """Return whether the program died before it was done."""
+    async with chat_at(workspace, folder, timing=BRISK) as chat:
+        ts = await begin(chat, alex, way)
+        turn = Held(chat.door)
+        workspace.faults = death
+        await way.ask(alex, ts)
+        await eventually(lambda: turn.is_shown(alex, ts, death), "what the turn does")
+        turn.held = False
+
+        async def over() -> bool:
+            return death.came or await is_settled(chat)
+
+        await eventually(over, "the end of the turn, or of the program")
+    died = death.came
+    workspace.faults = Faults()
+    await goes_on(workspace, folder, alex, ts, way)
+    return died
+
+
+async def is_not_recorded_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way: Way) -> None:
+    """The last moment: everything is in Slack, and the store does not know."""
+    faults = Failing()
+    async with chat_at(workspace, folder, timing=BRISK, outbox=faults.outbox) as chat:
+        ts = await begin(chat, alex, way)
+        faults.sent = True
+        await way.ask(alex, ts)
+        await eventually(lambda: is_true(faults.refused > 0), "a message that is not recorded")
+    await goes_on(workspace, folder, alex, ts, way)
+
+
+class Held:
+    """A turn that says what it does until it may go on."""
+
+    def __init__(self, door: ScriptedDoor) -> None:
+        self.held = True
+        self._door = door
+        door.before_handling = self
+
+    async def __call__(self, _command: InboxCommand) -> None:
+        await eventually(lambda: is_true(not self.held), "the end of the turn")
+
+    async def is_shown(self, alex: Person, ts: str, death: Death) -> bool:
+        self._door.tell(Progress(doing=Activity.READING))
+        return death.came or READING in str(await alex.thread(ts))
+
+
+async def begin(chat: Chat, alex: Person, way: Way) -> str:
+    ts = await alex.start()
+    if way.begun:
+        await click(alex, ts)
+        await alex.sees(ts, "1 steps")
+    await eventually(lambda: is_settled(chat), "a thread that waits")
+    chat.door.replies = way.replies
+    return ts
+
+
+async def goes_on(workspace: Workspace, folder: Path, alex: Person, ts: str, way: Way) -> None:
+    """Start the program again, and check the thread and its card."""
+
+    def prepare(door: ScriptedDoor) -> None:
+        door.replies = way.replies
+
+    async with chat_at(workspace, folder, timing=BRISK, prepare=prepare) as chat:
+        await has_one_card(chat, alex, ts, way)
+
+
+async def has_one_card(chat: Chat, alex: Person, ts: str, way: Way) -> None:
+    """Check that the thread has one card with buttons, which is the newest and works."""
+    steps = 1 + way.begun
+    await alex.sees(ts, f"{steps} steps")
+    await eventually(lambda: is_settled(chat), "the end of what was left")
+
+    async def one_card() -> bool:
+        thread = await alex.thread(ts)
+        return sum(map(has_buttons, thread)) == 1 and READING not in str(thread)
+
+    await eventually(one_card, "a thread with one card", deadline=10)
+    session = await chat.store.sessions.in_thread(alex.channel, ts)
+    assert session is not None
+    newest = await chat.store.outbox.latest(session.id)
+    card = await with_buttons(alex, ts)
+    assert newest is not None
+    assert (card["metadata"]["event_payload"]["id"], card["text"]) == (newest.id, f"{steps} steps")
+    thread = await alex.thread(ts)
+    assert [message["text"] for message in thread].count("Heard: make it lighter") <= 1
+    assert str(thread).count("Heard: make it lighter") >= way.replies
+    await click(alex, ts)
+    await alex.sees(ts, f"{steps + 1} steps")
+    await eventually(lambda: is_settled(chat), "the end of the next turn")
+    assert [has_buttons(message) for message in await alex.thread(ts)].count(True) == 1
+
+
+async def is_settled(chat: Chat) -> bool:
+    """Check that no command, no message and no progress is under way."""
+    waiting = (
+        "SELECT (SELECT count(*) FROM outbox WHERE state = 'queued')"
+        " + (SELECT count(*) FROM job WHERE lane = 'turn' AND state = 'open')"
+    )
+    left = await chat.store.database.read(lambda connection: connection.exec_driver_sql(waiting).scalar())
+    return left == 0 and not chat.room._presence._places
+
+
+async def with_buttons(alex: Person, ts: str) -> Json:
+    (card,) = filter(has_buttons, await alex.thread(ts))
+    return card
+
+
+def has_buttons(message: Json) -> bool:
+    return any(block["type"] == "actions" for block in message.get("blocks", ()))
+
+
+async def is_true(value: bool) -> bool:  # noqa: FBT001  a condition to wait for
+    return value
