@@ -85,6 +85,20 @@ class OutboxContract:
         await outbox.mark_sent("a2", HERE, now=later(0), shown=shown)
         assert await other.find_shown("s1", "card") == shown
 
+    async def test_a_message_that_was_sent_shows_something_else_from_now_on(
+        self, outbox: Outbox, other: Outbox
+    ) -> None:
+        left = message("a2").model_copy(update={"card": message("a3").card})
+        await outbox.mark_changed(left)
+        assert await _pending(other) == ["a1", "b1"]
+        for outgoing_id in ("a1", "a2"):
+            await outbox.mark_sent(outgoing_id, HERE, now=later(0))
+        assert await other.find_shown("s1", "card") == message("a2")
+        await outbox.mark_changed(left)
+        assert await other.find_shown("s1", "card") == left
+        assert await other.latest("s1") == left
+        assert await _pending(other) == ["a3", "b1"]
+
     async def test_a_message_given_up_lets_the_next_one_pass(self, outbox: Outbox, other: Outbox) -> None:
         await outbox.mark_failed("a1", "no such channel", retry_at=None)
         assert await _pending(other) == ["a2", "b1"]

@@ -117,6 +117,10 @@ class Outbox(Protocol):
         """
         ...
 
+    async def mark_changed(self, shown: Outgoing) -> None:
+        """Record what a message that was sent shows from now on."""
+        ...
+
     async def mark_failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
         """Record a failure: retry at ``retry_at`` while the session's later messages wait, or never if it is ``None``.
 

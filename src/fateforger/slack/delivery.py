@@ -37,6 +37,7 @@ from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
 from fateforger.ui.session_cards import root_card
+from fateforger.values import replace
 from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, TryLater, ignore
 from fateforger.workers.supervisor import BackgroundTasks, Repeated, wait_for
 
@@ -257,6 +258,9 @@ class Delivery:
             await self.poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
         except (MessageGone, CallRefused) as trouble:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
+        else:
+            # A line under it that goes, or a picture that comes late, must not bring back what it showed.
+            await self.outbox.mark_changed(replace(shown, card=card))
 
     async def _thread(self, item: Outgoing) -> Place:
         """Return the place of a session: its thread, or the channel in which to open it.
@@ -356,7 +360,7 @@ class Delivery:
         async with self._turns.turn(item.session_id):
             shown = await self.outbox.find_shown(item.session_id, item.slot)
             where = await self.outbox.slot(item.session_id, item.slot)
-            if where is None or shown is None or shown.id != item.id:
+            if where is None or shown is None or (shown.id, shown.card) != (item.id, item.card):
                 return
             try:
                 async with asyncio.timeout(PUT_SECONDS):

@@ -130,11 +130,11 @@ class StatusLines:
         await self._change(shown, replace(shown.card, parts=parts))
 
     async def _off_the_card(self, line: Line, under: Outgoing) -> None:
-        """Remove the line from its card, unless a later card has replaced that already."""
+        """Remove the line from its message, unless a later card has replaced that already."""
         line.under = None
-        stands = await self.outbox.find_shown(under.session_id, under.slot)
-        if stands is not None and stands.id == under.id:
-            await self._change(under, under.card)
+        shown = await self.outbox.find_shown(under.session_id, under.slot)
+        if shown is not None and shown.id == under.id:
+            await self._change(shown, shown.card)
 
     async def _change(self, shown: Outgoing, card: Card) -> None:
         where = await self.outbox.slot(shown.session_id, shown.slot)

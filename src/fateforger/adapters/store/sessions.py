@@ -104,6 +104,14 @@ class SqlOutbox:
     async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Outgoing | None = None) -> None:
         await self._database.write(lambda connection: _mark_sent(connection, outgoing_id, where, now, shown))
 
+    async def mark_changed(self, shown: Outgoing) -> None:
+        changed = (
+            update(OUTBOX)
+            .where(OUTBOX.c.id == shown.id, OUTBOX.c.state == _SENT)
+            .values(message=shown.model_dump_json())
+        )
+        await self._database.write(lambda connection: connection.execute(changed))
+
     async def mark_failed(self, outgoing_id: str, error: str, *, retry_at: datetime | None) -> None:
         state = "dead" if retry_at is None else "queued"
         failed = (
