@@ -402,7 +402,8 @@ def _presenter(step: Step) -> Step:
         session = session.with_thread(last_words=hearing.last_words)
     if session.sync.held is not None and session.sync.held.asked != given.cause and not _keeps_held(given.command):
         session = session.with_sync(held=None)
-    session = session.with_thread(notice=join_notices((*hearing.notices, session.thread.notice)))
+    notice = join_notices((*hearing.notices, session.thread.notice))
+    session = session.with_thread(notice=None if notice is None else notice.with_lines_once())
     if hearing.lines:
         session = session.remark(*hearing.lines)
     outcome = replace(

@@ -314,7 +314,7 @@ class Turns:
         if rest is not None:
             notice = before.thread.notice
             blocked = notice is not None and notice.refused
-            turn = replace(turn, wishes=rest.left, later=rest.left_later, blocked=blocked)
+            turn = replace(turn, lines=(), wishes=rest.left, later=rest.left_later, blocked=blocked)
         outcome = await entry.run(turn, work.model)
         if outcome.rules:
             # This comes before the turn acts: if the program dies during it, the reply is read nevertheless.

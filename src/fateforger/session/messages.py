@@ -35,6 +35,10 @@ class Notice(BaseModel):
     unread: str = ""
     replied: bool = False
 
+    def with_lines_once(self) -> Notice:
+        """Return the notice with each line once."""
+        return replace(self, lines=tuple(dict.fromkeys(self.lines)))
+
 
 def join_notices(notices: Iterable[Notice | None]) -> Notice | None:
     """Return what came of several wishes as one notice; it is a refusal only if all of them were refused."""
@@ -43,7 +47,7 @@ def join_notices(notices: Iterable[Notice | None]) -> Notice | None:
         return found[0] if found else None
     codes = [notice.code for notice in found]
     return Notice(
-        lines=tuple(dict.fromkeys(line for notice in found for line in notice.lines)),
+        lines=tuple(line for notice in found for line in notice.lines),
         refused=all(notice.refused for notice in found),
         code=CHANGE if CHANGE in codes else codes[-1],
         draft=tuple(line for notice in found for line in notice.draft),

@@ -543,7 +543,7 @@ class Session(BaseModel):
         return self.with_thread(notice=Notice(lines=lines, code=code, draft=draft) if lines else None)
 
     def say(self, *lines: str, code: str = "") -> Session:
-        """Return the session with lines added to its notice, each once. A refusal becomes an ordinary notice."""
+        """Return the session with lines added as by :meth:`remark`. A refusal becomes an ordinary notice."""
         if not lines:
             return self
         said = self.remark(*lines)
@@ -551,11 +551,13 @@ class Session(BaseModel):
         return said.with_thread(notice=replace(notice, refused=False, code=code or notice.code))
 
     def remark(self, *lines: str) -> Session:
-        """Return the session with lines added to its notice, each once. A refusal stays one."""
-        if not lines:
+        """Return the session with lines added to its notice, those that are new to it. A refusal stays one."""
+        known = self.notice_lines
+        new = tuple(line for line in dict.fromkeys(lines) if line not in known)
+        if not new:
             return self
-        notice = self.thread.notice or Notice(lines=lines)
-        return self.with_thread(notice=replace(notice, lines=tuple(dict.fromkeys((*notice.lines, *lines)))))
+        notice = self.thread.notice or Notice(lines=new)
+        return self.with_thread(notice=replace(notice, lines=(*known, *new)))
 
     def refuse(self, *lines: str, code: str = "") -> Session:
         """Return the session, otherwise unchanged, with the reasons why it does not do something."""

@@ -162,6 +162,20 @@ async def test_the_rest_of_a_message_is_carried_out_after_its_undo(spoken: House
     assert spoken.on_calendar().get("Mail") not in {"15:00-15:30", "16:00-16:30"}
 
 
+async def test_each_effect_of_an_undo_and_a_change_is_said(spoken: House) -> None:
+    """S51, S263: also when both do the same to the calendar."""
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await anna.choose("Mail", "15 min later")
+    await says(anna, wants("change"), patch(timed(1, "16:00", 30)))
+    assert anna.words.count("Calendar: 1 updated.") == 1
+    await says(anna, wants("undo", also("change", "mail at three"), words="undo that"), patch(timed(1, "15:00", 30)))
+    assert spoken.on_calendar()["Mail"] == "15:00-15:30"
+    undone, changed = anna.words.split("Calendar: 1 updated.")[:-1]
+    assert "Your last change is taken back." in undone
+    assert "“Mail” is now 15:00–15:30" in changed
+
+
 async def test_what_follows_an_undo_that_failed_does_not_go_on(spoken: House) -> None:
     """S263: nothing is committed with a change that was to be taken back."""
     anna = Person(spoken)
