@@ -74,8 +74,16 @@ class OutsideContext(BaseModel):
     estimates: tuple[Estimate, ...] = ()
     plans: tuple[OpenPlan, ...] = ()
     talk: RecentTalk | None = None
+    focus: str | None = None
+    """Id of the task that the person is going through in this thread (S217)."""
+
+    @property
+    def focus_number(self) -> int | None:
+        """The row of that task in the queue."""
+        return next((n for n, task in enumerate(self.tasks[:MOST_TASKS], 1) if task.id == self.focus), None)
 
 
+MOST_TASKS = 25
 T = TypeVar("T")
 WHICH_TASK = mark_message("I could not tell which task of your queue you mean; please name it.")
 HOW_TASK = mark_message("I did not understand how that task shall be; please say it once more.")
@@ -84,6 +92,8 @@ NO_SUCH_LANGUAGE = mark_message("I do not speak that language.")
 _SETTLED = frozenset({Purpose.PUT_BACK, Purpose.APPROVE, Purpose.RETRY, Purpose.OPEN})
 _CHANGED = frozenset({Purpose.PAUSE, Purpose.RESUME, Purpose.STOP})
 _MOVED = frozenset({Purpose.UP, Purpose.DOWN, Purpose.FIRST, Purpose.LAST})
+_OF_FOCUS = _SETTLED | _CHANGED | _MOVED | {Purpose.EDIT, Purpose.NOW, Purpose.TIME, Purpose.DONE, Purpose.UNREMIND}
+"""Wishes about a task that mean the one in focus if they name no other."""
 
 
 def read_request(
@@ -92,6 +102,8 @@ def read_request(
     """Return the request; ``None`` if there is nothing to do and nothing to say. Raises ``BadInput``."""
     if words.plan:
         return _plan_another_day(reply, words.date)
+    if words.number is None and words.wants in _OF_FOCUS:
+        words = replace(words, number=context.focus_number)
     match words.wants:
         case Purpose.BUTTON:
             return _press(reply, words.number, context)
@@ -142,7 +154,9 @@ def list_outside(context: OutsideContext) -> tuple[Table, ...]:
             for n, button in enumerate(talk.buttons, 1)
         ]
     )
+    focus = [] if context.focus_number is None else [{"number": context.focus_number}]
     found: dict[str, list[dict[str, Any]]] = {
+        "focus": focus,
         "items": items,
         "durations": durations,
         "plans": plans,
@@ -251,7 +265,6 @@ def _plan_another_day(reply: TimeboxingUserReply, day: Date | None) -> HydratedM
     return HydratedMessage(intent=Purpose.WORK, execution_path="enqueue", spec=spec, haste="asks")
 
 
-MOST_TASKS = 25
 OWN = "timeboxing"
 """Workflow of the program itself, which no task uses."""
 DECOMPOSE = "decompose"
