@@ -82,6 +82,7 @@ ALLOWED = {
     "ui/proposal_cards.py::_quote_text": "takes out what turns the direction of writing, whatever it says",
     "slack/notices.py::perform": "finds a message in Slack by its mark",
     "slack/handlers.py::start": "whether a command claims the calendar with a code, a fixed form (S105)",
+    "slack/handlers.py::hear": "a leading slash, which makes a command of a message (S152)",
     "slack/handlers.py::_handle_first_words": "a leading slash, which makes a command of a message (S152)",
     "conversation/queue/service.py::handle_typed": "a leading slash, which makes a command of a message (S152)",
     "slack/notices.py::deliver_notification": "finds a message in Slack by its mark",

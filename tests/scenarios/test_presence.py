@@ -548,28 +548,6 @@ async def test_a_turn_without_a_card_of_its_own_takes_the_line_away_again(chat: 
     await eventually(as_before, "the card as it was")
 
 
-async def test_a_card_that_was_left_does_not_come_back_with_the_line_under_it(
-    without_agents: tuple[Chat, Person],
-) -> None:
-    """S217: the line goes when the turn is over; what it stood under is over by then, and has no controls any more."""
-    chat, alex = without_agents
-    ts = await alex.start()
-    held = Held(chat.door)
-    await alex.use((await alex.thread(ts))[0], "Count")
-    await alex.sees(ts, "_Thinking…_")
-    held.go_on.set()
-    await alex.sees(ts, "1 steps")
-    await eventually(lambda: over(chat), "the end of the turn")
-    left = (await alex.thread(ts))[0]
-    assert "Thinking" not in str(left["blocks"])
-    assert not any(block["type"] == "actions" for block in left["blocks"])
-
-
-async def over(chat: Chat) -> bool:
-    """Whether no line is shown any more."""
-    return not chat.room._presence._places
-
-
 async def test_after_a_crash_nothing_is_left(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
     """What a turn that died has left, and one that died after its answer, is gone once the program is back."""
     async with chat_at(workspace, tmp_path, timing=BRISK):

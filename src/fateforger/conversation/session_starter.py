@@ -136,6 +136,8 @@ class SessionStarter:
         Only messages that address the bot are read.
         """
         earlier = await self.sessions.of_user(opening.user_id)
+        if opening.addressed and await self.tasks.handle_typed(opening):
+            return True
         running = None
         if opening.thread_ts is not None:
             running = await self.sessions.in_thread(opening.channel, opening.thread_ts)
@@ -147,8 +149,6 @@ class SessionStarter:
             return True
         if not opening.addressed or not opening.text:
             return not opening.addressed
-        if await self.tasks.handle_typed(opening):
-            return True
         return self.model is not None and await self._read(opening, earlier, self.model)
 
     async def _read(self, opening: Opening, earlier: Sequence[Session], connected: Model) -> bool:
@@ -180,7 +180,7 @@ class SessionStarter:
         session = build_session(start, earlier, calendar_write=self.calendar_write)
         session = session.with_options(language=spoken.code, language_chosen=spoken.chosen)
         reply = to_reply(session.id, opening)
-        context = await self.tasks.find_context(opening.user_id, opening.at)
+        context = await self.tasks.find_context(opening.user_id, opening.at, opening.channel, opening.thread_ts)
         context = replace(context, plans=tuple(map(_describe_plan, filter(_is_open, earlier))))
         with self.logbook.turn(reply, session) as entry:
             opened = await entry.opening(reply, session, model, context)

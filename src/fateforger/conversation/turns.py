@@ -388,7 +388,7 @@ class Turns:
             memory=memory,
             lines=explain_withheld(command),
             proposals=await self._find_proposals(before, command),
-            context=await self._find_context(command),
+            context=await self._find_context(before, command),
             offered=more,
             offer_trouble=trouble,
             settled=await self.other_days.find_settled(before),
@@ -402,11 +402,11 @@ class Turns:
             return ()
         return await self.proposals.waiting(before, command.at)
 
-    async def _find_context(self, command: SessionCommand) -> OutsideContext | None:
+    async def _find_context(self, session: Session, command: SessionCommand) -> OutsideContext | None:
         """Return what a message may be about that is not in this plan."""
         if self.model is None or not isinstance(command, TimeboxingUserReply):
             return None
-        return await self.tasks.find_context(command.user_id, command.at)
+        return await self.tasks.find_context(command.user_id, command.at, session.channel, session.thread_ts)
 
     async def _settle(self, before: Session, outcome: TurnOutcome, after: Session, command: SessionCommand) -> Session:
         """Return the session with its consequences applied: questions noted, history updated, stale views dropped."""

@@ -273,6 +273,11 @@ def change_details(said: Mapping[str, Any], before: TaskDetails = PLAIN) -> Task
 _WAY = (("place", "place", ""), ("minutes", "travel_minutes", 0))
 
 
+def describe_due(details: TaskDetails) -> str:
+    """Return when a task is due, as in :func:`list_facts`; empty if that is not said."""
+    return "".join(_format_limit(_DUE, details.due_day, details.due_time))
+
+
 def list_facts(details: TaskDetails) -> tuple[str, ...]:
     """Return the details in a few words each, without the kind: ``at 14:00``, ``due on Friday 6 March``."""
     return tuple(_facts(details))

@@ -94,11 +94,29 @@ class Exchange(BaseModel):
         return cls(person=shorten(person, LONGEST_EXCHANGE), bot=shorten(bot, LONGEST_EXCHANGE))
 
 
+class Focus(BaseModel):
+    """The task that a person is going through in a place, until an instant (S217).
+
+    Without a ``thread_ts`` it is the channel as a whole. ``seen`` are the tasks that they are done with.
+    """
+
+    model_config = _FROZEN
+    task_id: str
+    seen: tuple[str, ...] = ()
+    channel: str
+    thread_ts: str | None = None
+    until: datetime
+
+    def covers(self, channel: str, thread_ts: str | None, at: datetime) -> bool:
+        """Check whether words in a place at an instant are about the task."""
+        return at < self.until and channel == self.channel and self.thread_ts in {None, thread_ts}
+
+
 class RecentTalk(BaseModel):
     """The last exchanges with a person outside of plans, up to the instant ``at``.
 
     ``buttons`` are those of the last card, so that words can press them; ``wrote`` are the ids of the commands that
-    wrote rules, the latest last.
+    wrote rules, the latest last. ``focus`` is the task that they are going through.
     """
 
     model_config = _FROZEN
@@ -106,6 +124,7 @@ class RecentTalk(BaseModel):
     exchanges: tuple[Exchange, ...] = ()
     buttons: tuple[Button, ...] = ()
     wrote: tuple[str, ...] = ()
+    focus: Focus | None = None
 
     @classmethod
     def after(
@@ -124,6 +143,7 @@ class RecentTalk(BaseModel):
             exchanges=(*before.exchanges, exchange)[-MOST_EXCHANGES:],
             buttons=buttons,
             wrote=(*before.wrote, *wrote)[-MOST_EXCHANGES:],
+            focus=before.focus,
         )
 
 

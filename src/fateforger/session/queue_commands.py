@@ -78,6 +78,20 @@ class ShowTasks(QueueCommandBase):
     kind: Literal["show_tasks"] = "show_tasks"
 
 
+class RefineTasks(QueueCommandBase):
+    """Go through the tasks of the queue that lack something, one at a time (S218).
+
+    ``seen`` is the task that the person is done with; without one they begin. With ``ends`` they have enough.
+    """
+
+    action: ClassVar = CardAction("queue.refine", mark_message("Go through my tasks"))
+    next: ClassVar = CardAction("queue.refine.next", mark_message("Fine as it is"), read_target("seen"))
+    end: ClassVar = CardAction("queue.refine.end", mark_message("That's enough"), read_target("seen", ends=True))
+    kind: Literal["refine_tasks"] = "refine_tasks"
+    seen: str = ""
+    ends: bool = False
+
+
 class DoTaskNow(QueueCommandBase):
     """Do a task's work without the queue; complex work only if the person ``insists`` (S163-S165)."""
 
@@ -307,6 +321,7 @@ CardCommand = (
     | RemindTask
     | PullTask
     | ShowTasks
+    | RefineTasks
     | DoTaskNow
     | SettleTask
     | BlockTimeFor

@@ -26,6 +26,7 @@ COMMAND_NAME = "/timebox"
 PULL_COMMAND = "/pull"
 TASKS_COMMAND = "/tasks"
 WEEK_COMMAND = "/week"
+REFINE_COMMAND = "/task-refine"
 
 QUEUE_PREFIX = "queue."
 """Prefix of actions on the queue; the answer replaces the card."""

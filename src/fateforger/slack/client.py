@@ -19,7 +19,15 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from fateforger.errors import BadInput, WorldError
-from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND, WEEK_COMMAND
+from fateforger.slack.addresses import (
+    COMMAND_NAME,
+    PULL_COMMAND,
+    REFINE_COMMAND,
+    SAVE_AS_TASK,
+    START,
+    TASKS_COMMAND,
+    WEEK_COMMAND,
+)
 
 BOT_EVENTS = (
     "agent_session_stopped",
@@ -36,7 +44,7 @@ BOT_SCOPES: Mapping[str, str] = {
     "assistant:write": "to be an agent, with suggestions of what to say first",
     "channels:history": "to read replies in a plan's thread in a public channel",
     "chat:write": "to post plans, keep them up to date, say what is going on meanwhile, and name their threads",
-    "commands": f"{COMMAND_NAME}, {PULL_COMMAND}, {TASKS_COMMAND}, {WEEK_COMMAND} and the shortcuts",
+    "commands": f"{COMMAND_NAME}, {PULL_COMMAND}, {TASKS_COMMAND}, {WEEK_COMMAND}, {REFINE_COMMAND} and the shortcuts",
     "files:write": "to show the day as a picture",
     "groups:history": "to read replies in a plan's thread in a private channel",
     "im:history": "to read direct messages to the planner",
@@ -100,6 +108,11 @@ def app_manifest() -> dict[str, Any]:
                     "command": WEEK_COMMAND,
                     "description": "Plan the next five working days, the rest of this week, or the next week",
                     "usage_hint": "[this | next]",
+                    "should_escape": False,
+                },
+                {
+                    "command": REFINE_COMMAND,
+                    "description": "Go through your tasks and make each clear enough to be planned",
                     "should_escape": False,
                 },
             ],

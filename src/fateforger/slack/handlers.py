@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
-from typing import get_args
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.agent_proposals import build_answer_job
 from fateforger.conversation.ports import CoordinatorPort
-from fateforger.conversation.queue.dispatch import NOT_A_WEEK, name_commands
+from fateforger.conversation.queue.dispatch import read_typed
 from fateforger.errors import BadInput, StoreUnavailable, UserError
 from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
 from fateforger.ports.clock import Clock
@@ -29,8 +28,6 @@ from fateforger.session.queue_commands import (
     PullTask,
     QueueCommand,
     QueueCommandBase,
-    ShowTasks,
-    WeekSpan,
 )
 from fateforger.session.store import Feedbacks, Rating, Sent
 from fateforger.slack import phrases
@@ -43,15 +40,14 @@ from fateforger.slack.access import (
     parse_sent_code,
     parse_typed_code,
 )
-from fateforger.slack.addresses import PULL_COMMAND, WEEK_COMMAND
+from fateforger.slack.addresses import COMMAND_NAME
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.home import Home
 from fateforger.slack.notices import first_greeting_job, greeting_job, retire_welcome, suggest
 from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
-from fateforger.tasks.intent import parse_command
-from fateforger.tasks.task import read_task_id
+from fateforger.tasks.intent import TypedCommand, parse_command
 from fateforger.text import gettext as _
 from fateforger.values import replace, replace_named
 from fateforger.workers.lanes import ERASING, STOP_TURN, PersonalDataRequest, StopTurn
@@ -176,6 +172,10 @@ class RequestHandler:
         if len(said.text) > LONGEST:
             self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(TOO_LONG))
             return
+        typed = parse_command(said.text)
+        if typed is not None:
+            await self._carry_out_typed(said, typed)
+            return
         text, withheld = redact_credentials(said.text)
         reply = TimeboxingUserReply(
             command_id=said.command_id,
@@ -186,6 +186,29 @@ class RequestHandler:
             withheld=withheld,
         )
         await self.record(reply)
+
+    async def _carry_out_typed(self, said: MessageSaid, typed: TypedCommand) -> None:
+        """Carry out a slash command that was written out in the thread of a plan, next to the plan (S147, S151)."""
+        place = Place(said.channel, said.thread_ts)
+        if typed.name == COMMAND_NAME:
+            asked = Place(said.channel) if typed.rest else place
+            words = await self.start(said.command_id, said.user_id, asked, said=typed.rest)
+            if words is not None:
+                self.send_ephemeral(said.user_id, place, words)
+            return
+        with self.tell_refusal(said.user_id, place):
+            try:
+                answered = await find_private_place(self.people, said.user_id, place)
+            except SlackCallError as trouble:
+                raise BadInput(_(phrases.NO_ZONE)) from trouble
+            about = {
+                "command_id": said.command_id,
+                "user_id": said.user_id,
+                "at": self.clock.now(),
+                "channel": answered.channel,
+                "thread_ts": answered.thread_ts,
+            }
+            await self.record(read_typed(typed, about))
 
     async def _handle_first_words(self, said: MessageSaid) -> None:
         """Handle a first message: a command, text for the model, or else a welcome or a refusal.
@@ -201,7 +224,11 @@ class RequestHandler:
         if len(said.text) > LONGEST:
             await self._refuse(said, _(TOO_LONG))
             return
-        readable = self.door.reads_words or parse_command(said.text) is not None
+        typed = parse_command(said.text)
+        if typed is not None and typed.name == COMMAND_NAME:
+            await self._carry_out_typed(said, typed)
+            return
+        readable = self.door.reads_words or typed is not None
         first = await self._opening(said) if readable else None
         if first is not None:
             await self.record(first)
@@ -267,21 +294,13 @@ class RequestHandler:
         refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
             return refusal
-        task_id = read_task_id(said) if said else None
         about = {"command_id": command_id, "user_id": user_id, "at": self.clock.now()}
-        if name == WEEK_COMMAND:
-            if (span := said or "coming") not in get_args(WeekSpan):
-                return name_commands(NOT_A_WEEK)
-            zone = await self.people.zone(user_id)
-            if zone is None:
-                return _(phrases.NO_ZONE)
-            command: QueueCommand = PlanWeek.model_validate({**about, "span": span, "tz": zone})
-        elif name != PULL_COMMAND:
-            command = ShowTasks.model_validate(about)
-        elif said and task_id is None:
-            return phrases.name_commands(phrases.NOT_A_TASK)
-        else:
-            command = PullTask.model_validate({**about, "task_id": task_id})
+        try:
+            command = read_typed(TypedCommand(name, said), about)
+        except BadInput as error:
+            return error.message
+        if isinstance(command, PlanWeek) and await self.people.zone(user_id) is None:
+            return _(phrases.NO_ZONE)
         try:
             direct = await self.people.direct_channel(user_id)
         except SlackCallError:

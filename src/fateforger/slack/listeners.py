@@ -33,6 +33,7 @@ from fateforger.slack.addresses import (
     PROPOSAL_PREFIX,
     PULL_COMMAND,
     QUEUE_PREFIX,
+    REFINE_COMMAND,
     SAVE_AS_TASK,
     SAY,
     START,
@@ -113,6 +114,7 @@ class Listeners:
         app.command(PULL_COMMAND)(listen(self._queue))
         app.command(TASKS_COMMAND)(listen(self._queue))
         app.command(WEEK_COMMAND)(listen(self._queue))
+        app.command(REFINE_COMMAND)(listen(self._queue))
         app.global_shortcut(START)(listen(self._shortcut))
         app.message_shortcut(SAVE_AS_TASK)(listen(self._save_as_task))
         app.event("message")(listen(self._message))

@@ -59,11 +59,6 @@ NOT_A_DATE = mark_message(
     "With just `{command}` we start with today, and you can still change the day."
 )
 
-NOT_A_TASK = mark_message(
-    "I can read a task's id like this: `{pull} ff-4k7w9c`. "
-    "With just `{pull}` I take what comes first; `{tasks}` lists what there is."
-)
-
 PLANNED_ELSEWHERE = mark_message("I'll plan this with you in a direct message.")
 MOVED = mark_message("This goes on in a direct message.")
 UNREAD = mark_message(

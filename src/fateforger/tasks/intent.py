@@ -23,6 +23,8 @@ class Purpose(StrEnum):
     """The reminder of a task of the queue is not wanted any more."""
     TASKS = "tasks"
     """The queue is to be shown."""
+    REFINE = "refine"
+    """The tasks of the queue are to be gone through, one at a time, to make them clear."""
     WEEK = "week"
     """The tasks of the queue are to be planned over the coming working days."""
     NEXT_WEEK = "next_week"

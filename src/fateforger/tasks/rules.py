@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from fateforger.errors import BadInput
 from fateforger.tasks.task import Decompose, QueuedTask, TaskSpec, TaskState
-from fateforger.text import gettext, mark_message, ngettext
+from fateforger.text import gettext, mark_message
 from fateforger.text import gettext as _
 from fateforger.values import replace
-from fateforger.workflow.conformance import CheckedRule, Verdict, check, explain_refusal
+from fateforger.workflow.conformance import CheckedRule, Verdict, check, explain_refusal, suggest_remedy
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped
 from fateforger.workflow.predicates import plan_steps
 from fateforger.workflow.trace import Step
@@ -17,7 +17,6 @@ from fateforger.workflow.trace import Step
 NONE: Mapping[str, bool] = {}
 OF_THE_QUEUE = {"one_task_in_progress": True, "changes_tracked_in_task": True, "at_least_one_actionable_task": True}
 """States that the queue guarantees: one claim at a time, and each step stored with its task."""
-MOST_NAMED = 4
 
 
 def workflow_of(spec: TaskSpec) -> Workflow | None:
@@ -25,14 +24,12 @@ def workflow_of(spec: TaskSpec) -> Workflow | None:
     return load_shipped(spec.workflow) if spec.workflow in list_shipped() else None
 
 
-def rule_names(spec: TaskSpec) -> tuple[str, ...]:
-    """Return the rules that will apply, as far as they have a title, with a count of the others."""
+def list_rules(spec: TaskSpec) -> tuple[str, ...]:
+    """Return all rules that will apply, in plain words."""
     workflow = workflow_of(spec)
     if workflow is None:
         return ()
-    named = [_(each.title) for each in workflow.rules if each.title][:MOST_NAMED]
-    more = len(workflow.rules) - len(named)
-    return (*named, ngettext("and {count} more", "and {count} more", more)) if more else tuple(named)
+    return tuple(_(each.title or each.remedy or suggest_remedy(each.rule)) for each in workflow.rules)
 
 
 def next_step(task: QueuedTask, *actions: str, facts: Mapping[str, bool] = NONE) -> Step:

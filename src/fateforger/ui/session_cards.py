@@ -24,6 +24,7 @@ from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.queue_commands import LONGEST_TEXT_AGAIN, WRITTEN, ChooseLanguage, ReadAgain
 from fateforger.session.stages import TimeboxingStage
+from fateforger.tasks.task import Mode
 from fateforger.text import (
     count_tasks,
     format_short_day,
@@ -118,10 +119,19 @@ def moved_card(session: Session) -> Card:
     return Card(text=line, parts=(Note(text=line),))
 
 
+MODES: Mapping[Mode, str] = {
+    "dispositor": mark_message("It waits in your queue; nothing was carried out."),
+    "executor": mark_message("It was pulled from your queue."),
+    "direct": mark_message("It went around your queue."),
+}
+"""Words for how work was started (S146)."""
+
+
 def root_card(session: Session) -> Card:
-    """Return the line as a message."""
+    """Return the line as a message, with a note if the plan was pulled from the queue."""
     line = root_line(session)
-    return Card(text=line.replace("**", ""), parts=(Prose(text=line),))
+    pulled = (Note(text=_(MODES[session.options.mode])),) if session.options.mode == "executor" else ()
+    return Card(text=line.replace("**", ""), parts=(Prose(text=line), *pulled))
 
 
 def root_line(session: Session) -> str:

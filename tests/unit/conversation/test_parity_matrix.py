@@ -72,13 +72,20 @@ QUEUE: Mapping[str, tuple[str, Any, Answer]] = {
     "queue.do.resume": ("ff-2", None, wanting("resume", number=2)),
     "queue.do.stop": ("ff-2", None, wanting("stop", number=2)),
     "week.plan": ("", None, wanting("week")),
+    "queue.refine": ("", None, wanting("refine")),
     "duration.forget": ("deep report", None, wanting("duration", number=1)),
     "duration.correct": ("", "150 deep report", wanting("duration", number=1, percent=150)),
     "language.choose": ("", "nl", wanting("language", speak="nl")),
 }
 """Controls of the queue and App Home: their target and value, and what a model answers for the same words."""
-OF_A_CARD = {"week.all": WEEK, "week.open": WEEK.replace("}]}", '}],"chosen":"2026-03-03"}'), "week.drop": ""}
-"""Controls of a drafted week, which only its card knows; words press the button of the last card."""
+OF_A_CARD = {
+    "week.all": WEEK,
+    "week.open": WEEK.replace("}]}", '}],"chosen":"2026-03-03"}'),
+    "week.drop": "",
+    "queue.refine.next": "ff-1",
+    "queue.refine.end": "ff-1",
+}
+"""Controls that only their card knows, of a drafted week or a task in focus; words press the button of the last card."""
 QUEUE_ELSEWHERE = {
     "queue.do.retry": "“try it again” is the same wish as queue.retry, which answers with a card",
     "queue.page": "words show the whole queue; nobody has to turn its pages",

@@ -46,6 +46,7 @@ class Table:
     store: Store
     latest: LatestMessages
     faults: Failing
+    people: People
 
     async def answer(self, body: Json) -> tuple[int, str]:
         response = await self.app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body))
@@ -90,7 +91,7 @@ async def table() -> AsyncIterator[Table]:
     )
     app = new_app(client)
     listeners.register(app)
-    yield Table(app, listeners, store, poster.latest, faults)
+    yield Table(app, listeners, store, poster.latest, faults, people)
     await errands.close(seconds=1)
     await http.close()
     await store.aclose()
@@ -130,6 +131,34 @@ async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
         assert await table.answer(said("9.0")) == (200, "")
         assert await table.answer(said("9.0", type="app_mention", text="at 9.0")) == (200, "")
     assert [payload["text"] for payload in await table.recorded()] == ["count b1", "at 9.0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/pull", {"kind": "pull_task", "task_id": None}),
+        ("/pull ff-4k7w9c", {"kind": "pull_task", "task_id": "ff-4k7w9c"}),
+        ("/tasks", {"kind": "show_tasks"}),
+        ("/task-refine", {"kind": "refine_tasks"}),
+        ("/week next", {"kind": "plan_week", "span": "next"}),
+        ("/timebox 2026-03-09", {"kind": "start", "date": "2026-03-09", "thread_ts": None}),
+    ],
+)
+async def test_a_command_in_the_thread_of_a_plan_is_carried_out(table: Table, text: str, command: Json) -> None:
+    """S147, S151, S152: Slack runs none there, so it is written out; the plan never hears it, nor does a model."""
+    table.people._channels["U1"] = "C1"
+    table.people._zones["U1"] = ("Etc/UTC", datetime.max.replace(tzinfo=UTC))
+    assert await table.answer(said("9.0", text=text)) == (200, "")
+    (recorded,) = await table.recorded()
+    assert {name: recorded[name] for name in command} == command
+    assert (recorded["channel"], recorded["user_id"]) == ("C1", "U1")
+    if recorded["kind"] != "start":
+        assert recorded["thread_ts"] == "1.0"
+
+
+async def test_a_command_that_nobody_knows_is_no_message_to_the_plan(table: Table) -> None:
+    assert await table.answer(said("9.0", text="/fly")) == (200, "")
+    assert await table.recorded() == []
 
 
 async def test_what_cannot_be_recorded_is_not_answered(table: Table) -> None:

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import yaml
 
-from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, SAVE_AS_TASK, START, TASKS_COMMAND, WEEK_COMMAND
+from fateforger.slack.addresses import (
+    COMMAND_NAME,
+    PULL_COMMAND,
+    REFINE_COMMAND,
+    SAVE_AS_TASK,
+    START,
+    TASKS_COMMAND,
+    WEEK_COMMAND,
+)
 from fateforger.slack.client import BOT_EVENTS, BOT_SCOPES, app_manifest
 from localslack.manifest import EVENT_SCOPES, read_manifest
 
@@ -28,7 +36,13 @@ def test_every_event_is_covered_by_a_scope() -> None:
 
 def test_the_command_and_the_shortcut_are_those_the_code_knows() -> None:
     app = read_manifest(app_manifest())
-    assert [command.command for command in app.commands] == [COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND, WEEK_COMMAND]
+    assert [command.command for command in app.commands] == [
+        COMMAND_NAME,
+        PULL_COMMAND,
+        TASKS_COMMAND,
+        WEEK_COMMAND,
+        REFINE_COMMAND,
+    ]
     assert [(shortcut.type, shortcut.callback_id) for shortcut in app.shortcuts] == [
         ("global", START),
         ("message", SAVE_AS_TASK),

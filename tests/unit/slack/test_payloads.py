@@ -148,7 +148,7 @@ def test_what_a_person_wrote_is_heard(subtype: str | None) -> None:
 # --- starting -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["/pull", "/tasks", "/week"])
+@pytest.mark.parametrize("command", ["/pull", "/tasks", "/week", "/task-refine"])
 def test_the_commands_of_the_queue(command: str) -> None:
     """S157, S158"""
     payload = {

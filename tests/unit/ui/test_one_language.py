@@ -244,7 +244,7 @@ def queued() -> Iterator[str]:
     yield from words_of(build_task_card(waiting, (waiting,)))
     yield from list_facts(waiting.id, spec)
     for state in TaskState:
-        yield from words_of(build_queue_card((queued_tasks.task("ff-333333", state=state),)))
+        yield from words_of(build_queue_card((queued_tasks.task("ff-333333", state=state),), date(2026, 3, 2)))
 
 
 def excluded() -> Iterator[str]:

@@ -78,8 +78,16 @@ class OutsideContext(BaseModel):
     estimates: tuple[Estimate, ...] = ()
     plans: tuple[OpenPlan, ...] = ()
     talk: RecentTalk | None = None
+    focus: str | None = None
+    """Id of the task that the person is going through in this thread (S217)."""
+
+    @property
+    def focus_number(self) -> int | None:
+        """The row of that task in the queue."""
+        return next((n for n, task in enumerate(self.tasks[:MOST_TASKS], 1) if task.id == self.focus), None)
 
 
+MOST_TASKS = 25
 T = TypeVar("T")
 WHICH_TASK = mark_message("I could not tell which task of your queue you mean; please name it.")
 HOW_TASK = mark_message("I did not understand how that task shall be; please say it once more.")
@@ -88,6 +96,8 @@ NO_SUCH_LANGUAGE = mark_message("I do not speak that language.")
 _SETTLED = frozenset({Purpose.PUT_BACK, Purpose.APPROVE, Purpose.RETRY, Purpose.OPEN})
 _CHANGED = frozenset({Purpose.PAUSE, Purpose.RESUME, Purpose.STOP})
 _MOVED = frozenset({Purpose.UP, Purpose.DOWN, Purpose.FIRST, Purpose.LAST})
+_OF_FOCUS = _SETTLED | _CHANGED | _MOVED | {Purpose.EDIT, Purpose.NOW, Purpose.TIME, Purpose.DONE, Purpose.UNREMIND}
+"""Wishes about a task that mean the one in focus if they name no other."""
 
 
 async def ask_queue(reply: TimeboxingUserReply, session: Session, model: Model, context: OutsideContext) -> QueueWords:
@@ -102,6 +112,8 @@ def read_request(
     reply: TimeboxingUserReply, words: QueueWords, context: OutsideContext, tz: str
 ) -> HydratedMessage | QueueCommand | SessionCommand | None:
     """Return the request; ``None`` if there is nothing to do and nothing to say. Raises ``BadInput``."""
+    if words.number is None and words.wants in _OF_FOCUS:
+        words = replace(words, number=context.focus_number)
     match words.wants:
         case Purpose.BUTTON:
             return _press(reply, words.number, context)
@@ -130,9 +142,9 @@ def find_thread(words: StartWords, context: OutsideContext) -> str | None:
 
 
 def list_open_plans(context: OutsideContext) -> tuple[Table, ...]:
-    """Return the tables of a first message: the plans that have a thread of their own, and what was said last."""
+    """Return the tables of a first message: the task in focus, the plans with threads, and what was said last."""
     plans = [{"number": n, "date": p.date.isoformat(), "step": p.step} for n, p in enumerate(context.plans, 1)]
-    return _drop_empty({"plans": plans, "said": _list_said(context)})
+    return _drop_empty({"focus": _list_focus(context), "plans": plans, "said": _list_said(context)})
 
 
 def list_queue(context: OutsideContext) -> tuple[Table, ...]:
@@ -149,8 +161,21 @@ def list_queue(context: OutsideContext) -> tuple[Table, ...]:
         {"number": n, "label": shorten(button.spoken or button.label, LONGEST_TEXT)}
         for n, button in enumerate(() if context.talk is None else context.talk.buttons, 1)
     ]
-    more = {"items": items, "durations": durations, "said": _list_said(context), "buttons": buttons}
+    more = {
+        "focus": _list_focus(context),
+        "items": items,
+        "durations": durations,
+        "said": _list_said(context),
+        "buttons": buttons,
+    }
     return (queue_table(context.tasks), workflow_table(), *_drop_empty(more))
+
+
+def _list_focus(context: OutsideContext) -> list[dict[str, Any]]:
+    number = context.focus_number
+    if number is None:
+        return []
+    return [{"number": number, "title": shorten(context.tasks[number - 1].spec.title, LONGEST_TEXT)}]
 
 
 def _list_said(context: OutsideContext) -> list[dict[str, Any]]:
@@ -251,7 +276,6 @@ def _revise_spec(spec: TaskSpec, words: WorkWords) -> TaskSpec:
         raise BadInput(_(HOW_TASK)) from None
 
 
-MOST_TASKS = 25
 OWN = "timeboxing"
 """Workflow of the program itself, which no task uses."""
 DECOMPOSE = "decompose"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
 from typing import assert_never
 
-from fateforger.planning.task_details import PLAIN, TaskDetails
+from fateforger.planning.task_details import PLAIN, TaskDetails, describe_due
 from fateforger.planning.task_details import list_facts as list_details
 from fateforger.session.cards import (
     Button,
@@ -31,13 +32,15 @@ from fateforger.session.queue_commands import (
     MoveTask,
     PlanWeek,
     PullTask,
+    RefineTasks,
     SettleTask,
     ShowTasks,
     TickTask,
     TurnQueue,
 )
 from fateforger.tasks.queue import blockers, ready_tasks
-from fateforger.tasks.rules import rule_names, workflow_of
+from fateforger.tasks.refinement import find_gaps
+from fateforger.tasks.rules import list_rules, workflow_of
 from fateforger.tasks.task import (
     ENDED,
     PRIORITIES,
@@ -59,17 +62,13 @@ from fateforger.tasks.transitions import possible_actions
 from fateforger.text import count_tasks, join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import tick_items
+from fateforger.ui.session_cards import MODES, START
 
 LISTED = 15
 LONGEST = 600
 EMPTY = mark_message("Your queue is empty.")
 ADD = Button(label=mark_message("Add a task"), action="form.queue_add")
 SHOW = ShowTasks.action.constant()
-MODES = {
-    "dispositor": mark_message("It waits in your queue; nothing was carried out."),
-    "executor": mark_message("It was pulled from your queue."),
-    "direct": mark_message("It went around your queue."),
-}
 
 
 def build_reply(sentence: str, *controls: Control, mode: Mode | None = None) -> Card:
@@ -95,6 +94,7 @@ def build_acknowledgment(task: QueuedTask) -> Card:
     parts: list[Part] = [
         Prose(text=text),
         Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
+        *build_rules(task.spec),
         Prose(text=_("Run `/pull {id}` to start it, or just go on; I keep it for you.", id=task.id)),
         Controls(items=(build_pull_button(task, _("Pull it now")), now, build_remind_button(task), SHOW.localize())),
         Note(text=_(MODES[task.mode])),
@@ -103,7 +103,7 @@ def build_acknowledgment(task: QueuedTask) -> Card:
 
 
 def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
-    """Return a task's id, kind, priority, workflow and rules, one line each."""
+    """Return a task's id, kind, priority, details and workflow, one line each."""
     lines = [
         f"`{task_id}`: {describe_kind(spec.work)}",
         _("Priority: {priority}", priority=priority_words(spec.priority)),
@@ -116,12 +116,15 @@ def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
         lines.append(_("Project: {project}", project=plain(spec.project)))
     if workflow_of(spec) is None:
         return (*lines, _("No rules apply to it"))
-    rules = "; ".join(plain(rule, 120) for rule in rule_names(spec))
-    return (
-        *lines,
-        _("Rules: {workflow}", workflow=plain(spec.workflow)),
-        _("Rules that will apply: {rules}", rules=rules),
-    )
+    return (*lines, _("Rules: {workflow}", workflow=plain(spec.workflow)))
+
+
+def build_rules(spec: TaskSpec) -> tuple[Part, ...]:
+    """Return the list of all rules that will apply to a task, in plain words (S155); nothing if there are none."""
+    rules = list_rules(spec)
+    if not rules:
+        return ()
+    return (Prose(text="\n".join((_("Rules that will apply:"), *(f"- {plain(rule, 200)}" for rule in rules)))),)
 
 
 def describe_reminder(at: datetime) -> str:
@@ -140,10 +143,10 @@ def describe_details(details: TaskDetails) -> str:
     return ", ".join((details.kind.words, *map(plain, list_details(details))))
 
 
-def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
+def build_queue_card(tasks: Sequence[QueuedTask], today: Date) -> Card:
     """Return the card of a person's queue in order (S157, S160).
 
-    ``tasks`` is the result of :func:`~fateforger.conversation.queue.dispatch.read_queue`.
+    ``tasks`` is the result of :func:`~fateforger.conversation.queue.dispatch.read_queue`, ``today`` the person's day.
     """
     queue = [task for task in tasks if task.state not in ENDED]
     if not queue:
@@ -155,7 +158,9 @@ def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
         len(can),
         tasks=count_tasks(len(queue)),
     )
-    rows = [Prose(text=format_row(task, tasks), control=build_row_control(task, tasks)) for task in queue[:LISTED]]
+    rows = [
+        Prose(text=_format_row(task, tasks, today), control=build_row_control(task, tasks)) for task in queue[:LISTED]
+    ]
     more = len(queue) - len(rows)
     parts: list[Part] = [Prose(text=f"**{text}**"), *rows]
     if more > 0:
@@ -166,18 +171,28 @@ def build_queue_card(tasks: Sequence[QueuedTask]) -> Card:
         )
         parts.append(Note(text=rest))
     pull = (PullTask.action.button(label=_("Pull the next"), style="primary"),) if can else ()
-    return Card(text=text, parts=(*parts, Controls(items=(*pull, ADD.localize(), PlanWeek.action.button()))))
+    plan = Button(label=_(START.label), action=START.action)
+    more_actions = (ADD.localize(), plan, PlanWeek.action.button(), *_build_refine(queue))
+    return Card(text=text, parts=(*parts, Controls(items=(*pull, *more_actions))))
 
 
-def format_row(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
-    """Return one line of the queue."""
-    facts = [priority_words(task.spec.priority), describe_state(task, tasks), *_list_reminder(task)]
-    return f"{format_task(task)} {', '.join(facts)}"
+def _build_refine(queue: Sequence[QueuedTask]) -> tuple[Button, ...]:
+    return (RefineTasks.action.button(),) if any(map(find_gaps, queue)) else ()
 
 
-def _list_reminder(task: QueuedTask) -> tuple[str, ...]:
-    at = task.spec.remind_at
-    return () if at is None else (f"⏰ {describe_reminder(at)}",)
+def _format_row(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> str:
+    """Return one line of the queue, and what a task waits for."""
+    facts = [priority_words(task.spec.priority), describe_state(task, tasks), *_list_dates(task, today)]
+    line = f"{format_task(task)} {', '.join(facts)}"
+    return f"{line}\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else line
+
+
+def _list_dates(task: QueuedTask, today: Date) -> tuple[str, ...]:
+    """Return when a task is due, whether that is over, and its reminder."""
+    due, at = describe_due(task.spec.details), task.spec.remind_at
+    day = task.spec.details.due_day
+    late = _("⚠️ {due}, and not done", due=due) if day is not None and day < today else due
+    return (*((late,) if late else ()), *(() if at is None else (f"⏰ {describe_reminder(at)}",)))
 
 
 def format_task(task: QueuedTask) -> str:
@@ -340,7 +355,9 @@ EMPTY_HOME = mark_message("Your queue is empty. What there is to do, and not on 
 NOT_NOW = mark_message("I cannot look up your queue just now; open this page again in a moment.")
 
 
-def build_queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: str = "") -> tuple[Part, ...]:
+def build_queue_parts(
+    everything: Sequence[QueuedTask], *, today: Date, page: int = 1, said: str = ""
+) -> tuple[Part, ...]:
     """Return the queue, the next task first.
 
     ``everything`` are all tasks of the person that have not ended, in order, and those that they wait for. ``said`` is
@@ -358,7 +375,7 @@ def build_queue_parts(everything: Sequence[QueuedTask], *, page: int = 1, said: 
     can = ready_tasks(everything)
     rows = [
         Prose(
-            text=_format_home_row(n, task, everything),
+            text=_format_home_row(n, task, everything, today),
             control=_build_menu(n, task, last=n == len(tasks), can_be_pulled=task in can),
         )
         for n, task in enumerate(shown, first + 1)
@@ -388,14 +405,14 @@ def _format_blocker(task: QueuedTask) -> str:
     return _("{title} (which was stopped)", title=title) if task.state is TaskState.STOPPED else title
 
 
-def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedTask]) -> str:
+def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedTask], today: Date) -> str:
     """Return the title, priority and state of a task, and the task that blocks it."""
     tags = "".join(f"\\[{plain(tag, 20)}\\] " for tag in task.spec.tags)
     first = blockers(task, everything)
     stand = _(STATES[task.state])
     if task.state is TaskState.ACTIVE and first:
         stand = _("after {names}", names=join_words(map(_format_blocker, first), 1))
-    facts = [_(PRIORITIES[task.spec.priority]), stand, *_list_reminder(task)]
+    facts = [_(PRIORITIES[task.spec.priority]), stand, *_list_dates(task, today)]
     if task.spec.project:
         facts.append(plain(task.spec.project, 40))
     outcome = f"\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""

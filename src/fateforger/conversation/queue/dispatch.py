@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, assert_never, get_args
 
 from fateforger.conversation.queue.cards import ADD, SHOW, build_reply
-from fateforger.errors import InternalError
+from fateforger.errors import BadInput, InternalError
 from fateforger.session.cards import Card
 from fateforger.session.commands.thread import Opening
 from fateforger.session.queue_commands import (
+    CardCommand,
     EnqueueTask,
     PlanWeek,
     PullTask,
     QueueCommand,
+    RefineTasks,
     RemindTask,
     SettleTask,
     ShowTasks,
@@ -61,23 +63,24 @@ async def enqueue(tasks: TaskAccess, command: EnqueueTask) -> QueuedTask:
     return task
 
 
-PULL, TASKS, WEEK = "/pull", "/tasks", "/week"
+TIMEBOX, PULL, TASKS, WEEK, REFINE = "/timebox", "/pull", "/tasks", "/week", "/task-refine"
 UNKNOWN = mark_message(
-    "I don't know that command. `{pull}` takes what comes first in your queue, `{tasks}` lists what there is,"
-    " `{week}` plans your week."
+    "I don't know that command. `{timebox}` plans a day, `{pull}` takes what comes first in your queue, `{tasks}` lists"
+    " what there is, `{refine}` goes through it with you, and `{week}` plans your week."
 )
 NOT_A_WEEK = mark_message(
     "`{week}` plans the next five working days, `{week} this` the rest of this week, `{week} next` the next one."
 )
 NOT_A_TASK = mark_message(
-    "I can read a task's id like this: `{pull} ff-4k7w9c`. With just `{pull}` I take what comes first."
+    "I can read a task's id like this: `{pull} ff-4k7w9c`. "
+    "With just `{pull}` I take what comes first; `{tasks}` lists what there is."
 )
 NOT_TOLD = mark_message("I don't know that one.")
 
 
 def name_commands(message: str) -> str:
     """Return a message in the person's language, with the names of the commands of the queue filled in."""
-    return _(message, pull=PULL, tasks=TASKS, week=WEEK)
+    return _(message, timebox=TIMEBOX, pull=PULL, tasks=TASKS, week=WEEK, refine=REFINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,8 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             return PullTask(**about, task_id=wanted.task_id)
         case Purpose.TASKS:
             return ShowTasks(**about)
+        case Purpose.REFINE:
+            return RefineTasks(**about)
         case Purpose.WEEK | Purpose.NEXT_WEEK:
             return PlanWeek(**about, span="next" if wanted.intent is Purpose.NEXT_WEEK else "coming")
         case Purpose.DONE | Purpose.UNREMIND:
@@ -157,20 +162,34 @@ def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
 
 def route_typed(typed: TypedCommand, opening: Opening) -> Route:
     """Return the route of a command that was typed as text."""
-    about = _build_envelope(opening)
-    if typed.name == TASKS:
-        return ShowTasks(**about)
-    if typed.name == WEEK:
-        span = typed.rest or "coming"
-        if span not in get_args(WeekSpan):
-            return build_reply(name_commands(NOT_A_WEEK), mode="direct")
-        return PlanWeek.model_validate({**about, "span": span})
-    if typed.name != PULL:
-        return build_reply(name_commands(UNKNOWN), SHOW, mode="direct")
-    task_id = read_task_id(typed.rest) if typed.rest else None
-    if typed.rest and task_id is None:
-        return build_reply(name_commands(NOT_A_TASK), SHOW, mode="direct")
-    return PullTask(**about, task_id=task_id)
+    try:
+        return read_typed(typed, _build_envelope(opening))
+    except BadInput as error:
+        return build_reply(error.message, SHOW.localize(), mode="direct")
+
+
+def read_typed(typed: TypedCommand, about: Mapping[str, Any]) -> CardCommand:
+    """Return the command of the queue that was typed, with the fields ``about`` it.
+
+    Raises ``BadInput`` for a command that is not known, or for words after it that it cannot read.
+    """
+    match typed.name:
+        case "/pull":
+            task_id = read_task_id(typed.rest) if typed.rest else None
+            if typed.rest and task_id is None:
+                raise BadInput(name_commands(NOT_A_TASK))
+            return PullTask(**about, task_id=task_id)
+        case "/tasks":
+            return ShowTasks(**about)
+        case "/task-refine":
+            return RefineTasks(**about)
+        case "/week":
+            span = typed.rest or "coming"
+            if span not in get_args(WeekSpan):
+                raise BadInput(name_commands(NOT_A_WEEK))
+            return PlanWeek.model_validate({**about, "span": span})
+        case _:
+            raise BadInput(name_commands(UNKNOWN))
 
 
 def _build_envelope(opening: Opening) -> dict[str, Any]:

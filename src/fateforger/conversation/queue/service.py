@@ -45,6 +45,7 @@ from fateforger.conversation.queue.dispatch import (
 from fateforger.conversation.queue.execution import Puller
 from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
 from fateforger.conversation.queue.other_days import OtherDays
+from fateforger.conversation.queue.refinement import go_on, refine
 from fateforger.conversation.queue.reminders import (
     build_asked_reminder,
     build_remind_form,
@@ -60,8 +61,9 @@ from fateforger.planning.task_details import find_circle
 from fateforger.session.cards import Button, Card, Controls, Menu, Part, plain
 from fateforger.session.commands import ACTIONS
 from fateforger.session.commands.thread import Opening
+from fateforger.session.day import local_today
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.messages import Exchange, RecentTalk
+from fateforger.session.messages import Exchange, Focus, RecentTalk
 from fateforger.session.model import CalendarWrite
 from fateforger.session.queue_commands import (
     BlockTimeFor,
@@ -82,6 +84,7 @@ from fateforger.session.queue_commands import (
     QueueCommand,
     QueueCommandBase,
     ReadAgain,
+    RefineTasks,
     RemindTask,
     ReviseTask,
     SettleTask,
@@ -212,7 +215,11 @@ class QueueService:
     async def carry_out(self, command: CardCommand | HomeCommand) -> None:
         """Carry out a command, once, and send the answer to its origin; App Home updates itself."""
         if isinstance(command, HomeCommandBase):
-            await self._carry_out_at_home(command)
+            said = await self._carry_out_at_home(command)
+            following = await self._go_on_refining(command, said)
+            if following is not None:
+                card, focus = following
+                await self._send(card, replace(command, channel=focus.channel, thread_ts=focus.thread_ts))
             return
         await self._send(await self._answer(command), command)
 
@@ -256,7 +263,9 @@ class QueueService:
     async def _follow(self, opening: Opening, route: Route) -> Card:
         """Carry out the route of a message and return the answer."""
         if isinstance(route, HomeCommandBase):
-            return build_reply(await self._carry_out_at_home(route), SHOW.localize())
+            said = await self._carry_out_at_home(route)
+            following = await self._go_on_refining(route, said)
+            return build_reply(said, SHOW.localize()) if following is None else following[0]
         if isinstance(route, QueueCommandBase):
             if isinstance(route, ReadAgain):
                 raise InternalError("A message is read again where first messages are read.")
@@ -269,11 +278,14 @@ class QueueService:
             return redirect(await enqueue(self._tools.tasks, route.command), route.because)
         return route
 
+    async def _go_on_refining(self, command: HomeCommandBase, said: str) -> tuple[Card, Focus] | None:
+        return await go_on(self._tools, command, said) if isinstance(command, ReviseTask) else None
+
     async def send(self, card: Card, opening: Opening, *, wrote: Sequence[str] = ()) -> None:
         """Send the answer to a message into its thread, once; ``wrote`` are the commands that wrote rules."""
         await self._send(card, opening, wrote)
 
-    async def _send(self, card: Card, cause: Opening | CardCommand, wrote: Sequence[str] = ()) -> None:
+    async def _send(self, card: Card, cause: Opening | CardCommand | HomeCommand, wrote: Sequence[str] = ()) -> None:
         """Send a card, next to the plan where there is one, and keep what was said for the next message."""
         answer = build_notification_job(
             card,
@@ -294,14 +306,19 @@ class QueueService:
         await self._tools.talks.keep(cause.user_id, talk)
         await self._tools.jobs.enqueue(answer, now=self._tools.clock.now())
 
-    async def find_context(self, user_id: str, at: datetime) -> OutsideContext:
-        """Return what a message of the person may be about outside of plans; a talk of long ago is left out."""
+    async def find_context(self, user_id: str, at: datetime, channel: str, thread_ts: str | None) -> OutsideContext:
+        """Return what a message of the person in a place may be about outside of plans.
+
+        A talk of long ago is left out, and so is a focus of another place.
+        """
         talk = await self._tools.talks.of(user_id)
         recent = talk is not None and at - talk.at <= RECENT
+        focus = None if talk is None else talk.focus
         return OutsideContext(
             tasks=await self.queue(user_id),
             estimates=await self.durations.estimates(user_id),
             talk=talk if recent else None,
+            focus=focus.task_id if focus is not None and focus.covers(channel, thread_ts, at) else None,
         )
 
     async def home(self, user_id: str) -> tuple[Part, ...]:
@@ -313,17 +330,22 @@ class QueueService:
             log.warning("the queue of %s cannot be looked up: %s", user_id, error.message)
             return build_unknown_queue()
         said = self._said.pop(user_id, "")
-        queue = build_queue_parts(tasks, page=self._pages.get(user_id, 1), said=plain(said, LONGEST_SENTENCE))
+        today = local_today(self._tools.clock.now(), self._tools.tz)
+        page = self._pages.get(user_id, 1)
+        queue = build_queue_parts(tasks, today=today, page=page, said=plain(said, LONGEST_SENTENCE))
         return (*queue, *list_durations(estimates))
 
-    async def _answer(self, command: CardCommand) -> Card:
+    async def _answer(self, command: CardCommand) -> Card:  # noqa: C901  one line per kind of command
         match command:
             case EnqueueTask():
                 return await self._add(command)
             case RemindTask():
                 return await remind(self._tools, command)
             case ShowTasks():
-                return build_queue_card(await read_queue(self._tools.tasks, command.user_id))
+                today = local_today(self._tools.clock.now(), command.tz or self._tools.tz)
+                return build_queue_card(await read_queue(self._tools.tasks, command.user_id), today)
+            case RefineTasks():
+                return await refine(self._tools, command)
             case PullTask():
                 return await self._puller.pull(command)
             case SettleTask() | TickTask():
@@ -352,7 +374,7 @@ class QueueService:
     async def is_carried_out(self, command: QueueCommand) -> bool:
         """Check whether the answer to a command is already queued."""
         everything = await self._tools.tasks.of(command.user_id, ended=True)
-        return isinstance(command, ShowTasks | EnqueueTask) or any(
+        return isinstance(command, ShowTasks | EnqueueTask | RefineTasks) or any(
             command.command_id in task.handled for task in everything
         )
 

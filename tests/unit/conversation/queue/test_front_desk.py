@@ -15,6 +15,7 @@ from fateforger.session.cards import Button
 from fateforger.session.commands import ACTIONS
 from fateforger.session.forms import FormErrors
 from fateforger.tasks.task import BlockTime, TaskState
+from fateforger.ui.session_cards import START
 
 PACKAGE = Path(fateforger.__file__).parent
 EXECUTING = (
@@ -79,7 +80,7 @@ async def test_no_button_of_the_queue_is_dead(anna: Desk) -> None:
     note()
     forms = {f"form.{name}" for name in FORMS}
     assert {"queue.now", "queue.anyway", "queue.pull", "queue.back", "queue.open", "form.queue_done"} <= seen
-    assert seen <= ACTIONS.keys() | forms
+    assert seen <= ACTIONS.keys() | forms | {START.action}
 
 
 async def test_the_longest_message_becomes_a_form_and_a_form_has_a_limit(anna: Desk) -> None:

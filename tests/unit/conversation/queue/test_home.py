@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from tests.factories.tasks import task
 from tests.unit.conversation.person import ANNA, EXECUTOR, House
@@ -20,6 +22,8 @@ from fateforger.ui.session_cards import build_own_data
 
 LANGUAGE = 2
 """Parts in which the language is chosen."""
+
+TODAY = date(2026, 3, 2)
 
 
 class Page:
@@ -110,7 +114,7 @@ async def test_what_keeps_a_task_is_said() -> None:
         task("c", state="waiting").model_copy(update={"outcome": "It was pulled."}),
         task("d", state="failed"),
     )
-    card = Card(text="", parts=build_queue_parts(tasks))
+    card = Card(text="", parts=build_queue_parts(tasks, today=TODAY))
     assert words_of(card).splitlines()[2:] == [
         "4 tasks, 0 ready. 1 waits for you. None can be pulled just now.",
         "",
@@ -140,7 +144,8 @@ async def test_what_was_stopped_keeps_what_waits_for_it(page: Page, house: House
     assert page.choices("**Later**") == ["Up", "Pause", "Stop"]
     listed = await anna.lists()
     assert "after “Ask Ann”" in words_of(listed)
-    assert labels(listed) == ["Pull", "Pull", "Pull the next", "Add a task", "Plan my week"]
+    buttons = ["Pull the next", "Add a task", "Plan my day", "Plan my week", "Go through my tasks"]
+    assert labels(listed) == ["Pull", "Pull", *buttons]
     assert [t.spec.title for t in [await anna.task(first.id)] if t.state is TaskState.STOPPED] == ["Ask Ann"]
 
 
@@ -247,8 +252,8 @@ async def submit(house: House, form: Form, **values: str | int) -> SessionComman
 
 def test_pages_that_are_not_there_show_the_nearest() -> None:
     tasks = tuple(task(f"t{n}", rank=n) for n in range(21))
-    assert build_queue_parts(tasks, page=9) == build_queue_parts(tasks, page=2)
-    assert build_queue_parts(tasks, page=-1) == build_queue_parts(tasks, page=1)
+    assert build_queue_parts(tasks, today=TODAY, page=9) == build_queue_parts(tasks, today=TODAY, page=2)
+    assert build_queue_parts(tasks, today=TODAY, page=-1) == build_queue_parts(tasks, today=TODAY, page=1)
     assert isinstance(tasks[0], QueuedTask)
 
 

@@ -26,8 +26,16 @@ async def test_a_task_is_acknowledged_with_all_that_applies(anna: Desk) -> None:
     assert words_of(anna.card) == (
         "I put “Toggle dark mode” into your queue.\n"
         f"- `{task.id}`: something that you do\n- Priority: 1 (high)\n- Project: web\n- Rules: tdd-cycle\n"
-        "- Rules that will apply: A test exists and fails before implementation begins; All tests pass before a commit; "
-        "Tests still pass after refactoring; Nothing is implemented before there is a test; and 5 more\n"
+        "Rules that will apply:\n"
+        "- A test exists and fails before implementation begins\n"
+        "- See the test pass before you refactor.\n"
+        "- All tests pass before a commit\n"
+        "- Run the test after each implementation.\n"
+        "- Tests still pass after refactoring\n"
+        "- Nothing is implemented before there is a test\n"
+        "- Nothing is committed with a failing test\n"
+        "- When the test fails, it is time to implement\n"
+        "- When the test passes, it is time to refactor or to commit\n"
         f"Run `/pull {task.id}` to start it, or just go on; I keep it for you.\n\n"
         "It waits in your queue; nothing was carried out."
     )
@@ -66,6 +74,17 @@ async def test_an_empty_queue_is_said_plainly(anna: Desk) -> None:
     """S160"""
     await anna.pulls()
     assert anna.words == "Your queue is empty. There is nothing to pull.\n"
+
+
+async def test_the_queue_says_what_is_due_when(anna: Desk) -> None:
+    """Also in App Home, and what is late is marked."""
+    await anna.adds("Taxes", details={"due_day": "2026-03-06", "due_time": "12:00"})
+    await anna.adds("Invoice", details={"due_day": "2026-02-27"})
+    await anna.lists()
+    home = words_of(await anna.house.coordinator.home(ANNA))
+    for words in (anna.words, home):
+        assert "due Friday 6 March 12:00" in words
+        assert "⚠️ due Friday 27 February, and not done" in words
 
 
 async def test_the_queue_is_listed_with_what_can_be_pressed(anna: Desk) -> None:
