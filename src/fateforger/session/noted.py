@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from fateforger.planning.task_details import list_facts
 from fateforger.session.day import day_words
+from fateforger.session.frame import frame_in_force
 from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.stages import TimeboxingStage
-from fateforger.text import format_length, join_words, shorten
+from fateforger.text import format_length, join_words, ngettext, quote_title, shorten
 from fateforger.text import gettext as _
 
 MOST_NOTED = 6
@@ -28,16 +29,29 @@ def describe_noted(before: Session, after: Session) -> tuple[str, ...]:
 def _list_changes(before: Session, after: Session) -> Iterator[str]:
     if (before.date, before.tz) != (after.date, after.tz) and after.stage is TimeboxingStage.DATE:
         yield day_words(after.date)
-    then, now = before.day.frame, after.day.frame
+    then, now = frame_in_force(before), frame_in_force(after)
     if (then.day_start, then.day_end) != (now.day_start, now.day_end):
         yield _("your day {start:%H:%M}–{end:%H:%M}", start=now.day_start, end=now.day_end)
     if (then.lunch_start, then.lunch_minutes) != (now.lunch_start, now.lunch_minutes):
         yield _name_lunch(now)
     known = {task.id: task for task in before.day.inputs.tasks}
     tasks = after.day.inputs.tasks
+    if (before.day.inputs.goals, before.day.inputs.blocks) != (after.day.inputs.goals, after.day.inputs.blocks):
+        yield from describe_aims(after) or (_("no goals for the day"),)
     yield from (name_task(task) for task in tasks if known.get(task.id) != task)
     kept = {task.id for task in (*tasks, *after.open_work.deferred, *(each.task for each in after.open_work.sent))}
     yield from (_("without {task}", task=shorten(task.title)) for task in known.values() if task.id not in kept)
+
+
+def describe_aims(session: Session) -> tuple[str, ...]:
+    """Return the goals of the day and its blocks of deep work, in a few words each; nothing if there are none."""
+    inputs = session.day.inputs
+    blocks, minutes = inputs.blocks.deep_blocks, inputs.blocks.minutes
+    return (
+        *(quote_title(goal) for goal in inputs.goals),
+        *(() if blocks is None else (ngettext("{count} block of deep work", "{count} blocks of deep work", blocks),)),
+        *(() if minutes is None else (_("{length} at a time", length=format_length(minutes)),)),
+    )
 
 
 def _name_lunch(frame: FrameFacts) -> str:

@@ -141,7 +141,9 @@ def describe_necessity(necessity: Necessity) -> str:
 def describe_rule(row: MemoryRow) -> str:
     """Describe a rule: binding force, days and times, such as ``Must · Monday · avoid 09:00–10:00``."""
     when = _("on {when}", when=row.when) if row.when else ""
-    return " · ".join(plain(text, 160) for text in (describe_necessity(row.necessity), when, row.times) if text)
+    return " · ".join(
+        plain(text, 160) for text in (describe_necessity(row.necessity), when, row.times, row.limits) if text
+    )
 
 
 def marks(row: MemoryRow) -> str:

@@ -28,17 +28,17 @@ from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 7,
-    "date": 10,
+    "ask": 8,
+    "date": 11,
     "decide": 12,
     "decompose": 4,
-    "draft": 6,
-    "facts": 11,
-    "memory": 12,
-    "patch": 14,
-    "replan": 7,
-    "rules": 9,
-    "start": 13,
+    "draft": 7,
+    "facts": 12,
+    "memory": 13,
+    "patch": 15,
+    "replan": 8,
+    "rules": 10,
+    "start": 14,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
