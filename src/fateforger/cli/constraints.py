@@ -16,6 +16,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fateforger.cli.constraint_files import export_command, import_command, migrate_command
+from fateforger.cli.constraint_options import (
+    FILTERS,
+    LIMITS,
+    add_filter_options,
+    add_limit_options,
+    build_limits,
+    with_moment_of,
+)
 from fateforger.cli.documents import join_place, parse_json, print_result, read_document, read_lines, write_json
 from fateforger.cli.options import (
     Opened,
@@ -31,9 +39,10 @@ from fateforger.memory.applicability import Answer, Context, decide_applicabilit
 from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials
 from fateforger.memory.documents import read_context, read_record, read_version, write_answer
 from fateforger.memory.record import ConstraintRecord
-from fateforger.memory.retrieval import NO_INDEX, select_current
+from fateforger.memory.reminders import describe_days, describe_limits, describe_times, needs_confirmation
+from fateforger.memory.retrieval import NO_INDEX, RuleFilter, select_current
 from fateforger.memory.versions import Version, list_history, select_newest
-from fateforger.memory.vocabulary import Scope, Status
+from fateforger.memory.vocabulary import Scope, Source, Status
 from fateforger.text import format_count, format_date, quote_title
 from fateforger.values import replace
 
@@ -88,29 +97,36 @@ def _describe_result(count: int, *, done: bool, everybody: bool) -> str:
 @click.option("--all", "everything", is_flag=True, help="Also what was put away or declined.")
 @click.option("--uid", metavar="UID", help="Every version of that one, oldest first.")
 @click.option("--about", metavar="TEXT", help="Those in force whose words are near to TEXT, the nearest first.")
+@add_filter_options
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="The first N of them.")
 @add_store_options
 def list_command(
     ctx: click.Context,
+    /,
     user_id: str,
     everything: bool,
     uid: str | None,
     about: str | None,
+    limit: int | None,
     as_json: bool,
-    **where: str | None,
+    **given: Any,
 ) -> None:
     """The constraints of a person, each as it is now. With --about the search index is asked; where a program runs that
     has it to itself, everything is listed.
     """
     if about is not None and (everything or uid is not None):
         raise click.UsageError("--about is for what is in force; leave out --all and --uid.")
+    wanted = RuleFilter.model_validate({name: given.pop(name) for name in FILTERS})
+    where: dict[str, str | None] = given
 
     async def ask(opened: Opened) -> tuple[Sequence[Version], str | None]:
         versions = await opened.store.constraints.of(user_id)
         if about is not None:
             return await _search_versions(about, versions, opened, user_id)
-        return _select_versions(versions, user_id, uid, everything=everything), None
+        return _select_versions(versions, user_id, uid, everything=everything or bool(wanted.statuses)), None
 
-    rows, message = run_with_store(ctx, where, ask)
+    found, message = run_with_store(ctx, where, ask)
+    rows = [version for version in found if wanted.admits(version.record)][:limit]
     if message is not None and not as_json:
         click.echo(message, err=True)
     said = {} if about is None else {"message": message}
@@ -149,8 +165,21 @@ def _describe_nothing(user_id: str, uid: str | None, about: str | None) -> str:
 def _format_line(version: Version) -> str:
     record = version.record
     standing: dict[Any, str] = {"locked": "confirmed", "proposed": "not confirmed yet", "declined": "out of force"}
-    since = f"{standing[record.status.value]}, {format_date(version.updated_at.date())}"
-    return f"{record.necessity.value:<6} {record.name}  [{version.uid}]\n       {since}"
+    days, times, limits = describe_days(record), describe_times(record), describe_limits(record)
+    kept = record.lifecycle.ttl_days
+    facts = (
+        standing[record.status.value],
+        format_date(version.updated_at.date()),
+        "" if record.source is Source.USER else f"from {record.source.value}",
+        "" if record.confidence is None else f"confidence {record.confidence:g}",
+        "to be confirmed" if needs_confirmation(record) and not version.retired else "",
+        days and f"on {days}",
+        times,
+        limits,
+        "" if kept is None else f"kept for {kept} days",
+        f"tags {', '.join(record.topics)}" if record.topics else "",
+    )
+    return f"{record.necessity.value:<6} {record.name}  [{version.uid}]\n       {', '.join(filter(None, facts))}"
 
 
 Versions = Callable[[str], Awaitable[Sequence["Version"]]]
@@ -322,9 +351,11 @@ _session = click.option("--session", "session_id", metavar="ID", help="The conve
 @click.option("--name", metavar="TEXT", help="In place of RECORD: what it is called.")
 @click.option("--words", metavar="TEXT", help="With --name: it in the person's own words.")
 @click.option("--necessity", type=click.Choice(["must", "should", "prefer"]), help="With --name: how binding it is.")
+@add_limit_options
 @add_store_options
 def add_command(
     ctx: click.Context,
+    /,
     record: str | None,
     user_id: str,
     session_id: str | None,
@@ -332,17 +363,21 @@ def add_command(
     words: str | None,
     necessity: str | None,
     as_json: bool,
-    **where: str | None,
+    **options: Any,
 ) -> None:
     """Write down the constraint in RECORD, a file with a constraint_record as JSON, or -. Where the same constraint is
     there already, this is its next version. Without a scope it lasts, or with --session counts in that session. What
     it contradicts gives way where that is clear, and is named where only the person can decide.
     """
-    said = {"name": name, "description": words, "necessity": necessity}
+    limits = {field: options.pop(field) for field in LIMITS}
+    said = {"name": name, "description": words, "necessity": necessity, **build_limits(limits)}
     given = {field: value for field, value in said.items() if value is not None}
+    where: dict[str, str | None] = options
     if (record is None) == (name is None) or (given and record is not None):
         raise click.UsageError("Give a RECORD file (or - for stdin), or --name TEXT.")
-    wanted = _check_record({**given, "status": "locked"} if record is None else read_document(record), session_id)
+    wanted = _check_record({"status": "locked", **given} if record is None else read_document(record), session_id)
+    if record is None:
+        wanted = with_moment_of(wanted, limits)
     from fateforger.cli.constraint_changes import add  # noqa: PLC0415  heavy
 
     deed = run_with_store(ctx, where, lambda opened: add(opened, user_id, wanted, session_id))

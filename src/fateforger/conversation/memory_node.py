@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import TypeGuard
 
@@ -19,6 +20,7 @@ from fateforger.errors import BadInput, UserError
 from fateforger.memory.applicability import TAKEN_BACK
 from fateforger.memory.credentials import REFUSED, holds_credentials
 from fateforger.memory.record import ConstraintRecord, compute_content_key, compute_rule_key, compute_uid
+from fateforger.memory.retrieval import RuleFilter
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Action
 from fateforger.planning.plan import ET
@@ -37,7 +39,7 @@ from fateforger.session.commands.rules import (
     UndoMemory,
 )
 from fateforger.session.constants import MOST_UNDO
-from fateforger.session.day import follow_lunch_rule
+from fateforger.session.frame import follow_frame_rules
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.memory_changes import (
     COUNTS_AGAIN,
@@ -64,6 +66,8 @@ from fateforger.values import replace
 NOTHING_TO_UNDO = mark_message("There is nothing of that left to take back.")
 MAY_OVERLAP = mark_message("This plan may overlap the meetings that came to your calendar.")
 NOT_THOSE = mark_message("The meetings or that rule have changed since, so I did nothing. This is how it is now.")
+NO_RULE = "-"
+"""Uid of no rule, for a list that is empty."""
 SAME_MOMENT = timedelta(milliseconds=1)
 """Versions of one message are microseconds apart; a larger difference means that something was said later."""
 DECLINED_BEFORE = mark_message(
@@ -75,8 +79,8 @@ def handle_memory_command(stage: StageInput, command: SessionCommand) -> StageOu
     """Handle a command about constraints; return ``None`` for any other. Invalid input becomes a notice."""
     session = stage.session
     match command:
-        case ShowMemory(more=more, uids=uids, search=queries):
-            shown = _show_memory(stage, more=more, only=uids)
+        case ShowMemory(more=more, uids=uids, search=queries, filter=wanted):
+            shown = _show_memory(stage, more=more, only=uids, wanted=wanted)
             return StageOutput(session=shown, effects=(SearchMemory(queries=queries),) if queries else ())
         case HideMemory():
             return StageOutput(session=session.with_thread(memory=None))
@@ -165,7 +169,7 @@ def apply_memory_changes(
         set_aside=(*(u for u in session.rules.set_aside if u not in write.taken_up), *write.put_aside),
         allowed=(*(each for each in session.rules.allowed if each not in taken.disallowed), *taken.allowed),
         memory_questions=_open_questions(session, taken),
-    ).with_day(frame=follow_lunch_rule(session.day.frame, taken.versions))
+    ).with_day(frame=follow_frame_rules(session.day.frame, _counting(taken)))
     if write.versions or write.put_aside or write.taken_up or write.allowed:
         changed = changed.with_rules(memory_writes=_append_write(session.rules.memory_writes, write))
     else:
@@ -176,6 +180,12 @@ def apply_memory_changes(
         session = session.with_thread(memory=refresh_view(session, taken.memory.versions, view))
     lasting = tuple(version for version in taken.versions if not version.flat.session_only)
     return session, (WriteMemory(versions=lasting, expected=_get_expected_seqs(lasting, reading)),) if lasting else ()
+
+
+def _counting(taken: MemoryChange) -> tuple[Version, ...]:
+    """Return the constraints that were stated just now, or count again."""
+    newest = taken.memory.newest
+    return (*taken.versions, *(newest[uid] for uid in taken.taken_up if uid in newest))
 
 
 def _recall_again(session: Session, reading: MemoryReading | None, taken: MemoryChange) -> Session:
@@ -297,14 +307,22 @@ def _remove_handled(session: Session, command: SessionCommand) -> Session:
             return session
 
 
-def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...]) -> Session:
+def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...], wanted: RuleFilter | None) -> Session:
     session, reading = stage.session, stage.memory
+    stored = () if reading is None or reading.error is not None else reading.versions
+    known = (*stored, *known_versions(session))
+    if wanted is not None:
+        only = _select_admitted(select_newest(known, session.user_id).values(), wanted) or (NO_RULE,)
     view = session.thread.memory or MemoryView(asked=stage.cause)
     listed = view.listed + MORE_LISTED if more else FIRST_LISTED
     view = replace(view, listed=listed, lines=(), trouble=None if reading is None else reading.error)
     view = view if more else replace(view, asked=stage.cause, only=only)
-    stored = () if reading is None or reading.error is not None else reading.versions
-    return session.with_thread(memory=refresh_view(session, (*stored, *known_versions(session)), view))
+    return session.with_thread(memory=refresh_view(session, known, view))
+
+
+def _select_admitted(versions: Iterable[Version], wanted: RuleFilter) -> tuple[str, ...]:
+    """Return the rules that a filter admits; those out of force only if it names their status."""
+    return tuple(v.uid for v in versions if wanted.admits(v.record) and (wanted.statuses or not v.retired))
 
 
 def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[MemoryWrite, ...]:

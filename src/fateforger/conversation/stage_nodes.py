@@ -56,6 +56,7 @@ from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAs
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today
 from fateforger.session.draft import basis_of, draft_day, is_current, option_words, room_words
+from fateforger.session.frame import frame_in_force
 from fateforger.session.gate import is_offered
 from fateforger.session.model import (
     CalendarWrite,
@@ -128,7 +129,7 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
             )
         )
     today = local_today(command.at, tz)
-    if day < today and has_ended(day, tz, session.day.frame, command.at):
+    if day < today and has_ended(day, tz, frame_in_force(session), command.at):
         raise BadInput(_("{day} is over; choose today or a later day.", day=day_words(day)))
     if day > today + FARTHEST:
         raise BadInput(

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, time, timedelta
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from fateforger.drafting.axis import stretches
 from fateforger.drafting.context import build_context
@@ -104,7 +105,8 @@ class Day:
 
     ``start`` to ``end`` is the frame, and ``works`` are in order of priority. ``next_start`` is the start of the day
     after, if it differs from this one's, because the day is under way. ``done`` are titles of what was done before.
-    When the day ``fills``, no time has to stay free.
+    When the day ``fills``, no time has to stay free. ``deep_blocks`` and ``longest_focus`` are those of the policy, if
+    the person gave them for this day.
     """
 
     date: Date
@@ -117,6 +119,8 @@ class Day:
     next_start: time | None = None
     done: tuple[str, ...] = ()
     fills: bool = False
+    deep_blocks: int | None = None
+    longest_focus: int | None = None
 
     @property
     def frame(self) -> Stretch:
@@ -143,7 +147,9 @@ class Day:
         It is the usual policy, with lunch at the time and length wished for, or without lunch when the wish lies
         outside the frame.
         """
-        usual = Policy(slack_percent=None) if self.fills else Policy()
+        given: dict[str, Any] = {"slack_percent": None} if self.fills else {}
+        own = {"deep_blocks": self.deep_blocks, "longest_focus": self.longest_focus}
+        usual = Policy(**given, **{name: value for name, value in own.items() if value is not None})
         if self.lunch is None or not self.wants_lunch:
             return replace(usual, lunch=None)
         minutes = max(GRID, self.lunch.minutes)

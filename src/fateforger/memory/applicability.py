@@ -19,7 +19,7 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from fateforger.memory.record import ConstraintRecord, EventType, Flat, Label, Stage, Uid
+from fateforger.memory.record import ConstraintRecord, EventType, Flat, Label, Stage, Uid, name_label
 from fateforger.memory.recurrence import occurs
 from fateforger.memory.versions import (
     Instant,
@@ -162,8 +162,8 @@ _ARCHIVED: Mapping[str, str] = {
 def _describe_condition(excluded: Excluded) -> str:
     aspect = excluded.version.record.aspect
     present, absent = ((), ()) if aspect is None else (aspect.conditional_on_present, aspect.conditional_on_absent)
-    wanted = [_("with {title}", title=quote_title(label)) for label in present]
-    unwanted = [_("without {title}", title=quote_title(label)) for label in absent]
+    wanted = [_("with {title}", title=name_label(label)) for label in present]
+    unwanted = [_("without {title}", title=name_label(label)) for label in absent]
     return _("It is for days {conditions} only.", conditions=join_words([*wanted, *unwanted]))
 
 

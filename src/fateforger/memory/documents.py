@@ -103,6 +103,15 @@ def write_record(record: ConstraintRecord) -> dict[str, Any]:
     return record.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
+def merge_document(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge changes into a document, group by group."""
+    whole = dict(document)
+    for name, value in changes.items():
+        group = whole.get(name)
+        whole[name] = merge_document(group, value) if isinstance(group, dict) and isinstance(value, Mapping) else value
+    return whole
+
+
 def read_context(document: object) -> Context:
     """Parse a context. Raises :class:`BadInput` with the first mistake and its place."""
     if not isinstance(document, Mapping):

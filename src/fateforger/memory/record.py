@@ -43,6 +43,7 @@ from fateforger.memory.vocabulary import (
 )
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
+from fateforger.text import quote_title
 from fateforger.values import replace
 from fateforger.workflow.day_rules import read_day_rule, read_new_day_rule
 from fateforger.workflow.rules import Rule, write_rule
@@ -227,6 +228,8 @@ class ConstraintRecord(BaseModel):
     source: Source = Source.USER
     scope: Scope = Scope.SESSION
     confidence: float | None = Field(None, ge=0, le=1)
+    needs_confirmation: Annotated[bool, Field(exclude_if=lambda flag: not flag)] = False
+    """The person is to be asked about it, whatever the confidence."""
     topics: tuple[Label, ...] = ()
     applicability: Applicability = Applicability()
     payload: Payload = Payload()
@@ -422,6 +425,20 @@ def _build_rule_material(record: ConstraintRecord) -> dict[str, Any]:
 
 def _sort_condition(aspect: Aspect) -> list[list[str]]:
     return [sorted(aspect.conditional_on_present), sorted(aspect.conditional_on_absent)]
+
+
+_CODES = frozenset(kind.value for kind in ET)
+
+
+def fold_label(label: str) -> str:
+    """Return a label of a part of the day as conditions and situations compare it: a kind of block, or a title."""
+    return label if label in _CODES else _fold(label)
+
+
+def name_label(label: str) -> str:
+    """Return a part of the day that a condition names: a kind of block by its name, or a title."""
+    kind = next((each for each in ET if each.value == label), None)
+    return quote_title(label) if kind is None else kind.words
 
 
 def _fold(text: str) -> str:

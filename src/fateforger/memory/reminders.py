@@ -6,13 +6,22 @@ sentences.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from fateforger.memory.applicability import Answer, Applicable
-from fateforger.memory.record import ConstraintRecord, Window
-from fateforger.memory.vocabulary import Dimension, Necessity, Source, Weekday, WindowKind
-from fateforger.text import format_date, join_words, mark_message
+from fateforger.memory.record import Aspect, ConstraintRecord, Window, name_label
+from fateforger.memory.vocabulary import (
+    STAGE_HEADINGS,
+    Dimension,
+    Necessity,
+    Source,
+    Weekday,
+    WindowKind,
+    normalize_stage,
+)
+from fateforger.text import format_date, join_words, mark_message, quote_title
 from fateforger.text import gettext as _
 from fateforger.workflow.day_rules import read_day_rule
 from fateforger.workflow.day_words import describe_day_rule
@@ -90,8 +99,8 @@ def is_binding(record: ConstraintRecord) -> bool:
 
 
 def needs_confirmation(record: ConstraintRecord) -> bool:
-    """Check whether the person should be asked about it (S36)."""
-    return record.confidence is not None and record.confidence < UNSURE
+    """Check whether the person should be asked about it (S36): it is flagged, or its confidence is low."""
+    return record.needs_confirmation or (record.confidence is not None and record.confidence < UNSURE)
 
 
 def build_reminder(item: Applicable) -> Reminder:
@@ -116,6 +125,26 @@ def describe_days(record: ConstraintRecord) -> str:
     if days:
         return _("on {days}", days=join_words([day.words for day in Weekday if day in days]))
     return _("on recurring dates") if record.applicability.recurrence else ""
+
+
+def describe_limits(record: ConstraintRecord, last_day: date | None = None) -> str:
+    """Return the other limits in words: the day until which it is kept, its conditions and its steps; else empty."""
+    aspect = record.aspect or Aspect()
+    stages = [quote_title(_(STAGE_HEADINGS[normalize_stage(stage)])) for stage in record.applies_stages]
+    parts = (
+        "" if last_day is None else _("kept until {day}", day=format_date(last_day)),
+        _name_labels(aspect.conditional_on_present, with_them=True),
+        _name_labels(aspect.conditional_on_absent, with_them=False),
+        _("in the step {stages} only", stages=join_words(stages)) if stages else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def _name_labels(labels: Sequence[str], *, with_them: bool) -> str:
+    if not labels:
+        return ""
+    named = join_words([name_label(label) for label in labels])
+    return _("only with {labels}", labels=named) if with_them else _("only without {labels}", labels=named)
 
 
 def describe_times(record: ConstraintRecord) -> str:

@@ -13,7 +13,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from fateforger.memory.applicability import Answer, Context, Excluded, Why, decide_applicability
-from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.record import ConstraintRecord, Label
+from fateforger.memory.settings import read_frame
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Necessity, Scope, Status, normalize_stage
 from fateforger.planning.plan import ET
@@ -134,14 +135,36 @@ def _run_query(versions: tuple[Version, ...], context: Context, query: Constrain
 
 
 def _admits(query: ConstraintQuery, record: ConstraintRecord) -> bool:
-    topics = set(record.topics)
-    if record.aspect is not None and record.aspect.is_startup_prefetch:
-        topics.add(STARTUP)
     return (
         record.status in query.statuses_any
         and (not query.scopes_any or record.scope in query.scopes_any)
-        and (not query.tags or not topics.isdisjoint(query.tags))
+        and (not query.tags or not tags_of(record).isdisjoint(query.tags))
     )
+
+
+def tags_of(record: ConstraintRecord) -> frozenset[str]:
+    """Return the tags of a record: its topics, and that of the start if it is marked for it or sets a day's frame."""
+    marked = record.aspect is not None and record.aspect.is_startup_prefetch
+    return frozenset((*record.topics, *((STARTUP,) if marked or read_frame(record) else ())))
+
+
+class RuleFilter(BaseModel):
+    """Exact filters of a list of constraints; an empty one admits all (S27)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    statuses: tuple[Status, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+    necessities: tuple[Necessity, ...] = ()
+    tags: tuple[Label, ...] = ()
+
+    def admits(self, record: ConstraintRecord) -> bool:
+        """Check whether a record passes all filters."""
+        return (
+            (not self.statuses or record.status in self.statuses)
+            and (not self.scopes or record.scope in self.scopes)
+            and (not self.necessities or record.necessity in self.necessities)
+            and (not self.tags or not tags_of(record).isdisjoint(self.tags))
+        )
 
 
 MOST_QUERIES = 8

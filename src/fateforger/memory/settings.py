@@ -1,8 +1,9 @@
 """Settings and routines of a person: how their days are planned, as constraints (decision 064).
 
 A setting is a constraint whose ``frame_slot`` names it, so that a new one takes the place of the old one. Its value is
-a wanted time of day, or a number: minutes, percent, or a count; 0 means none. A routine is a constraint with the slot
-``routine:`` and its title; its windows say when, and ``duration_min`` how long.
+a wanted time of day, or a number: minutes, percent, or a count; 0 means none. The ends of the day (``FRAME_ENDS``)
+are moments: no work, or nothing at all, lies beyond them. A routine is a constraint with the slot ``routine:`` and its
+title; its windows say when, and ``duration_min`` how long.
 """
 
 from __future__ import annotations
@@ -58,9 +59,15 @@ class SettingSpec:
     usual: int = 0
     step: int = 0
     upper_bound: bool = False
+    moment: bool = False
+    """It is a single moment, without a number."""
 
 
 _DAY = 24 * 60
+_WORK = (ET.DEEP_WORK, ET.SHALLOW_WORK, ET.PLAN_REVIEW)
+FRAME_ENDS = (Slot.WAKE_UP, Slot.WORK_START, Slot.WORK_END, Slot.BEDTIME)
+"""Settings that are moments of the day, in their order."""
+_OPENS = frozenset({Slot.WAKE_UP, Slot.WORK_START})
 SPECS: Mapping[Slot, SettingSpec] = {
     Slot.LUNCH: SettingSpec(
         RuleKind.PREFER_WINDOW,
@@ -150,6 +157,18 @@ SPECS: Mapping[Slot, SettingSpec] = {
         mark_message("The best hours for deep work are {times}"),
         "",
     ),
+    Slot.WAKE_UP: SettingSpec(
+        RuleKind.AVOID_WINDOW, (), "", 0, 0, mark_message("You get up at {at:%H:%M}"), "", moment=True
+    ),
+    Slot.WORK_START: SettingSpec(
+        RuleKind.AVOID_WINDOW, _WORK, "", 0, 0, mark_message("Work starts at {at:%H:%M}"), "", moment=True
+    ),
+    Slot.WORK_END: SettingSpec(
+        RuleKind.AVOID_WINDOW, _WORK, "", 0, 0, mark_message("Work ends at {at:%H:%M}"), "", moment=True
+    ),
+    Slot.BEDTIME: SettingSpec(
+        RuleKind.FIXED_BEDTIME, (), "", 0, 0, mark_message("You go to bed at {at:%H:%M}"), "", moment=True
+    ),
 }
 _PLAIN = frozenset({Slot.SLACK, Slot.SHUTDOWN, Slot.AFTER_MEETINGS})
 """Settings that say nothing about single blocks, even as a must."""
@@ -161,11 +180,12 @@ _ROUTINE = 30
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Value of a setting: its times of day, and its number, of which 0 means none."""
+    """Value of a setting: its times of day, and its number, of which 0 means none; or ``at``, a moment."""
 
     slot: Slot
     number: int | None = None
     hours: tuple[Hours, ...] = ()
+    at: time | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +218,9 @@ def read_setting(record: ConstraintRecord) -> Setting | None:
     if slot is None:
         return None
     spec, number = SPECS[slot], _read_number(record)
+    if spec.moment:
+        moment = read_moments(record).get(slot)
+        return None if moment is None else Setting(slot, at=moment)
     hours = _wanted_hours(record) if spec.kind is RuleKind.PREFER_WINDOW else ()
     if set(record.applies_event_types) - set(spec.types) and spec.types:
         return None
@@ -209,6 +232,43 @@ def read_setting(record: ConstraintRecord) -> Setting | None:
     if not hours and (number is None or slot is Slot.BEST_HOURS):
         return None
     return Setting(slot, number if spec.most else None, hours)
+
+
+def read_frame(record: ConstraintRecord) -> Mapping[Slot, time | None]:
+    """Return the parts of a day's frame that a record sets, each with its time if it says one."""
+    if get_setting_slot(record) is not Slot.LUNCH:
+        return read_moments(record)
+    setting = read_setting(record)
+    return {} if setting is None else {Slot.LUNCH: setting.hours[0][0] if setting.hours else None}
+
+
+def read_moments(record: ConstraintRecord) -> Mapping[Slot, time]:
+    """Return the ends of the day that a record gives: one, or both ends of a night. Empty for any other record.
+
+    A rule about some kinds of work only does not bound the working day.
+    """
+    aspect = record.aspect
+    slot = next((each for each in FRAME_ENDS if aspect is not None and aspect.frame_slot == each.value), None)
+    if record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
+        slot = Slot.BEDTIME
+    if slot is None or not _bounds(record, slot):
+        return {}
+    window = next(iter(record.payload.windows), None)
+    if window is None:
+        scheduled = () if aspect is None else (aspect.schedule_start, aspect.schedule_end)
+        in_order = scheduled if slot is not Slot.WORK_END else reversed(scheduled)
+        at = next((clock for clock in in_order if clock is not None), None)
+        return {} if at is None else {slot: at}
+    if slot is Slot.BEDTIME and window.kind is WindowKind.PREFER:
+        return {slot: window.start, Slot.WAKE_UP: window.end} if window.end != window.start else {slot: window.start}
+    # A wanted time begins with the start of work; an unwanted one ends there. At the end of work it is the reverse.
+    at_start = (slot is not Slot.WORK_END) is (window.kind is WindowKind.PREFER)
+    return {slot: window.start if at_start or slot is Slot.BEDTIME else window.end}
+
+
+def _bounds(record: ConstraintRecord, slot: Slot) -> bool:
+    kinds = set(record.applies_event_types)
+    return slot not in {Slot.WORK_START, Slot.WORK_END} or not kinds or kinds >= {ET.DEEP_WORK, ET.SHALLOW_WORK}
 
 
 def change_number(slot: Slot, now: Setting | None, *, more: bool) -> int | None:
@@ -230,6 +290,8 @@ def change_number(slot: Slot, now: Setting | None, *, more: bool) -> int | None:
 
 def get_setting_slot(record: ConstraintRecord) -> Slot | None:
     """Return the slot of a setting, or ``None`` for any other record."""
+    if record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
+        return Slot.BEDTIME
     name = None if record.aspect is None else record.aspect.frame_slot
     return next((slot for slot in SPECS if slot.value == name), None)
 
@@ -248,11 +310,13 @@ def read_routine(record: ConstraintRecord) -> Routine | None:
 def is_kept_by_policy(record: ConstraintRecord) -> bool:
     """Check whether a draft keeps the record by its policy or its tasks alone, and not as a rule about blocks.
 
-    A must that names its types of blocks stays such a rule.
+    A must that names its types of blocks stays such a rule, and so does an end of the day.
     """
     if read_routine(record) is not None:
         return True
     setting = read_setting(record)
+    if setting is not None and setting.at is not None:
+        return False
     about_blocks = record.necessity is Necessity.MUST and bool(record.applies_event_types)
     return setting is not None and (setting.slot in _PLAIN or not about_blocks)
 
@@ -285,10 +349,36 @@ def build_setting(setting: Setting, tz: str | None, base: ConstraintRecord | Non
         status=Status.LOCKED,
         source=Source.USER,
         confidence=1.0,
-        payload=_build_payload(spec.kind, setting.hours, scalars),
         applies_event_types=spec.types,
+        description="",
     )
-    return with_standard_form(replace(changed, description=""))
+    if setting.at is not None:
+        return with_standard_form(with_moment(changed, setting.slot, setting.at))
+    return with_standard_form(replace(changed, payload=_build_payload(spec.kind, setting.hours, scalars)))
+
+
+def with_moment(record: ConstraintRecord, slot: Slot, at: time) -> ConstraintRecord:
+    """Return the record as the rule that an end of the day is at that time; it may be checked like any other."""
+    aspect = replace(record.aspect or Aspect(), aspect_id=slot.value, frame_slot=slot.value, schedule_start=at)
+    types = record.applies_event_types or SPECS[slot].types
+    payload = replace(record.payload, rule_kind=SPECS[slot].kind, windows=_bound_windows(record, slot, at))
+    return replace(record, aspect=aspect, payload=payload, applies_event_types=types)
+
+
+def _bound_windows(record: ConstraintRecord, slot: Slot, at: time) -> tuple[Window, ...]:
+    """Return the windows of a rule about an end of the day: the time beyond it, or the night that begins then."""
+    if slot is Slot.BEDTIME:
+        return tuple(replace(window, start=at) for window in record.payload.windows if window.end != at)
+    midnight = time(0)
+    start, end = (midnight, at) if slot in _OPENS else (at, midnight)
+    return () if at == midnight else (Window(kind=WindowKind.AVOID, start=start, end=end),)
+
+
+def with_said_moment(record: ConstraintRecord, slot: Slot | None, at: time | None) -> ConstraintRecord:
+    """Return the record with the time of an end of the day that was said for it, unless its windows say more."""
+    if slot not in FRAME_ENDS or at is None or record.payload.windows:
+        return record
+    return with_moment(record, slot, at)
 
 
 def build_routine(routine: Routine, days: tuple[Weekday, ...], tz: str | None) -> ConstraintRecord:
@@ -332,6 +422,8 @@ def with_standard_form(record: ConstraintRecord) -> ConstraintRecord:
     if setting is None:
         return record
     statement = describe_setting(setting)
+    if setting.at is not None:
+        return record if record.description else replace(record, name=statement, description=statement)
     payload = replace(record.payload, rule_kind=SPECS[setting.slot].kind)
     types = SPECS[setting.slot].types
     return replace(
@@ -350,6 +442,7 @@ def describe_setting(setting: Setting) -> str:
         return _(spec.none)
     return _(
         spec.said,
+        at=setting.at or time(0),
         share=format_percent(number),
         length=format_length(number),
         blocks=ngettext("{count} block", "{count} blocks", number),
@@ -393,9 +486,12 @@ def describe_wish(record: ConstraintRecord) -> str:
 
 
 def confirm_wish(record: ConstraintRecord) -> str:
-    """Return the sentence that reads a setting or a routine back; empty for any other record."""
-    wish, when = describe_wish(record), record.applicability
-    if not wish:
+    """Return the sentence that reads a setting or a routine back; empty for any other record.
+
+    A rule in the person's own words that happens to give an end of the day is named by these instead.
+    """
+    wish, when, setting = describe_wish(record), record.applicability, read_setting(record)
+    if not wish or (setting is not None and setting.at is not None and record.name != describe_setting(setting)):
         return ""
     if record.scope is Scope.SESSION:
         return _("{wish}, on this day only.", wish=wish)

@@ -9,7 +9,7 @@ from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import TBEvent, TBPlan
 from fateforger.planning.task_details import MOST_ITEMS, BoxItem, TaskDetails, TaskKind
 from fateforger.session.lengths import planned_minutes
-from fateforger.session.model import InputFacts, Session, Task
+from fateforger.session.model import Session, Task
 from fateforger.session.tasks import block_notes, find_task, with_task
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message
@@ -178,7 +178,7 @@ def _with_tasks(session: Session, instead: dict[str, tuple[Task, ...]]) -> Sessi
     (box, *_more) = [new for each in ids.values() for new in each] or [""]
     ids = {old: new or [box] for old, new in ids.items()}
     moved = (replace(task, details=_with_order(task.details, ids)) for task in tasks)
-    return session.with_day(inputs=InputFacts(tasks=tuple(moved)))
+    return session.with_day(inputs=replace(session.day.inputs, tasks=tuple(moved)))
 
 
 def _with_order(details: TaskDetails, ids: dict[str, list[str]]) -> TaskDetails:

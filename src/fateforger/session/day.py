@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
 from fateforger.calendar.event import EventImage
-from fateforger.drafting.instance import Lunch
-from fateforger.drafting.policy import lunch_of
 from fateforger.errors import BadInput
-from fateforger.memory.record import ConstraintRecord
-from fateforger.memory.settings import read_setting
-from fateforger.memory.versions import Version
-from fateforger.memory.vocabulary import Slot
 from fateforger.planning.grid import ceil, in_words, instant
 from fateforger.planning.timing import instant_of, local_day, zone
+from fateforger.session.frame import frame_in_force
 from fateforger.session.model import FrameFacts, Session
-from fateforger.session.rulebook import known_versions, rules_in_force
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.zones import instant_of_clock
 from fateforger.text import NO_TITLE, format_day, format_weekday
@@ -91,7 +84,7 @@ def frame_span(day: date, tz: str, frame: FrameFacts) -> tuple[datetime, datetim
 
 def whole_frame(session: Session) -> tuple[datetime, datetime]:
     """Return :func:`frame_span` of a session, regardless of the current time."""
-    return span_of(session, session.day.frame)
+    return span_of(session, frame_in_force(session))
 
 
 def span_of(session: Session, frame: FrameFacts) -> tuple[datetime, datetime]:
@@ -117,7 +110,7 @@ def frame_of(session: Session) -> tuple[datetime, datetime]:
             _(
                 "Your day ended at {day_end:%H:%M}, so nothing is left of it to plan."
                 " Plan the next day, or choose a later end.",
-                day_end=session.day.frame.day_end,
+                day_end=frame_in_force(session).day_end,
             )
         )
     return instant(ceil(now)).astimezone(zone(session.tz)), end
@@ -147,37 +140,10 @@ def has_day_ended(session: Session) -> bool:
 
 def visible_start(session: Session) -> time:
     """Return the start of the frame as the person sees it: the start they gave, else from now on."""
-    frame = session.day.frame
+    frame = frame_in_force(session)
     if frame.usual_start is not None or not is_under_way(session):
         return frame.day_start
     return frame_of(session)[0].time().replace(tzinfo=None, fold=0)
-
-
-def frame_in_force(session: Session) -> FrameFacts:
-    """Return the frame with the lunch of the person's rules, unless they gave another one for this day (S42)."""
-    frame = session.day.frame
-    if frame.lunch_given or not any(_is_lunch(version.record) for version in known_versions(session)):
-        return frame
-    told = rules_in_force(session, at_any_stage=True).applicable
-    setting = next((read_setting(item.record) for item in told if _is_lunch(item.record)), None)
-    if setting is None:
-        return frame
-    usual = Lunch(start=frame.lunch_start or Lunch().start, minutes=frame.lunch_minutes or Lunch().minutes)
-    lunch = lunch_of(setting, usual)
-    if lunch is None:
-        return replace(frame, lunch_start=None, lunch_minutes=0)
-    return replace(frame, lunch_start=lunch.start, lunch_minutes=lunch.minutes)
-
-
-def _is_lunch(record: ConstraintRecord) -> bool:
-    setting = read_setting(record)
-    return setting is not None and setting.slot is Slot.LUNCH
-
-
-def follow_lunch_rule(frame: FrameFacts, versions: Iterable[Version]) -> FrameFacts:
-    """Return the frame that follows a rule about lunch which was stated just now."""
-    stated = any(_is_lunch(version.record) and not version.retired for version in versions)
-    return replace(frame, lunch_given=False) if stated and frame.lunch_given else frame
 
 
 def lunch_start(session: Session) -> datetime | None:
@@ -200,19 +166,27 @@ def with_start(session: Session, start: time) -> FrameFacts:
 
     While the day is under way it holds for this day only, unless the frame shows that start anyway.
     """
-    frame = session.day.frame
+    frame, shown = session.day.frame, frame_in_force(session)
+    given = frame.start_given or start != shown.day_start
     if not is_under_way(session):
-        return replace(frame, day_start=start, usual_start=None)
+        return replace(frame, day_start=start, usual_start=None, start_given=given)
     if frame.usual_start is None and start == visible_start(session):
         return frame
-    usual = frame.day_start if frame.usual_start is None else frame.usual_start
-    return replace(frame, day_start=start, usual_start=usual)
+    usual = shown.day_start if frame.usual_start is None else frame.usual_start
+    return replace(frame, day_start=start, usual_start=usual, start_given=True)
+
+
+def with_end(session: Session, end: time) -> FrameFacts:
+    """Return the session's frame with an end that the person gave for this day."""
+    frame = session.day.frame
+    return replace(frame, day_end=end, end_given=frame.end_given or end != frame_in_force(session).day_end)
 
 
 def usual_frame(frame: FrameFacts) -> FrameFacts:
-    """Return the frame that the next day begins with."""
+    """Return the frame that the next day begins with; the rules of that day count before it."""
     start = frame.day_start if frame.usual_start is None else frame.usual_start
-    return replace(frame, day_start=start, usual_start=None, lunch_given=False, confirmed=False)
+    given = replace(frame, start_given=False, end_given=False, lunch_given=False)
+    return replace(given, day_start=start, usual_start=None, confirmed=False)
 
 
 def has_ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:

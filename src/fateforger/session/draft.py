@@ -27,7 +27,6 @@ from fateforger.quality.model import Fix, Quality
 from fateforger.quality.rubric import grade_plan
 from fateforger.session.day import (
     busy_meetings,
-    frame_in_force,
     frame_mistake,
     frame_of,
     is_under_way,
@@ -36,8 +35,10 @@ from fateforger.session.day import (
     usual_frame,
     whole_frame,
 )
+from fateforger.session.frame import frame_in_force
 from fateforger.session.lengths import planned_minutes
 from fateforger.session.model import (
+    BlockPlan,
     Clash,
     FrameFacts,
     Offer,
@@ -119,7 +120,7 @@ def _until(session: Session, minutes: int) -> time | None:
     later = (end.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(end.tzinfo)
     until = local_time(session, later).time().replace(tzinfo=None, fold=0)
     try:
-        span = span_of(session, replace(session.day.frame, day_end=until))
+        span = span_of(session, replace(frame_in_force(session), day_end=until))
     except BadInput:
         return None
     return until if span[1].astimezone(UTC) == later.astimezone(UTC) and span[0] == start else None
@@ -140,9 +141,11 @@ def day_of(session: Session) -> Day:
         busy=tuple(Busy(m.start, m.end, title=m.title) for m in busy_meetings(session)),
         lunch=None if lunch is None else _lunch(session, lunch),
         works=tuple(work_of(session, t) for t in session.day.inputs.tasks),
-        next_start=usual_frame(session.day.frame).day_start if is_under_way(session) else None,
+        next_start=usual_frame(frame_in_force(session)).day_start if is_under_way(session) else None,
         done=_begun_titles(session, start),
         fills=session.day.frame.fills,
+        deep_blocks=session.day.inputs.blocks.deep_blocks,
+        longest_focus=session.day.inputs.blocks.minutes,
     )
 
 
@@ -233,7 +236,11 @@ def _fingerprint(session: Session) -> str | None:
         lunch = astuple(_lunch(session, at))
     busy = [(m.start, m.end) for m in busy_meetings(session)]
     works = [astuple(work_of(session, task)) for task in session.day.inputs.tasks]
-    made_from = json.dumps((session.date, session.tz, start, end, busy, lunch, works), default=str)
+    inputs = session.day.inputs
+    parts: list[object] = [session.date, session.tz, start, end, busy, lunch, works]
+    # Left out where there are none: drafts were fingerprinted without them.
+    parts += [(inputs.goals, inputs.blocks.model_dump())] if (inputs.goals or inputs.blocks != BlockPlan()) else []
+    made_from = json.dumps(parts, default=str)
     rules = "".join(sorted(item.record.model_dump_json() for item in constraints_for_draft(session).applicable))
     return hashlib.sha1(f"{made_from}{rules}".encode(), usedforsecurity=False).hexdigest()
 
@@ -355,7 +362,7 @@ def option_words(before: Session, after: Session) -> tuple[str, ...]:
     tasks = {task.id: task for task in before.day.inputs.tasks}
     stay = {task.id for task in (*after.day.inputs.tasks, *after.open_work.deferred)}
     return (
-        *_frame_words(before.day.frame, after.day.frame),
+        *_frame_words(frame_in_force(before), frame_in_force(after)),
         *(line for task in after.day.inputs.tasks if task.id in tasks for line in _task_words(tasks[task.id], task)),
         *(_("“{title}” is off your list.", title=task.title) for task in tasks.values() if task.id not in stay),
     )

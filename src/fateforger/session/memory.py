@@ -75,8 +75,8 @@ class MemoryRow(BaseModel):
     """A constraint on the memory card.
 
     ``seq`` is that of its newest version, 0 while it is in no store; buttons carry it to detect changes. ``words``
-    are the person's own, said on ``said_on``. ``when`` and ``times`` are empty if it always applies. ``used`` means
-    that it applies on the session's day; ``why_not`` is the reason it does not.
+    are the person's own, said on ``said_on``. ``when``, ``times`` and ``limits`` are empty if it always applies.
+    ``used`` means that it applies on the session's day; ``why_not`` is the reason it does not.
     """
 
     model_config = _FROZEN
@@ -91,6 +91,9 @@ class MemoryRow(BaseModel):
     source: Source = Source.USER
     when: str = ""
     times: str = ""
+    limits: str = ""
+    topics: tuple[str, ...] = ()
+    confidence: float | None = None
     used: bool = False
     unsure: bool = False
     set_aside: bool = False

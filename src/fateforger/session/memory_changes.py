@@ -31,6 +31,7 @@ from fateforger.memory.record import (
     compute_uid,
     means_the_same,
 )
+from fateforger.memory.reminders import needs_confirmation
 from fateforger.memory.settings import confirm_wish
 from fateforger.memory.versions import Event, Version, find_successors, select_newest, still_replaces
 from fateforger.memory.vocabulary import Action, Scope, Status
@@ -420,7 +421,7 @@ def judge_constraint(
     name = quote_title(version.record.name)
     match verdict:
         case "accept":
-            if version.record.status is Status.LOCKED:
+            if version.record.status is Status.LOCKED and not needs_confirmation(version.record):
                 return taken.with_lines(_("{name} is confirmed already.", name=name))
             return _with_status(
                 taken, version, Status.LOCKED, Event(action=Action.UPDATE, reason=reason or "confirmed"), name
@@ -561,6 +562,8 @@ def _with_status(taken: MemoryChange, version: Version, status: Status, event: E
         Action.DECLINE: _("{name} is declined; I won't use it any more.", name=name),
         Action.ARCHIVE: _("{name} is put away; I won't use it any more.", name=name),
     }
-    sure = 1.0 if status is Status.LOCKED and version.record.confidence is not None else version.record.confidence
-    record = replace(version.record, status=status, confidence=sure)
+    record = replace(version.record, status=status)
+    if status is Status.LOCKED:
+        sure = None if record.confidence is None else 1.0
+        record = replace(record, confidence=sure, needs_confirmation=False)
     return taken.with_version(taken.memory.next(version.uid, record, event), words[event.action])

@@ -61,8 +61,8 @@ class FrameFacts(BaseModel):
     """Frame of the day (Stage 1), in local times on the planned day.
 
     An end before the start is on the next day. ``usual_start`` is the usual start of days, kept while the person
-    gives another one for this day. ``lunch_given`` marks a lunch that they gave for this day; it counts before their
-    rules. When the day ``fills``, no time has to stay free.
+    gives another one for this day. Where a part is not ``_given`` for this day, their rules count before it
+    (:func:`fateforger.session.frame.frame_in_force`). When the day ``fills``, no time has to stay free.
     """
 
     model_config = _FROZEN
@@ -70,6 +70,8 @@ class FrameFacts(BaseModel):
     day_end: time = time(18, 0)
     lunch_start: time | None = time(12, 30)
     lunch_minutes: int = Field(45, ge=0, le=240)
+    start_given: bool = False
+    end_given: bool = False
     lunch_given: bool = False
     confirmed: bool = False
     usual_start: time | None = None
@@ -122,11 +124,26 @@ class CatchUp(BaseModel):
     brought: tuple[str, ...]
 
 
+MOST_GOALS = 5
+MOST_GOAL = 200
+"""Most characters of a goal."""
+
+
+class BlockPlan(BaseModel):
+    """Deep work that the person wants on this day: the most blocks, and their minutes; the usual ones where open."""
+
+    model_config = _FROZEN
+    deep_blocks: int | None = Field(None, ge=1, le=12)
+    minutes: int | None = Field(None, ge=30, le=240)
+
+
 class InputFacts(BaseModel):
-    """Tasks of the day (Stage 2), the most important first."""
+    """Tasks of the day (Stage 2), the most important first; what the day is for, and its blocks of deep work."""
 
     model_config = _FROZEN
     tasks: tuple[Task, ...] = ()
+    goals: tuple[Annotated[str, Field(min_length=1, max_length=MOST_GOAL)], ...] = Field((), max_length=MOST_GOALS)
+    blocks: BlockPlan = BlockPlan()
 
 
 class Offer(BaseModel):

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from fateforger.planning.task_details import list_facts
 from fateforger.session.day import day_words
+from fateforger.session.frame import frame_in_force
 from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.stages import TimeboxingStage
-from fateforger.text import count_more, format_length, join_words, limit_items, shorten
+from fateforger.text import count_more, format_length, join_words, limit_items, ngettext, quote_title, shorten
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -36,7 +37,7 @@ def _join_changes(changes: tuple[str, ...]) -> str:
 def _list_changes(before: Session, after: Session) -> Iterator[str]:
     if (before.date, before.tz) != (after.date, after.tz) and after.stage is TimeboxingStage.DATE:
         yield day_words(after.date)
-    then, now = before.day.frame, after.day.frame
+    then, now = frame_in_force(before), frame_in_force(after)
     if then.day_start != now.day_start:
         yield _("your day {start:%H:%M}–{end:%H:%M}", start=now.day_start, end=now.day_end)
     elif then.day_end != now.day_end:
@@ -49,6 +50,8 @@ def _list_changes(before: Session, after: Session) -> Iterator[str]:
 def _list_changed_tasks(before: Session, after: Session) -> Iterator[str]:
     known = {task.id: task for task in before.day.inputs.tasks}
     tasks = after.day.inputs.tasks
+    if (before.day.inputs.goals, before.day.inputs.blocks) != (after.day.inputs.goals, after.day.inputs.blocks):
+        yield from describe_aims(after) or (_("no goals for the day"),)
     starred = any(task.one_thing for task in tasks)
     for task in tasks:
         then, title = known.get(task.id), shorten(task.title)
@@ -60,6 +63,17 @@ def _list_changed_tasks(before: Session, after: Session) -> Iterator[str]:
             yield _("{task} is no longer the one thing that matters", task=title)
     kept = {task.id for task in (*tasks, *after.open_work.deferred, *(each.task for each in after.open_work.sent))}
     yield from (_("{task} is off the list", task=shorten(task.title)) for task in known.values() if task.id not in kept)
+
+
+def describe_aims(session: Session) -> tuple[str, ...]:
+    """Return the goals of the day and its blocks of deep work, in a few words each; nothing if there are none."""
+    inputs = session.day.inputs
+    blocks, minutes = inputs.blocks.deep_blocks, inputs.blocks.minutes
+    return (
+        *(quote_title(goal) for goal in inputs.goals),
+        *(() if blocks is None else (ngettext("{count} block of deep work", "{count} blocks of deep work", blocks),)),
+        *(() if minutes is None else (_("{length} at a time", length=format_length(minutes)),)),
+    )
 
 
 def _name_lunch(frame: FrameFacts) -> str:

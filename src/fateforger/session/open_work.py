@@ -16,7 +16,6 @@ from fateforger.session.model import (
     MOST_CRITERIA,
     MOST_CRITERION,
     CatchUp,
-    InputFacts,
     OfferedInput,
     Session,
     SessionStatus,
@@ -75,7 +74,7 @@ def undo_catch_up(session: Session) -> Session:
     kept = tuple(task for task in session.day.inputs.tasks if task.id not in ids)
     waits = {task.id for task in session.open_work.deferred}
     back = tuple(each for each in step.things if each.task.id not in waits)
-    return session.with_day(inputs=InputFacts(tasks=kept)).with_open_work(
+    return session.with_day(inputs=replace(session.day.inputs, tasks=kept)).with_open_work(
         offered=(*back, *(each for each in session.open_work.offered if each.task.id not in ids)),
         brought=tuple(task_id for task_id in session.open_work.brought if task_id not in ids),
         settled=tuple(task_id for task_id in session.open_work.settled if task_id not in ids),

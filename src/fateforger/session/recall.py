@@ -33,6 +33,7 @@ from fateforger.session.day import busy_meetings, frame_mistake, frame_of
 from fateforger.session.memory import RecalledConstraints
 from fateforger.session.model import Session
 from fateforger.session.rulebook import known_versions, rules_in_force, unsaved_versions
+from fateforger.session.situation import situation_of
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 
@@ -51,8 +52,12 @@ def recall(session: Session, versions: Iterable[Version], at: datetime) -> Recal
     First come those that apply at its stage, then those that may apply on the same day at another stage or with
     another plan. A must is never left out.
     """
-    context = Context(user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id)
-    today = _versions_of_day(versions, context)
+    rows = tuple(versions)
+    situation = situation_of(session, rows)
+    context = Context(
+        user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id, situation=situation
+    )
+    today = _versions_of_day(rows, context)
     chosen = [item.version for item in retrieve(today, context, query_constraints(session, today, context)).applicable]
     shown = {version.uid for version in chosen}
     later = [version for version in rank_versions(today, context) if version.uid not in shown]
@@ -111,7 +116,7 @@ def followed_constraints(session: Session, plan: TBPlan | None = None) -> Answer
     stored = retrieve(rows, whole.context, build_queries(session.stage.value, session.date))
     asked = {item.uid for item in stored.applicable}
     mine = tuple(item for item in whole.applicable if item.uid in asked or item.record.scope is Scope.SESSION)
-    return Answer(whole.context, mine, whole.excluded)
+    return _with_musts(Answer(whole.context, mine, whole.excluded), whole)
 
 
 def musts(session: Session) -> tuple[Applicable, ...]:

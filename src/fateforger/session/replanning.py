@@ -33,7 +33,7 @@ from fateforger.session.commands.day import (
 from fateforger.session.commands.plan import MovePlan, Replan
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
 from fateforger.session.draft import carry_basis, day_of, instance_in, options_for, work_of
-from fateforger.session.model import Facts, InputFacts, Session, Task, Unplaced
+from fateforger.session.model import Facts, Session, Task, Unplaced
 from fateforger.session.other_days import check_free, check_other_day, name_day, with_sent
 from fateforger.session.placement import by_time, find_placed, list_differences, resolved_block
 from fateforger.session.tasks import allow_pieces, keep_for_later
@@ -243,9 +243,7 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
         return _with_ticks(session, command)
     plan = _current_plan(session, now)
     if isinstance(command, AdjustFrame):
-        frame = session.day.frame
-        start, end = command.day_start or frame.day_start, command.day_end or frame.day_end
-        day = session.with_day(frame=replace(frame, day_start=start, day_end=end))
+        day = command.apply_to(session)
         return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), [])
     if isinstance(command, ListCommand):
         return _with_other_tasks(session, command, plan, now)
@@ -336,7 +334,7 @@ def move_plan(session: Session, command: MovePlan, now: datetime) -> Refit:
         raise BadInput(_("Nothing is left on this plan that could move."))
     gone, moved = {block.key for block in left}, {task.id for task in tasks}
     kept = tuple(task for task in session.day.inputs.tasks if task.id not in moved)
-    day = session.with_day(inputs=InputFacts(tasks=kept)).with_planning(unplaced=())
+    day = session.with_day(inputs=replace(session.day.inputs, tasks=kept)).with_planning(unplaced=())
     day = with_sent(day, tasks, command.day, plan=True)
     rest = fix_starts(plan)
     rest = rest.replace(event for event in rest.events if event.block_key not in gone)
@@ -485,7 +483,7 @@ def _with_changed_task(session: Session, each: Unplaced, task: Task) -> Session:
     changed = replace(each, task=task)
     listed = _replace_task(session.day.inputs.tasks, task)
     unplaced = tuple(changed if u == each else u for u in session.planning.unplaced)
-    return session.with_day(inputs=InputFacts(tasks=listed)).with_planning(unplaced=unplaced)
+    return session.with_day(inputs=replace(session.day.inputs, tasks=listed)).with_planning(unplaced=unplaced)
 
 
 def _replace_task(tasks: Iterable[Task], task: Task) -> tuple[Task, ...]:
@@ -499,5 +497,5 @@ def _replace_task(tasks: Iterable[Task], task: Task) -> tuple[Task, ...]:
 def _without_task(session: Session, task: str) -> Session:
     """Return the session without a task, on its list and among the unplaced."""
     return session.with_day(
-        inputs=InputFacts(tasks=tuple(each for each in session.day.inputs.tasks if each.id != task))
+        inputs=replace(session.day.inputs, tasks=tuple(each for each in session.day.inputs.tasks if each.id != task))
     ).with_planning(unplaced=tuple(each for each in session.planning.unplaced if task_of(each.task_id, [task]) != task))

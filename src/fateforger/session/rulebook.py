@@ -9,15 +9,25 @@ from functools import cached_property
 from operator import attrgetter
 
 from fateforger.errors import BadInput
-from fateforger.memory.applicability import Answer, Applicable, Context, Excluded, decide_applicability
+from fateforger.memory.applicability import (
+    Answer,
+    Applicable,
+    Context,
+    Excluded,
+    compute_last_day,
+    decide_applicability,
+)
 from fateforger.memory.consolidation import find_consolidations
 from fateforger.memory.contradiction import Kind
-from fateforger.memory.reminders import build_reminder
+from fateforger.memory.reminders import build_reminder, describe_limits
+from fateforger.memory.settings import read_frame
 from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.vocabulary import Slot
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
 from fateforger.session.memory import MemoryOffer, MemoryRow, MemoryView
-from fateforger.session.model import Session
+from fateforger.session.model import FrameFacts, Session
+from fateforger.session.situation import situation_of
 from fateforger.session.views import FIRST_LISTED
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -38,10 +48,11 @@ def rules_in_force(
     ``versions`` default to those that the session knows, including those stated in it. Without ``event_types`` these do
     not matter. Prompts, cards, reasons, and the draft's fingerprint all use this.
     """
-    context = context_of(session)
+    rows = known_versions(session) if versions is None else tuple(versions)
+    context = replace(context_of(session), situation=situation_of(session, rows))
     if not at_any_stage:
         context = replace(context, stage=session.stage.value, event_types=event_types)
-    return decide_applicability(known_versions(session) if versions is None else versions, context)
+    return decide_applicability(rows, context)
 
 
 def known_versions(session: Session) -> tuple[Version, ...]:
@@ -81,8 +92,8 @@ def rows_of(session: Session, versions: Iterable[Version], *, retired: bool = Fa
     Constraints out of force are included only if ``retired``.
     """
     answer = rules_in_force(session, versions, at_any_stage=True)
-    used = [_row(session, item) for item in answer.applicable]
-    others = [_unused_row(session, item) for item in answer.excluded if _is_ours(session, item.version)]
+    used = [_row(item) for item in answer.applicable]
+    others = [_unused_row(item) for item in answer.excluded if _is_ours(session, item.version)]
     kept = [row for row in others if retired or not row.retired]
     kept.sort(key=lambda row: (row.retired, not row.set_aside, row.name, row.uid))
     return (*used, *kept)
@@ -118,20 +129,35 @@ def context_of(session: Session) -> Context:
         as_of=session.date,
         timezone=session.tz,
         session_id=session.id,
-        suppressed_uids=session.rules.set_aside,
+        suppressed_uids=(*session.rules.set_aside, *_overridden(session)),
     )
+
+
+def given_slots(frame: FrameFacts) -> frozenset[Slot]:
+    """Return the parts of the frame that the person gave for this day, so that no rule sets them."""
+    start = frame.start_given or frame.usual_start is not None
+    given = {Slot.WORK_START: start, Slot.WORK_END: frame.end_given, Slot.LUNCH: frame.lunch_given}
+    return frozenset(slot for slot, is_given in given.items() if is_given)
+
+
+def _overridden(session: Session) -> tuple[str, ...]:
+    """Return the rules in whose place the person gave something else for this day."""
+    given = given_slots(session.day.frame)
+    if not given:
+        return ()
+    return tuple({v.uid: None for v in known_versions(session) if given & read_frame(v.record).keys()})
 
 
 def _is_ours(session: Session, version: Version) -> bool:
     return not version.flat.session_only or version.session_id == session.id
 
 
-def _unused_row(session: Session, item: Excluded) -> MemoryRow:
-    row = _row(session, Applicable(item.version, item.context))
+def _unused_row(item: Excluded) -> MemoryRow:
+    row = _row(Applicable(item.version, item.context))
     return replace(row, used=False, why_not=item.reason)
 
 
-def _row(session: Session, item: Applicable) -> MemoryRow:
+def _row(item: Applicable) -> MemoryRow:
     reminder, record, version = build_reminder(item), item.record, item.version
     return MemoryRow(
         uid=version.uid,
@@ -145,9 +171,12 @@ def _row(session: Session, item: Applicable) -> MemoryRow:
         source=record.source,
         when=reminder.when,
         times=reminder.times,
+        limits=describe_limits(record, compute_last_day(version, item.context)),
+        topics=record.topics,
+        confidence=record.confidence,
         used=True,
         unsure=reminder.unsure,
-        set_aside=version.uid in session.rules.set_aside,
+        set_aside=version.uid in item.context.suppressed_uids,
         retired=version.retired,
         saved=bool(version.seq) or version.flat.session_only,
     )

@@ -28,7 +28,7 @@ def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
     known = {t.id for t in inputs.tasks}
     if any(t.id in known for t in added):
         raise BadInput(_("One of these tasks is on the list already."))
-    return _without_circle(_with_one_thing_last_named(inputs.tasks, added))
+    return _without_circle(_with_one_thing_last_named(inputs, added))
 
 
 def with_task(inputs: InputFacts, task: Task) -> InputFacts:
@@ -40,7 +40,7 @@ def with_task(inputs: InputFacts, task: Task) -> InputFacts:
     others = (*inputs.tasks[:place], *inputs.tasks[place + 1 :])
     if task.one_thing:
         others = tuple(_without_one_thing(t) for t in others)
-    return _without_circle(InputFacts(tasks=(*others[:place], task, *others[place:])))
+    return _without_circle(replace(inputs, tasks=(*others[:place], task, *others[place:])))
 
 
 def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
@@ -49,7 +49,7 @@ def without_task(inputs: InputFacts, task_id: str) -> InputFacts:
     Raises :class:`BadInput` when it is not on the list any more.
     """
     place = _place(inputs, task_id)
-    return InputFacts(tasks=(*inputs.tasks[:place], *inputs.tasks[place + 1 :]))
+    return replace(inputs, tasks=(*inputs.tasks[:place], *inputs.tasks[place + 1 :]))
 
 
 def _without_circle(inputs: InputFacts) -> InputFacts:
@@ -83,7 +83,7 @@ def with_one_thing(inputs: InputFacts, task_id: str) -> InputFacts:
     Raises :class:`BadInput` when it is not on the list any more.
     """
     _place(inputs, task_id)
-    return InputFacts(tasks=tuple(replace(t, one_thing=t.id == task_id) for t in inputs.tasks))
+    return replace(inputs, tasks=tuple(replace(t, one_thing=t.id == task_id) for t in inputs.tasks))
 
 
 def find_task(inputs: InputFacts, task_id: str) -> Task:
@@ -94,13 +94,11 @@ def find_task(inputs: InputFacts, task_id: str) -> Task:
     return inputs.tasks[_place(inputs, task_id)]
 
 
-def _with_one_thing_last_named(before: tuple[Task, ...], added: tuple[Task, ...]) -> InputFacts:
-    chosen = next((t.id for t in reversed((*before, *added)) if t.one_thing), None)
-    return InputFacts(
-        tasks=tuple(
-            t if t.one_thing == (t.id == chosen) else replace(t, one_thing=t.id == chosen) for t in (*before, *added)
-        )
-    )
+def _with_one_thing_last_named(inputs: InputFacts, added: tuple[Task, ...]) -> InputFacts:
+    tasks = (*inputs.tasks, *added)
+    chosen = next((t.id for t in reversed(tasks) if t.one_thing), None)
+    named = (t if t.one_thing == (t.id == chosen) else replace(t, one_thing=t.id == chosen) for t in tasks)
+    return replace(inputs, tasks=tuple(named))
 
 
 def _without_one_thing(task: Task) -> Task:

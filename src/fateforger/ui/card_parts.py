@@ -30,6 +30,7 @@ from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.lengths import find_usual
 from fateforger.session.messages import CHANGE
 from fateforger.session.model import SentTask, Session, Unplaced
+from fateforger.session.noted import describe_aims
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.pending import length_questions
 from fateforger.session.placement import by_time
@@ -306,6 +307,12 @@ def _before(session: Session) -> tuple[PlannedBlock, ...] | None:
     if notice is None or notice.refused or notice.code != CHANGE or not session.sync.refine_undo:
         return None
     return with_lists(session, planned_blocks(session.sync.refine_undo[-1].plan_before))
+
+
+def show_aims(session: Session) -> tuple[Part, ...]:
+    """Return what the day is for and its blocks of deep work, if the person said so."""
+    aims = describe_aims(session)
+    return (Note(text=_("**This day is for:** {aims}.", aims=plain(join_words(aims), 900))),) if aims else ()
 
 
 def list_sent(session: Session) -> tuple[Part, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from fateforger.errors import BadInput
+from fateforger.memory.settings import describe_wish
+from fateforger.memory.vocabulary import Slot, Source
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, in_words
 from fateforger.planning.timing import zone
 from fateforger.session.cards import (
@@ -37,10 +39,20 @@ from fateforger.session.day import (
     on_calendar,
     visible_start,
 )
+from fateforger.session.frame import TEMPLATE, FrameRule, frame_in_force, frame_rules
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.session.stages import Move
-from fateforger.text import count_meetings, count_more, count_rest, limit_items, ngettext
+from fateforger.text import (
+    count_meetings,
+    count_more,
+    count_rest,
+    join_words,
+    limit_items,
+    mark_message,
+    ngettext,
+    quote_title,
+)
 from fateforger.text import gettext as _
 from fateforger.ui.calendar_cards import SHOW_HISTORY
 from fateforger.ui.card_parts import (
@@ -52,7 +64,7 @@ from fateforger.ui.card_parts import (
     show_missing,
     show_notice,
 )
-from fateforger.ui.rule_cards import build_add_button, rules, show_noted
+from fateforger.ui.rule_cards import POLICY, build_add_button, rules, show_noted
 from fateforger.values import replace
 
 
@@ -93,7 +105,7 @@ MOST_LISTED = 25
 
 def frame_card(session: Session) -> Card:
     """Return the card: the calendar, then the frame with its controls."""
-    frame = session.day.frame
+    frame = frame_in_force(session)
     return Card(
         text=_("{day}: what is fixed, and when does your day start and end?", day=day_words(session.date)),
         parts=(
@@ -110,6 +122,7 @@ def frame_card(session: Session) -> Card:
                 control=TimePick(action=AdjustFrame.end.id, placeholder=_("End"), selected=frame.day_end),
             ),
             Prose(text=frame_words(session), control=Button(label=_("Edit frame and lunch"), action="form.frame")),
+            *frame_notes(session),
             *_build_clock_note(session),
             *_room(session),
             *rules(session),
@@ -120,6 +133,55 @@ def frame_card(session: Session) -> Card:
             ),
         ),
     )
+
+
+_PARTS = {
+    Slot.WAKE_UP: mark_message("you get up at {at:%H:%M}"),
+    Slot.WORK_START: mark_message("work starts at {at:%H:%M}"),
+    Slot.LUNCH: mark_message("lunch is around {at:%H:%M}"),
+    Slot.WORK_END: mark_message("work ends at {at:%H:%M}"),
+    Slot.BEDTIME: mark_message("you go to bed at {at:%H:%M}"),
+}
+_UNKNOWN: Mapping[Slot, str] = {
+    Slot.WAKE_UP: mark_message("get up"),
+    Slot.WORK_START: mark_message("start work"),
+    Slot.LUNCH: mark_message("have lunch"),
+    Slot.WORK_END: mark_message("stop working"),
+    Slot.BEDTIME: mark_message("go to bed"),
+}
+_SOURCES = {
+    Source.USER: mark_message("**From what you told me:** {parts}. What you change here counts for this day only."),
+    Source.FEEDBACK: mark_message("**From what you told me:** {parts}. What you change here counts for this day only."),
+    Source.CALENDAR: mark_message("**From your calendar:** {parts}. What you change here counts for this day only."),
+    Source.SYSTEM: mark_message("**As I assume:** {parts}. What you change here counts for this day only."),
+}
+
+
+def frame_notes(session: Session) -> tuple[Part, ...]:
+    """Return which parts of the frame the person's rules set, in whose words, and what is not known yet (S41, S42)."""
+    rules, by_text = frame_rules(session), dict[str, list[str]]()
+    for slot in TEMPLATE:
+        if (rule := rules.followed.get(slot)) is not None:
+            by_text.setdefault(_SOURCES[rule.version.record.source], []).append(_describe_part(rule, quoted=True))
+    notes = [Note(text=_(text, parts=join_words(parts))) for text, parts in by_text.items()]
+    other = [_describe_part(rule, quoted=False) for rule in rules.overridden.values()]
+    if other:
+        notes.append(Note(text=_("This day is different. Usually: {parts}.", parts=join_words(other))))
+    recalled = session.rules.recalled
+    if recalled is None or recalled.trouble is not None or not rules.unknown:
+        return tuple(notes)
+    things = join_words([_(_UNKNOWN[slot]) for slot in rules.unknown])
+    unknown = _("I do not know yet when you {things}. Tell me once, and I keep to it.", things=things)
+    return (*notes, Prose(text=unknown, control=POLICY.localize()))
+
+
+def _describe_part(rule: FrameRule, *, quoted: bool) -> str:
+    """Return a part of the frame; ``quoted`` adds the words of the rule, unless they say the same."""
+    record = rule.version.record
+    part = _("lunch is as you said") if rule.at is None else _(_PARTS[rule.slot], at=rule.at)
+    if not quoted or record.words == describe_wish(record):
+        return part
+    return f"{part} ({quote_title(plain(record.words, 60), 120)})"
 
 
 def calendar_parts(session: Session) -> tuple[Part, ...]:
@@ -191,7 +253,7 @@ def _build_clock_note(session: Session) -> tuple[Part, ...]:
 def _next_day(session: Session) -> Button:
     assert session.now is not None  # noqa: S101  an ended day has a clock
     day = max(session.date + timedelta(days=1), local_today(session.now, session.tz))
-    if has_ended(day, session.tz, session.day.frame, session.now):
+    if has_ended(day, session.tz, frame_in_force(session), session.now):
         day += timedelta(days=1)
     return ChooseDate.other_day.button(day.isoformat(), label=_("Plan {day}", day=day_words(day)), style="primary")
 
@@ -202,7 +264,7 @@ def _later_ends(session: Session) -> Iterator[Button]:
     local = session.now.astimezone(zone(session.tz)).replace(minute=0, second=0, microsecond=0)
     for hours in (2, 4):
         until = local + timedelta(hours=hours)
-        longer = replace(session.day.frame, day_end=until.time())
+        longer = replace(frame_in_force(session), day_end=until.time())
         try:
             reaches = frame_span(session.date, session.tz, longer)[1]
         except BadInput:

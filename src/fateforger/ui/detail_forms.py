@@ -21,8 +21,7 @@ from fateforger.session.forms import (
 )
 from fateforger.tasks.task import NORMAL, PRIORITIES
 from fateforger.text import gettext as _
-from fateforger.ui.form_values import MAX_NOTES, MAX_TITLE, Filled
-from fateforger.values import replace
+from fateforger.ui.form_values import MAX_NOTES, MAX_TITLE, Filled, fold_form
 
 MOST_OTHERS = 100
 """Slack shows a hundred choices of a menu."""
@@ -43,14 +42,13 @@ def fold_fields(form: Form, size: int) -> Form:
 
     ``size`` is that of the request. A reader only reads the fields that a submission has.
     """
-    shown = tuple(each for each in form.fields if size or _is_filled(each))
-    more = _("More: kind, times, people, place") if len(shown) < len(form.fields) else None
-    return replace(form, fields=shown, size=size, more=more)
+    rare = {each.name for each in form.inputs if not _is_filled(each)}
+    return fold_form(form, size, rare, _("More: kind, times, people, place"))
 
 
-def _is_filled(part: FormField) -> bool:
-    """Check whether a part of a form is always shown: one that has to be filled in, or is."""
-    if not isinstance(part, Input) or part.name in FIRST:
+def _is_filled(part: Input) -> bool:
+    """Check whether a field is always shown: one that has to be filled in, or is."""
+    if part.name in FIRST:
         return True
     if isinstance(part, ChoiceField) and part.name in USUAL_VALUES:
         return part.value not in USUAL_VALUES[part.name]

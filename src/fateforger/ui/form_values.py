@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import date, time
 from typing import Any, Literal, NamedTuple
@@ -16,11 +16,12 @@ from typing import Any, Literal, NamedTuple
 from fateforger.errors import BadInput
 from fateforger.memory.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
 from fateforger.session.commands import SessionCommand
-from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission, Input
 from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook
 from fateforger.text import format_number
 from fateforger.text import gettext as _
+from fateforger.values import replace
 
 DAY_MINUTES = 24 * 60
 LONGEST_NIGHT = 16 * 60
@@ -153,6 +154,16 @@ def _normalize(text: str) -> str:
 MAX_TITLE = 300
 MAX_NOTES = 3_000
 MAX_MINUTES = 24 * 60
+
+
+def fold_form(form: Form, size: int, rare: Collection[str], label: str) -> Form:
+    """Return a form without its ``rare`` fields, and with a button of that label that shows them.
+
+    ``size`` is that of the request: above 0, all is shown. A reader only reads the fields that a submission has.
+    """
+    hidden = frozenset() if size else frozenset(rare)
+    shown = tuple(each for each in form.fields if not (isinstance(each, Input) and each.name in hidden))
+    return replace(form, fields=shown, size=size, more=label if len(shown) < len(form.fields) else None)
 
 
 def refuse_values(submission: FormSubmission) -> FormErrors | None:

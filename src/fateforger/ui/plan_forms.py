@@ -16,7 +16,6 @@ from fateforger.session.commands.plan import AddBlock, EditBlock, RemoveBlock, R
 from fateforger.session.day import (
     busy_meetings,
     day_words,
-    frame_in_force,
     frame_mistake,
     frame_of,
     frame_span,
@@ -35,6 +34,7 @@ from fateforger.session.forms import (
     TextPart,
     TimeField,
 )
+from fateforger.session.frame import frame_in_force
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import by_time, resolved_block
 from fateforger.text import gettext as _
@@ -124,7 +124,7 @@ def read_frame_form(session: Session, submission: FormSubmission) -> SessionComm
         return FormErrors(errors=filled.errors)
     if f"{start:%H:%M}" == submission.target:
         # For a day in progress the form showed the clock, which is not a statement of the person.
-        start = session.day.frame.day_start
+        start = frame_in_force(session).day_start
     shown = frame_in_force(session)
     given = shown.lunch_given or (lunch, minutes or 0) != (shown.lunch_start, shown.lunch_minutes)
     frame = FrameFacts(day_start=start, day_end=end, lunch_start=lunch, lunch_minutes=minutes or 0, lunch_given=given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import time
 
 from fateforger.drafting.instance import Policy, Told
 from fateforger.drafting.policy import policy_in_force
@@ -17,6 +18,7 @@ from fateforger.memory.settings import (
     build_setting,
     count_minutes,
     get_setting_slot,
+    read_moments,
 )
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Scope, Slot, Weekday
@@ -41,7 +43,7 @@ from fateforger.session.forms import (
 from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
-from fateforger.ui.form_values import Filled, format_windows, parse_windows
+from fateforger.ui.form_values import Filled, fold_form, format_windows, parse_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,14 @@ _NUMBERS: Mapping[Slot, _Field] = {
         mark_message("To close the day and look at the next. 0 means none."),
     ),
 }
+_MOMENTS: Mapping[Slot, str] = {
+    Slot.WORK_START: mark_message("Work starts at"),
+    Slot.WORK_END: mark_message("Work ends at"),
+    Slot.WAKE_UP: mark_message("You get up at"),
+    Slot.BEDTIME: mark_message("You go to bed at"),
+}
+_FIRST = frozenset({Slot.WORK_START.value, Slot.WORK_END.value, Slot.SLACK.value})
+"""Fields of moments and numbers that the form always shows; the others follow where they are set, or on request."""
 LUNCH_START, LUNCH_MINUTES, BEST_HOURS = "lunch_start", "lunch_minutes", "best_hours"
 _MOST_LETTERS = 200
 
@@ -92,7 +102,8 @@ _MOST_LETTERS = 200
 def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the form of all settings, filled with what is in force."""
     policy = _policy_of(book)
-    return Form(
+    usual, moments = Policy(), _moments_of(book)
+    form = Form(
         form="policy",
         session_id=request.session_id,
         title=_("How days are planned"),
@@ -105,6 +116,7 @@ def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
                     day=day_words(book.person.date),
                 )
             ),
+            *_moment_fields(moments),
             TimeField(
                 name=LUNCH_START,
                 label=_("Lunch around"),
@@ -133,6 +145,23 @@ def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
             ),
         ),
     )
+    rare = {slot.value for slot in _MOMENTS if slot not in moments}
+    rare |= {slot.value for slot, field in _NUMBERS.items() if _number(policy, field) == _number(usual, field)}
+    return fold_form(form, request.size, rare - _FIRST, _("More: sleep, focus, breaks"))
+
+
+def _moment_fields(moments: Mapping[Slot, time]) -> Iterator[Input]:
+    for slot, label in _MOMENTS.items():
+        yield TimeField(name=slot.value, label=_(label), optional=True, value=moments.get(slot))
+
+
+def _moments_of(book: RuleBook) -> Mapping[Slot, time]:
+    """Return the ends of the day that are in force on the day of the rules."""
+    found: dict[Slot, time] = {}
+    for item in rules_in_force(book.person, book.versions, at_any_stage=True).applicable:
+        for slot, at in read_moments(item.record).items():
+            found.setdefault(slot, at)
+    return found
 
 
 def _policy_of(book: RuleBook) -> Policy:
@@ -167,8 +196,10 @@ def _format_focus(policy: Policy) -> str:
 def read_policy_form(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
     """Return the command that keeps what was changed, or the errors per field."""
     filled, policy = Filled(submission), _policy_of(book)
-    wanted: dict[Slot, Setting | None] = {}
+    wanted: dict[Slot, Setting | None] = dict(_read_moments(filled, _moments_of(book)))
     for slot, field in _NUMBERS.items():
+        if not filled.has(slot.value):
+            continue
         number = filled.minutes(slot.value, least=0, most=SPECS[slot].most)
         if number and number < SPECS[slot].least:
             filled.errors[slot.value] = _("Please choose 0, or at least {least}.", least=SPECS[slot].least)
@@ -190,6 +221,13 @@ def read_policy_form(book: RuleBook, submission: FormSubmission) -> SessionComma
     )
     gone = tuple(rule.uid for slot, value in wanted.items() if value is None and (rule := known[slot]) is not None)
     return filled.or_errors(lambda: SetPolicy(**filled.envelope, records=records, withdrawn=gone))
+
+
+def _read_moments(filled: Filled, moments: Mapping[Slot, time]) -> Iterator[tuple[Slot, Setting | None]]:
+    for slot in _MOMENTS:
+        at = filled.clock(slot.value)
+        if filled.has(slot.value) and at != moments.get(slot):
+            yield slot, None if at is None else Setting(slot, at=at)
 
 
 def _read_lunch(filled: Filled, policy: Policy) -> Iterator[tuple[Slot, Setting | None]]:

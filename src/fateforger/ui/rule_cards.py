@@ -141,7 +141,8 @@ def describe_necessity(necessity: Necessity) -> str:
 
 def describe_rule(row: MemoryRow) -> str:
     """Describe a rule: binding force, days and times, such as ``Must · on Monday · avoid 09:00–10:00``."""
-    return " · ".join(plain(text, 160) for text in (describe_necessity(row.necessity), row.when, row.times) if text)
+    words = (describe_necessity(row.necessity), row.when, row.times, row.limits)
+    return " · ".join(plain(text, 160) for text in words if text)
 
 
 def marks(row: MemoryRow) -> str:

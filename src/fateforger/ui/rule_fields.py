@@ -27,6 +27,7 @@ from fateforger.session.rulebook import RuleBook
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, ngettext, quote_title, shorten
 from fateforger.ui.form_values import Filled, format_minutes, format_windows, parse_minutes, parse_windows
+from fateforger.ui.rule_limits import build_limit_fields, read_certainty, read_limits
 from fateforger.values import replace
 from fateforger.workflow.day_names import KINDS, WEEKDAYS
 from fateforger.workflow.day_rules import read_day_rule, read_new_day_rule
@@ -193,6 +194,7 @@ def build_rule_fields(
         *_when_fields(Applicability() if before is None else before.applicability),
         # The text of a rule about the order of the day names its blocks itself.
         *(() if ordered else (_blocks_field(before),)),
+        *build_limit_fields(before),
     )
 
 
@@ -314,7 +316,9 @@ def build_record(filled: Filled, before: ConstraintRecord | None, *, tz: str | N
     when = _read_applicability(filled, before, tz)
     if filled.errors or payload is None or when is None:
         return None
-    base = before or ConstraintRecord(name=name, scope=Scope.PROFILE)
+    base = read_limits(filled, before or ConstraintRecord(name=name, scope=Scope.PROFILE))
+    if filled.errors:
+        return None
     necessity = filled.choice("necessity")
     lasting = Scope.PROFILE if when.end_date is None else Scope.DATESPAN
     return replace(
@@ -329,9 +333,9 @@ def build_record(filled: Filled, before: ConstraintRecord | None, *, tz: str | N
     )
 
 
-def confirm_record(record: ConstraintRecord) -> ConstraintRecord:
-    """Return the record with full certainty, because the person wrote it down."""
-    return replace(record, status=Status.LOCKED, source=Source.USER, confidence=1.0)
+def confirm_record(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:
+    """Return the record with full certainty, because the person wrote it down, unless they are not sure themselves."""
+    return read_certainty(filled, replace(record, status=Status.LOCKED, source=Source.USER, confidence=1.0))
 
 
 def _read_words(filled: Filled, before: ConstraintRecord | None, *, spoken: str) -> str:

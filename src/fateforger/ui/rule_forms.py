@@ -43,11 +43,12 @@ from fateforger.session.forms import (
 )
 from fateforger.session.memory import MemoryRow
 from fateforger.session.rulebook import RuleBook, rules_in_force
+from fateforger.text import format_percent, join_sentences, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message, ngettext, quote_title
-from fateforger.ui.form_values import Filled
+from fateforger.ui.form_values import Filled, fold_form
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
 from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
+from fateforger.ui.rule_limits import MORE, list_rare, read_certainty
 from fateforger.values import replace
 
 PAGE = 12
@@ -55,6 +56,7 @@ PAGE = 12
 MOST_WORDS = 80
 StatusFilter = Literal["all", "used", "confirm", "force", "out"]
 ReachFilter = Literal["any", "lasting", "dated", "day"]
+ForceFilter = Literal["any", "must", "should", "prefer"]
 
 _STATUS: Mapping[StatusFilter, tuple[str, Callable[[MemoryRow], bool]]] = {
     "all": (mark_message("All rules"), lambda _row: True),
@@ -71,6 +73,18 @@ _REACH: Mapping[ReachFilter, tuple[str, Callable[[MemoryRow], bool]]] = {
 }
 
 
+_FORCE: Mapping[ForceFilter, str] = {
+    "any": mark_message("However binding they are"),
+    "must": mark_message("Only musts"),
+    "should": mark_message("Only what should be"),
+    "prefer": mark_message("Only what is nice to have"),
+}
+_FILTERS = ("words", "status", "reach", "force", "tag")
+_ANY_TAG = "*"
+MOST_TAGS = 99
+"""Slack shows a hundred choices of a menu."""
+
+
 class ListQuery(BaseModel):
     """The visible part of the list. ``edition`` counts how often the search was reset."""
 
@@ -79,6 +93,8 @@ class ListQuery(BaseModel):
     words: str = ""
     status: StatusFilter = "all"
     reach: ReachFilter = "any"
+    force: ForceFilter = "any"
+    tag: str = ""
     edition: int = 0
 
     def to_target(self) -> str:
@@ -107,7 +123,7 @@ def _apply_choices(wanted: ListQuery, chosen: Mapping[str, str]) -> ListQuery:
     """Apply choices to the list. A new search or filter begins on the first page."""
     if "everything" in chosen:
         return ListQuery(edition=wanted.edition + 1)
-    changes: dict[str, object] = {name: chosen[name] for name in ("words", "status", "reach") if name in chosen}
+    changes: dict[str, object] = {name: chosen[name] for name in _FILTERS if name in chosen}
     if any(getattr(wanted, name) != value for name, value in changes.items()):
         changes["page"] = 1
     if "page" in chosen:
@@ -149,8 +165,17 @@ def _build_list(book: RuleBook, wanted: ListQuery, session_id: str) -> Form:
 def _filter_rows(rows: Iterable[MemoryRow], wanted: ListQuery) -> list[MemoryRow]:
     """Return the rows that contain every word, in list order."""
     pieces = wanted.words.casefold().split()
-    kept = (row for row in rows if _STATUS[wanted.status][1](row) and _REACH[wanted.reach][1](row))
+    kept = (row for row in rows if _passes(row, wanted))
     return [row for row in kept if all(piece in _searchable_text(row) for piece in pieces)]
+
+
+def _passes(row: MemoryRow, wanted: ListQuery) -> bool:
+    return (
+        _STATUS[wanted.status][1](row)
+        and _REACH[wanted.reach][1](row)
+        and wanted.force in {"any", row.necessity.value}
+        and (wanted.tag in {"", _ANY_TAG} or wanted.tag in row.topics)
+    )
 
 
 def _searchable_text(row: MemoryRow) -> str:
@@ -186,7 +211,26 @@ def _search_fields(book: RuleBook, wanted: ListQuery) -> tuple[FormField, ...]:
                     choices=tuple(reaches),
                     selected=wanted.reach,
                 ),
+                Select(
+                    action="turn.force",
+                    placeholder=_("How binding they are"),
+                    choices=tuple(Choice(label=_(label), value=name) for name, label in _FORCE.items()),
+                    selected=wanted.force,
+                ),
+                *_tag_filter(book, wanted),
             )
+        ),
+    )
+
+
+def _tag_filter(book: RuleBook, wanted: ListQuery) -> tuple[Select, ...]:
+    tags = sorted({topic for row in book.rows for topic in row.topics})[:MOST_TAGS]
+    if not tags:
+        return ()
+    choices = (Choice(label=_("About anything"), value=_ANY_TAG), *(Choice(label=tag[:75], value=tag) for tag in tags))
+    return (
+        Select(
+            action="turn.tag", placeholder=_("What they are about"), choices=choices, selected=wanted.tag or _ANY_TAG
         ),
     )
 
@@ -236,7 +280,7 @@ def _page_fields(wanted: ListQuery, pages: int) -> tuple[FormField, ...]:
 
 def _footer(wanted: ListQuery) -> Controls:
     """Return the buttons that show all rules and add a new one."""
-    filtered = wanted.words or wanted.status != "all" or wanted.reach != "any"
+    filtered = replace(wanted, page=1, edition=0) != ListQuery()
     everything = Button(label=_("Show all rules"), action="turn.everything", target="yes")
     return Controls(items=(*((everything,) if filtered else ()), *localize_row(ADD, ROUTINE, ADD_DAY, POLICY).items))
 
@@ -262,7 +306,7 @@ def build_edit_rule_form(book: RuleBook, request: FormRequest) -> Form:
     if not row.retired:
         asked = build_rule_fields(version.record, request.chosen, named=True)
         fields = (*fields, Note(text=_(DIFFERENCE)), Divider(), *asked)
-    return Form(
+    form = Form(
         form="rule",
         session_id=request.session_id,
         target=format_rule_target(seq, uid),
@@ -271,6 +315,7 @@ def build_edit_rule_form(book: RuleBook, request: FormRequest) -> Form:
         close=_("Back"),
         fields=fields,
     )
+    return fold_form(form, request.size, list_rare(version.record), _(MORE))
 
 
 def read_edited_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
@@ -285,9 +330,9 @@ def read_edited_rule(book: RuleBook, submission: FormSubmission) -> SessionComma
         return FormErrors(errors={"words": _(CHANGED)})
     if (clash := find_clash(book, record, submission, but=uid)) is not None and record != version.record:
         return FormErrors(errors={DAY_RULE: clash})
-    if record == version.record:
+    if read_certainty(filled, record) == version.record:
         return JudgeConstraint(**filled.envelope, uid=uid, verdict="accept", seen=seen)
-    return ReviseConstraint(**filled.envelope, uid=uid, record=confirm_record(record), seen=seen)
+    return ReviseConstraint(**filled.envelope, uid=uid, record=confirm_record(filled, record), seen=seen)
 
 
 def build_day_rule_form(book: RuleBook, request: FormRequest) -> Form:
@@ -310,7 +355,7 @@ def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
         fields = (*fields, _reach_field(day_words(book.session.date)))
     if request.form == "rule_new" and old is None:
         fields = (localize_row(ROUTINE, POLICY), *fields)
-    return Form(
+    form = Form(
         form="rule_new",
         session_id=request.session_id,
         target=request.target,
@@ -319,6 +364,7 @@ def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
         close=_("Cancel") if old is None else _("Back"),
         fields=fields,
     )
+    return fold_form(form, request.size, list_rare(None if old is None else old.record), _(MORE))
 
 
 def read_new_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
@@ -333,7 +379,7 @@ def read_new_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand 
     supersedes = None if old is None else old.uid
     if (clash := find_clash(book, record, submission, but=supersedes)) is not None:
         return FormErrors(errors={DAY_RULE: clash})
-    return RememberConstraint(**filled.envelope, record=confirm_record(record), supersedes=supersedes)
+    return RememberConstraint(**filled.envelope, record=confirm_record(filled, record), supersedes=supersedes)
 
 
 def _find_replaced(book: RuleBook, target: str) -> Version | None:
@@ -360,6 +406,8 @@ def _describe_rule(book: RuleBook, version: Version) -> str:
     )
     ask = _("It needs your word: {ask}.", ask=_(CONFIRM)) if reminder.unsure and not version.retired else ""
     row = book.rule(version.uid)[0]
+    if row.confidence is not None and row.confidence < 1:
+        ask = join_sentences(_("I am {share} sure of it.", share=format_percent(round(row.confidence * 100))), ask)
     return f"**{plain(row.name, 200)}**\n{describe_rule(row)}\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
 
 

@@ -42,6 +42,7 @@ from fateforger.ui.card_parts import (
     format_criteria,
     list_sent,
     move_row,
+    show_aims,
     show_notice,
 )
 from fateforger.ui.day_cards import free_minutes
@@ -178,6 +179,7 @@ def _waits(task: Task) -> Prose:
     return Prose(text=_("For another day: {task}", task=_format_task(task)), control=back)
 
 
+GOALS = Button(label=mark_message("Goals"), action="form.goals", spoken=mark_message("Goals and blocks of the day"))
 NO_TASKS = mark_message("Nothing on your list yet. Leave the minutes open where you do not know them.")
 
 
@@ -203,6 +205,7 @@ def tasks_card(session: Session) -> Card:
             *list_deferred(session),
             *list_sent(session),
             *((Note(text=_sum(session)),) if tasks else (Prose(text=_(NO_TASKS)),)),
+            *show_aims(session),
             *rules(session),
             _moves(session, add),
         ),
@@ -211,7 +214,7 @@ def tasks_card(session: Session) -> Card:
 
 def _moves(session: Session, add: Button) -> Controls:
     order = ((Move.PROCEED, None), (Move.BACK, None), (Move.REDO, None), (Move.CANCEL, None))
-    extra = (add, SHOW_QUEUE.localize())
+    extra = (add, GOALS.localize(), SHOW_QUEUE.localize())
     row = move_row(session, order, *extra)
     if is_offered(session, Move.PROCEED):
         return row

@@ -11,7 +11,7 @@ from fateforger.planning.task_details import KINDS, TaskDetails, TaskKind
 from fateforger.session.cards import Choice, plain
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.day import AddTasks, BringAlong, DeferTask, RemoveTask, UpdateTask
+from fateforger.session.commands.day import AddTasks, BringAlong, DeferTask, RemoveTask, SetGoals, UpdateTask
 from fateforger.session.commands.plan import MovePlan
 from fateforger.session.day import day_words
 from fateforger.session.forms import (
@@ -29,7 +29,16 @@ from fateforger.session.forms import (
     TextPart,
 )
 from fateforger.session.lengths import find_usual
-from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, OfferedInput, Session, Task
+from fateforger.session.model import (
+    MOST_CRITERIA,
+    MOST_CRITERION,
+    MOST_GOAL,
+    MOST_GOALS,
+    BlockPlan,
+    OfferedInput,
+    Session,
+    Task,
+)
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
 from fateforger.session.tasks import find_task
@@ -229,6 +238,60 @@ def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
     details = TaskDetails(kind=TaskKind(filled.choice(f"kind_{row}") or "deep"))
     key = mint_key("t", filled.submission.command_id, row)
     return Task(id=key, title=title, minutes=minutes, details=details, one_thing=one_thing)
+
+
+def build_goals_form(session: Session, _request: FormRequest) -> Form:
+    """Return the form of what the day is for, and of its blocks of deep work."""
+    inputs = session.day.inputs
+    return Form(
+        form="goals",
+        session_id=session.id,
+        title=_("Goals and blocks"),
+        submit=_("Save"),
+        fields=(
+            TextField(
+                name="goals",
+                label=_("What is this day for?"),
+                optional=True,
+                value="\n".join(inputs.goals),
+                multiline=True,
+                max_length=MOST_GOALS * (MOST_GOAL + 1),
+                placeholder=_("Up to five goals, one a line."),
+            ),
+            NumberField(
+                name="deep_blocks",
+                label=_("Most blocks of deep work"),
+                optional=True,
+                value=inputs.blocks.deep_blocks,
+                minimum=1,
+                maximum=12,
+                hint=_("Left open, your usual number counts."),
+            ),
+            NumberField(
+                name="block_minutes",
+                label=_("Minutes of deep work at a time"),
+                optional=True,
+                value=inputs.blocks.minutes,
+                minimum=30,
+                maximum=240,
+                hint=_("Longer work is cut into pieces with a break between them."),
+            ),
+        ),
+    )
+
+
+def read_goals_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+    filled = Filled(submission)
+    goals = tuple(line.strip() for line in filled.text("goals", MAX_NOTES).splitlines() if line.strip())
+    if len(goals) > MOST_GOALS or any(len(goal) > MOST_GOAL for goal in goals):
+        filled.errors["goals"] = _(
+            "Please keep it to {most} goals of {letters} characters each.", most=MOST_GOALS, letters=MOST_GOAL
+        )
+    deep = filled.minutes("deep_blocks", most=12)
+    minutes = filled.minutes("block_minutes", least=30, most=240)
+    return filled.or_errors(
+        lambda: SetGoals(**filled.envelope, goals=goals, blocks=BlockPlan(deep_blocks=deep, minutes=minutes))
+    )
 
 
 def build_task_form(session: Session, request: FormRequest) -> Form:

@@ -505,3 +505,31 @@ def test_no_door_keeps_a_secret(doors: Doors) -> None:
     assert (answer["written"], [mistake["line"] for mistake in answer["bad"]]) == (1, [2, 3, 4, 5])
     assert key not in json.dumps(answer)
     assert key not in doors.export()
+
+
+def test_a_person_limits_a_rule_in_words_and_lists_one_sort_of_them(doors: Doors) -> None:
+    """S27, S225, S233, S235: each limit is an option, and shown."""
+    late = ["--only-without", "Gym", "--kept-days", "14", "--stage", "REFINE", "--tag", "sport", "--confidence", "0.5"]
+    doors.done("add", "--user", "U1", "--name", "Walk", "--necessity", "must", *late, "--source", "feedback")
+    doors.done("add", "--user", "U1", "--name", "Early", "--slot", "work_start", "--at", "07:30", "--unsure")
+    doors.done("add", "--user", "U1", "--name", "Lunch out")
+    walk, early = (each["constraint_record"] for each in doors.done("list", "--user", "U1")["constraints"][:2])
+    assert walk["aspect_classification"]["conditional_on_absent"] == ["gym"]
+    assert (walk["lifecycle"]["ttl_days"], walk["applies_stages"], walk["topics"]) == (14, ["REFINE"], ["sport"])
+    assert early["payload"]["windows"] == [{"kind": "avoid", "start_time_local": "00:00", "end_time_local": "07:30"}]
+    shown = doors.text("list", "--user", "U1")[1]
+    assert "from feedback, confidence 0.5, to be confirmed, only without “gym”" in shown
+    assert "kept for 14 days, tags sport" in shown
+
+    def named(*filters: str) -> list[str]:
+        found = doors.done("list", "--user", "U1", *filters)["constraints"]
+        return [each["constraint_record"]["name"] for each in found]
+
+    assert named("--necessity", "must") == ["Walk"]
+    assert named("--tag", "sport", "--scope", "profile") == ["Walk"]
+    assert named("--tag", "startup_prefetch") == ["Early"]
+    assert named("--necessity", "should", "--limit", "1") == ["Early"]
+    assert named("--status", "declined") == []
+    assert refused(doors.json("add", "--user", "U1", "--name", "x", "--slot", "bedtime")) == (
+        "--slot and --at belong together."
+    )

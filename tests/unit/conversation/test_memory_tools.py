@@ -70,7 +70,7 @@ def test_s26_schemas_are_strict(tool: MemoryTool) -> None:
         ({"text": "nothing of the kind"}, []),
         ({"necessities": ["must"]}, ["quiet", "calls"]),
         ({"statuses": ["declined"]}, ["gone"]),
-        ({"statuses": []}, []),
+        ({"statuses": []}, ["quiet", "deep", "calls", "lunch", "gone"]),
         ({"scopes": ["session"]}, []),
         ({"tags": ["sleep"]}, []),
     ],

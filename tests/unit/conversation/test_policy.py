@@ -14,16 +14,22 @@ from fateforger.memory.versions import select_newest
 from fateforger.memory.vocabulary import Scope
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 
-USUAL: dict[str, Any] = {
+SHOWN: dict[str, Any] = {
+    "work_start": None,
+    "work_end": None,
     "lunch_start": time(12, 30),
     "lunch_minutes": 45,
     "slack": 15,
+    "best_hours": "",
+}
+"""What the form shows before More is pressed."""
+USUAL: dict[str, Any] = {
+    **SHOWN,
     "longest_focus": Policy().longest_focus,
     "after_deep": 10,
     "after_meetings": 10,
     "deep_blocks": 3,
     "shutdown": 30,
-    "best_hours": "",
 }
 
 
@@ -38,7 +44,7 @@ async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person
     ways = [button.action for button in buttons_in(await anna.look("rule_new"))]
     assert ways == ["form.routine", "form.policy"]
     form = await anna.look("policy")
-    assert {field.name: field.value for field in form.inputs} == USUAL
+    assert {field.name: field.value for field in form.inputs} == SHOWN
     assert await anna.fill("policy", **{**USUAL, "lunch_start": time(13), "lunch_minutes": 60}) is None
     assert "Lunch is at 13:00 for 1 h from now on." in anna.words
     assert "lunch around 13:00 for 1 h" in anna.words
@@ -59,7 +65,7 @@ async def test_a_setting_is_changed_in_place_and_cleared(anna: Person, house: Ho
     assert await names(house) == ["25% of the free time stays free", "A day has at most 2 blocks of deep work"]
     await anna.fill("policy", **{**USUAL, "slack": None, "deep_blocks": 2})
     assert await names(house) == ["A day has at most 2 blocks of deep work"]
-    assert {field.name: field.value for field in (await anna.look("policy")).inputs} == {**USUAL, "deep_blocks": 2}
+    assert {field.name: field.value for field in (await anna.look("policy")).inputs} == {**SHOWN, "deep_blocks": 2}
 
 
 async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person, house: House) -> None:

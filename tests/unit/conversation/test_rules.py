@@ -46,7 +46,15 @@ def named(shown: Form) -> list[str]:
 
 async def test_nothing_but_one_quiet_way_while_there_are_no_rules(anna: Person) -> None:
     await anna.to_frame()
-    assert anna.labels() == ["Edit frame and lunch", "Proceed", "Add a rule", "Back", "Redo step", "Cancel"]
+    assert anna.labels() == [
+        "Edit frame and lunch",
+        "How days are planned",
+        "Proceed",
+        "Add a rule",
+        "Back",
+        "Redo step",
+        "Cancel",
+    ]
     shown = await anna.look("rules")
     assert words_in(shown) == "I know no rules of yours yet. Add one, and I keep to it when I plan your days."
     assert shown.submit is None

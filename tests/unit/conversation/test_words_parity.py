@@ -33,11 +33,11 @@ from tests.unit.conversation.sessions import MORNING, event, planned, question, 
 from fateforger.calendar.history import HistoryRow
 from fateforger.calendar.model import SafetyCheckKind
 from fateforger.conversation.language.answers import Intent, MemoryWish, RuleWords
-from fateforger.conversation.language.memory_tools import changes_of, merge_document
+from fateforger.conversation.language.memory_tools import changes_of
 from fateforger.conversation.plan_nodes import undo_last_change
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import MemoryReading, TurnOutcome
-from fateforger.memory.documents import write_record
+from fateforger.memory.documents import merge_document, write_record
 from fateforger.memory.settings import Setting, build_setting
 from fateforger.memory.vocabulary import Slot
 from fateforger.planning.task_details import change_details
@@ -231,6 +231,11 @@ ROWS = (
         "tasks, and draft it", EMPTY, "tasks",
         wants("answer", also("proceed")), inputs(add=[new("Report", 90), new("Mail", 30)]),
         title_1="Report", minutes_1=90, title_2="Mail", minutes_2=30,
+    ),
+    form(
+        "what the day is for", LIST, "goals",
+        ANSWER, inputs(goals=["Ship it", "Rest"], deep_blocks=2, block_minutes=60),
+        goals="Ship it\nRest", deep_blocks=2, block_minutes=60,
     ),
     form(
         "a task changed", LIST, "task",

@@ -95,11 +95,20 @@ def test_s16_s18_each_stage_has_its_queries(stage: Stage, queries: list[Any]) ->
 
 
 def test_s18_stage_1_shows_what_was_marked_for_the_start_and_what_was_said_here() -> None:
-    marked = version_of("start", topics=["startup_prefetch"])
+    """A must counts at every step (K9)."""
+    marked, other = version_of("start", topics=["startup_prefetch"]), version_of("other")
     here = version_of("here", scope="session", session="s1")
-    now = knowing(session(Stage.COLLECT_CONSTRAINTS, said=(here,)), marked, QUIET)
+    now = knowing(session(Stage.COLLECT_CONSTRAINTS, said=(here,)), marked, other)
     assert set(uids(now)) == {"start", "here"}
-    assert set(uids(knowing(now, QUIET))) == {"quiet", "here"}
+    assert set(uids(knowing(now, marked, other, QUIET))) == {"start", "here", "quiet"}
+    assert set(uids(knowing(now, other))) == {"other", "here"}
+
+
+def test_s18_what_sets_the_frame_is_marked_for_the_start() -> None:
+    """S18, S42: by what it is, without a tag."""
+    bed = version_of("bed", aspect_classification={"frame_slot": "bedtime", "schedule_start": "22:00"})
+    now = knowing(session(Stage.COLLECT_CONSTRAINTS), bed, version_of("other"))
+    assert uids(now) == ["bed"]
 
 
 def test_s21_what_the_next_step_needs_is_kept_and_not_followed_before() -> None:

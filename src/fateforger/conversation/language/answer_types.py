@@ -1,4 +1,4 @@
-"""Types of answers as a model reads them: a short notation for prompts, and JSON schema for servers.
+"""Types of answers as a model reads them: a short notation for prompts, and JSON schema for servers; and times of day.
 
 The notation is that of TypeScript. Limits on lengths and numbers are left out: code checks them. A field that may be
 left out is not said to be nullable, too.
@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import time
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, PlainSerializer, WithJsonSchema
 
 CLOCK_PATTERN = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
 """Pattern of a local time of day."""
@@ -115,3 +116,18 @@ def _strip_notes(schema: Any, *, names: bool = False) -> Any:
         for name, part in schema.items()
         if names or name not in _NOTES
     }
+
+
+def _local(clock: time) -> time:
+    if clock.tzinfo is not None:
+        raise ValueError("a time of day is local: HH:MM, without a zone")
+    return clock.replace(second=0, microsecond=0)
+
+
+Clock = Annotated[
+    time,
+    AfterValidator(_local),
+    PlainSerializer(lambda value: value.strftime("%H:%M"), return_type=str),
+    WithJsonSchema({"type": "string", "pattern": CLOCK_PATTERN}),
+]
+"""A local time of day, to the minute."""

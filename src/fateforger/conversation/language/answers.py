@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
-from datetime import time
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
-    PlainSerializer,
     StringConstraints,
-    WithJsonSchema,
 )
 
-from fateforger.conversation.language.answer_types import CLOCK_PATTERN
+from fateforger.conversation.language.answer_types import Clock
+from fateforger.conversation.language.rule_limits import RuleLimits
 from fateforger.memory.record import DayRuleText
-from fateforger.memory.retrieval import MOST_QUERIES
+from fateforger.memory.retrieval import MOST_QUERIES, RuleFilter
 from fateforger.memory.vocabulary import (
     Dimension,
     Domain,
@@ -35,25 +32,13 @@ from fateforger.memory.vocabulary import (
 from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BestTime
 from fateforger.session.commands import SessionCommand
-from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION
+from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, MOST_GOAL, MOST_GOALS
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.tasks.intent import HydratedMessage, Purpose, Urgency
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 
 
-def _local(clock: time) -> time:
-    if clock.tzinfo is not None:
-        raise ValueError("a time of day is local: HH:MM, without a zone")
-    return clock.replace(second=0, microsecond=0)
-
-
-Clock = Annotated[
-    time,
-    AfterValidator(_local),
-    PlainSerializer(lambda value: value.strftime("%H:%M"), return_type=str),
-    WithJsonSchema({"type": "string", "pattern": CLOCK_PATTERN}),
-]
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Spoken = Annotated[str, Field(max_length=1200)]
 """Text for the person, in the language they write in."""
@@ -233,6 +218,9 @@ class TaskChange(BaseModel):
     details: DetailWords | None = None
 
 
+Goal = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MOST_GOAL)]
+
+
 class InputWords(BaseModel):
     """What is to be done, as far as the message speaks of it. ``remove`` and ``later`` are numbers of the list."""
 
@@ -251,6 +239,10 @@ class InputWords(BaseModel):
     box: Title | None = None
     apart: tuple[int, ...] = ()
     """Boxes to take apart."""
+    goals: Annotated[tuple[Goal, ...], Field(max_length=MOST_GOALS)] | None = None
+    """All that the day is for, with what was known before."""
+    deep_blocks: int | None = None
+    block_minutes: int | None = None
 
 
 class DayWords(PlannedDateResult):
@@ -540,6 +532,7 @@ class RuleWords(BaseModel):
     days_of_week: tuple[Weekday, ...] | None = None
     event_types: tuple[ET, ...] | None = None
     topics: Annotated[tuple[Topic, ...], Field(max_length=6)] | None = None
+    limits: RuleLimits | None = None
 
 
 def aspect_of(
@@ -564,6 +557,8 @@ class MemoryWords(BaseModel):
     search: Annotated[tuple[Query, ...], Field(max_length=MOST_QUERIES)] = ()
     reason: Annotated[str, Field(max_length=600)] | None = None
     rule: RuleWords | None = None
+    only: RuleFilter | None = None
+    """Which of all rules they want to see, if they say a kind of them."""
     question: Spoken | None = None
     instead: bool = False
     """It corrects what was last done there, which is taken back first."""

@@ -19,15 +19,17 @@ from fateforger.conversation.language.answers import MemoryWish, MemoryWords, Ru
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
 from fateforger.errors import BadInput
 from fateforger.memory.applicability import Answer
-from fateforger.memory.documents import read_record, write_record
-from fateforger.memory.record import ConstraintRecord, Label, Uid
+from fateforger.memory.documents import merge_document, read_record, write_record
+from fateforger.memory.record import ConstraintRecord, Uid
 from fateforger.memory.reminders import describe_days, describe_times, needs_confirmation
+from fateforger.memory.retrieval import RuleFilter
 from fateforger.memory.settings import (
     SPECS,
     build_setting,
     change_number,
     get_setting_slot,
     read_setting,
+    with_said_moment,
     with_standard_form,
 )
 from fateforger.memory.versions import Version
@@ -113,18 +115,14 @@ class MemoryToolResult(BaseModel):
     trouble: MemoryTrouble | None = None
 
 
-class ListConstraints(BaseModel):
+class ListConstraints(RuleFilter):
     """List the matching constraints; empty filters match everything.
 
     ``text`` is searched in name, words and topics, ignoring case. ``statuses`` can include retired constraints.
     """
 
-    model_config = _CLOSED
     text: Annotated[str, Field(max_length=400)] | None = None
     statuses: tuple[Status, ...] = (Status.LOCKED, Status.PROPOSED)
-    scopes: tuple[Scope, ...] = ()
-    necessities: tuple[Necessity, ...] = ()
-    tags: tuple[Label, ...] = ()
     limit: int = Field(LISTED, ge=1, le=500)
 
 
@@ -227,13 +225,7 @@ def _list_constraints(asked: ListConstraints, known: KnownConstraints, _: Mappin
 
 
 def _fits(record: ConstraintRecord, asked: ListConstraints) -> bool:
-    return (
-        record.status in asked.statuses
-        and (not asked.scopes or record.scope in asked.scopes)
-        and (not asked.necessities or record.necessity in asked.necessities)
-        and (not asked.tags or not set(record.topics).isdisjoint(asked.tags))
-        and (not asked.text or _mentions(record, asked.text))
-    )
+    return asked.admits(record) and (not asked.text or _mentions(record, asked.text))
 
 
 def _mentions(record: ConstraintRecord, words: str) -> bool:
@@ -290,15 +282,6 @@ def patch_record(record: ConstraintRecord, patch: Mapping[str, Any]) -> Constrai
     Raises ``BadInput``, also for a field that no record has.
     """
     return read_record(merge_document(write_record(record), patch)).with_uid(record.uid)
-
-
-def merge_document(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge changes into a document, group by group."""
-    whole = dict(document)
-    for name, value in changes.items():
-        group = whole.get(name)
-        whole[name] = merge_document(group, value) if isinstance(group, dict) and isinstance(value, Mapping) else value
-    return whole
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -372,7 +355,7 @@ def memory_commands(
     match words.wish:
         case MemoryWish.LIST | MemoryWish.GET:
             shown = tuple(get_numbered(listed, number).uid for number in words.numbers)
-            return (ShowMemory(**head, uids=shown, search=words.search),)
+            return (ShowMemory(**head, uids=shown, search=words.search, filter=words.only),)
         case MemoryWish.REMEMBER:
             lasting = [v.record for v in listed if not v.retired and v.record.scope is Scope.PROFILE]
             return (_remember(head, lasting, new_record(_take_step(words.rule, lasting), session)),)
@@ -401,11 +384,19 @@ def memory_commands(
 
 def _remember(head: Mapping[str, Any], known: Sequence[ConstraintRecord], record: ConstraintRecord) -> SessionCommand:
     """Return the command that keeps a new rule. A setting for always is set as the form sets it."""
-    setting, when = read_setting(record), record.applicability
-    if setting is None or record.scope is not Scope.PROFILE or when.days_of_week or when.start_date or when.end_date:
+    setting = read_setting(record)
+    if setting is None or setting.at is not None or not _holds_always(record):
         return RememberConstraint(**head, record=with_standard_form(record))
     same = [each for each in known if get_setting_slot(each) is setting.slot and not each.applicability.days_of_week]
-    return SetPolicy(**head, records=(build_setting(setting, when.timezone, same[0] if same else None),))
+    base = same[0] if same else None
+    return SetPolicy(**head, records=(build_setting(setting, record.applicability.timezone, base),))
+
+
+def _holds_always(record: ConstraintRecord) -> bool:
+    when = record.applicability
+    limited = when.days_of_week or when.start_date or when.end_date or record.lifecycle.ttl_days is not None
+    depends = record.aspect is not None and record.aspect.depends
+    return record.scope is Scope.PROFILE and not (limited or depends or record.applies_stages)
 
 
 def _take_step(rule: RuleWords | None, known: Sequence[ConstraintRecord]) -> RuleWords | None:
@@ -429,7 +420,8 @@ def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
         "source": Source.USER,
         "applicability": {"timezone": session.tz},
     }
-    return _parse_record(merge_document(document, changes_of(rule)))
+    record = _parse_record(merge_document(document, changes_of(rule)))
+    return with_said_moment(record, rule.slot, None if rule.limits is None else rule.limits.at)
 
 
 def changes_of(rule: RuleWords) -> dict[str, Any]:
@@ -445,7 +437,8 @@ def changes_of(rule: RuleWords) -> dict[str, Any]:
     routing = _drop_missing(topics=rule.topics, applies_event_types=() if rule.day_rule else rule.event_types)
     aspect: dict[str, Any] = dict(aspect_of(rule.slot, rule.dimension, rule.domain, rule.rule_kind))
     groups = {"applicability": when, "payload": payload, "aspect_classification": aspect}
-    return {**core, **routing, **{name: group for name, group in groups.items() if group}}
+    said = {**core, **routing, **{name: group for name, group in groups.items() if group}}
+    return said if rule.limits is None else merge_document(said, rule.limits.to_fields())
 
 
 def _call_tool(
@@ -463,6 +456,9 @@ def _call_tool(
         if setting is not None and rule is not None and rule.minutes_min is not None and not rule.windows:
             record = build_setting(replace(setting, number=rule.minutes_min), None, version.record)
             return SetPolicy(**head, records=(record,))
+        at = None if words.rule.limits is None else words.rule.limits.at
+        if setting is not None and setting.at is not None and at is not None:
+            return SetPolicy(**head, records=(build_setting(replace(setting, at=at), None, version.record),))
         changes = changes_of(words.rule)
         if words.wish is MemoryWish.UPDATE:
             arguments["patch"] = json.dumps(changes)

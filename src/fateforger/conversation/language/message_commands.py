@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
 from fateforger.conversation.language.answers import (
     DayWords,
     DetailWords,
@@ -51,6 +53,7 @@ from fateforger.session.commands.day import (
     RemoveTask,
     ResizeTask,
     SetFrame,
+    SetGoals,
     SplitTask,
     TakeApart,
     TakeBack,
@@ -63,9 +66,9 @@ from fateforger.session.commands.plan import MovePlan, Replan, RestoreChange
 from fateforger.session.commands.rules import HideMemory
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_token
-from fateforger.session.day import frame_in_force
+from fateforger.session.frame import frame_in_force
 from fateforger.session.gate import is_offered
-from fateforger.session.model import FrameFacts, Session, Task
+from fateforger.session.model import BlockPlan, FrameFacts, Session, Task
 from fateforger.session.pending import PendingKind, PendingQuestion, fix_button, sole_question
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move, TimeboxingStage
@@ -200,6 +203,7 @@ def input_commands(
     added = tuple(_task(reply, number, task, ids) for number, task in enumerate(words.add, 1))
     boxed = [get_numbered(tasks, number).id for number in dict.fromkeys(words.together)]
     return (
+        *_aims(reply, session, words),
         *changes,
         *((PutTogether(**head, task_ids=boxed, title=words.box or ""),) if boxed else ()),
         *(TakeApart(**head, task_id=get_numbered(tasks, number).id) for number in dict.fromkeys(words.apart)),
@@ -208,6 +212,20 @@ def input_commands(
         *(DeferTask(**head, task_id=task.id, day=words.later_day) for task in later),
         *(RemoveTask(**head, task_id=task.id) for task in gone),
     )
+
+
+def _aims(reply: TimeboxingUserReply, session: Session, words: InputWords) -> tuple[SessionCommand, ...]:
+    """Return the change of what the day is for and of its blocks; what is not said stays. Raises ``BadInput``."""
+    known, given = session.day.inputs, (words.goals, words.deep_blocks, words.block_minutes)
+    if given == (None, None, None):
+        return ()
+    goals = known.goals if words.goals is None else words.goals
+    deep, minutes = words.deep_blocks or known.blocks.deep_blocks, words.block_minutes or known.blocks.minutes
+    try:
+        blocks = BlockPlan(deep_blocks=deep, minutes=minutes)
+    except ValidationError:
+        raise BadInput(_("A day has 1 to 12 blocks of deep work, of 30 to 240 minutes each.")) from None
+    return (SetGoals(**command_fields(reply), goals=goals, blocks=blocks),)
 
 
 def _task(reply: TimeboxingUserReply, number: int, words: TaskWords, ids: Mapping[str, str]) -> Task:

@@ -42,6 +42,7 @@ from fateforger.conversation.language.queue_requests import OutsideContext, ask_
 from fateforger.conversation.language.tables import (
     Row,
     Table,
+    aim_facts,
     clock_facts,
     day_facts,
     exchange_facts,
@@ -332,7 +333,11 @@ class _MessageReader:
             "ask",
             Role.GATE,
             AnswerWords,
-            shown=(("frame", frame_facts(self.session)), ("quality", quality_facts(self.session))),
+            shown=(
+                ("frame", frame_facts(self.session)),
+                ("quality", quality_facts(self.session)),
+                *aim_facts(self.session),
+            ),
             tables=(
                 list_tasks(self.session),
                 list_blocks(self.session),
@@ -387,6 +392,7 @@ class _MessageReader:
                 list_unplaced(self.session),
                 list_upcoming_days(self._now, self.session.tz),
                 *((list_box_items(self.session),) if list_boxes(self.session) else ()),
+                *list_reminders(followed_constraints(self.session), left_out=count_left_out(self.session)),
             ),
         )
         lines = _to_lines(words.question)
@@ -424,7 +430,7 @@ class _MessageReader:
             name,
             Role.GATE,
             DayWords,
-            shown=(("frame", frame_facts(self.session)),),
+            shown=(("frame", frame_facts(self.session)), *aim_facts(self.session)),
             tables=(*tables, *((list_upcoming_days(self._now, self.session.tz),) if name == "facts" else ()), *kept),
         )
         wanted = day_commands(self.reply, self.session, words)

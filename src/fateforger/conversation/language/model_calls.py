@@ -38,7 +38,7 @@ from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
     "ask": 8,
-    "date": 10,
+    "date": 11,
     "decide": 12,
     "decompose": 4,
     "draft": 7,
@@ -46,8 +46,8 @@ VERSIONS: Mapping[str, int] = {
     "memory": 13,
     "patch": 15,
     "queue": 1,
-    "replan": 7,
-    "rules": 9,
+    "replan": 8,
+    "rules": 10,
     "start": 14,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""

@@ -17,6 +17,7 @@ from fateforger.conversation.language.plan_ops import read_plan_change
 from fateforger.conversation.language.proposed_days import ProposedBlock, accept_proposal
 from fateforger.conversation.language.tables import (
     Table,
+    aim_facts,
     day_facts,
     exchange_facts,
     frame_facts,
@@ -114,6 +115,7 @@ class TimeboxPatcher:
                 ("day", day_facts(session, now)),
                 ("frame", frame_facts(session)),
                 ("quality", quality_facts(session)),
+                *aim_facts(session),
                 *exchange_facts(session),
             ),
             tables=(
@@ -183,7 +185,7 @@ async def sketch_day(
         Role.DRAFT,
         DraftWords,
         "",
-        facts=(("day", day_facts(session, now)), ("frame", frame_facts(session))),
+        facts=(("day", day_facts(session, now)), ("frame", frame_facts(session)), *aim_facts(session)),
         tables=(*_tables(session, day, rules, instead_of), *kept),
     )
     told_off = False

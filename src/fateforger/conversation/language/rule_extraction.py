@@ -9,12 +9,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fateforger.conversation.language.answers import Clock, Spoken, aspect_of
+from fateforger.conversation.language.answer_types import Clock
+from fateforger.conversation.language.answers import Spoken, aspect_of
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.rule_limits import RuleLimits
 from fateforger.conversation.language.tables import day_facts, list_upcoming_days
 from fateforger.errors import BadInput, ModelAuthFailed, ModelBusy, ModelError, ModelRejected, UserError
 from fateforger.memory.credentials import REFUSED
+from fateforger.memory.documents import merge_document
 from fateforger.memory.record import ConstraintRecord, DayRuleText, compute_uid
+from fateforger.memory.settings import with_said_moment
 from fateforger.memory.vocabulary import (
     Dimension,
     Domain,
@@ -75,6 +79,7 @@ class ConstraintWords(BaseModel):
     recurrence: Annotated[str, Field(max_length=400)] | None = None
     event_types: tuple[ET, ...] = ()
     topics: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=60)], ...], Field(min_length=1, max_length=6)]
+    limits: RuleLimits | None = None
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
@@ -148,12 +153,14 @@ def _build_record(words: ConstraintWords, scope: Scope, session: Session) -> Con
         },
         # A rule for the order of the day names its blocks itself.
         "applies_event_types": () if words.day_rule else words.event_types,
-        "aspect": aspect_of(words.slot, words.dimension, words.domain, words.rule_kind),
+        "aspect_classification": aspect_of(words.slot, words.dimension, words.domain, words.rule_kind),
     }
+    limits = words.limits or RuleLimits()
     try:
-        record = ConstraintRecord.model_validate(document)
+        record = ConstraintRecord.model_validate(merge_document(document, limits.to_fields()))
     except ValidationError as error:
         raise BadInput(f"“{words.name[:80]}”: {first_mistake(error).sentence}") from None
+    record = with_said_moment(record, words.slot, limits.at)
     return record.with_uid(compute_uid(record, session.user_id, session.id))
 
 

@@ -18,7 +18,8 @@ from fateforger.planning.timing import zone
 from fateforger.session.boxes import list_boxes, list_items
 from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start, weekday
 from fateforger.session.draft import grade_session
-from fateforger.session.model import Session
+from fateforger.session.frame import frame_in_force
+from fateforger.session.model import BlockPlan, Session
 from fateforger.session.pending import PendingKind, PendingQuestion
 from fateforger.session.undone import find_undone
 from fateforger.text import shorten
@@ -51,13 +52,26 @@ def day_facts(session: Session, now: datetime) -> Row:
 
 def frame_facts(session: Session) -> Row:
     """Return the frame of the day."""
-    frame = session.day.frame
+    frame = frame_in_force(session)
     return {
         "day_start": f"{visible_start(session):%H:%M}",
         "day_end": f"{frame.day_end:%H:%M}",
         "lunch_start": "" if frame.lunch_start is None else f"{frame.lunch_start:%H:%M}",
         "lunch_minutes": frame.lunch_minutes if frame.lunch_start is not None else 0,
     }
+
+
+def aim_facts(session: Session) -> tuple[tuple[str, Row], ...]:
+    """Return what the day is for and its blocks of deep work; without them there are no facts."""
+    inputs = session.day.inputs
+    if not inputs.goals and inputs.blocks == BlockPlan():
+        return ()
+    row = {
+        "goals": "; ".join(inputs.goals),
+        "deep_blocks": inputs.blocks.deep_blocks or "",
+        "block_minutes": inputs.blocks.minutes or "",
+    }
+    return (("aims", row),)
 
 
 def list_upcoming_days(now: datetime, tz: str) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import time
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,8 +18,9 @@ from fateforger.session.card_actions import (
     read_target,
 )
 from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase, mint_key
-from fateforger.session.day import with_start
-from fateforger.session.model import FrameFacts, InputFacts, Session, Task
+from fateforger.session.day import with_end, with_start
+from fateforger.session.frame import frame_in_force
+from fateforger.session.model import MOST_GOAL, MOST_GOALS, BlockPlan, FrameFacts, Session, Task
 from fateforger.session.other_days import (
     describe_arrival,
     describe_return,
@@ -79,13 +80,17 @@ class SetFrame(SessionCommandBase):
     frame: FrameFacts
 
     def apply_to(self, session: Session) -> Session:
-        now, said = session.day.frame, self.frame
-        frame = now if said.day_start == now.day_start else with_start(session, said.day_start)
+        now, said, shown = session.day.frame, self.frame, frame_in_force(session)
+        frame = now if said.day_start == shown.day_start else with_start(session, said.day_start)
+        ended = now if said.day_end == shown.day_end else with_end(session, said.day_end)
         return session.with_day(
             frame=replace(
                 said,
                 day_start=frame.day_start,
+                start_given=frame.start_given,
                 usual_start=frame.usual_start,
+                day_end=ended.day_end,
+                end_given=ended.end_given,
                 fills=said.fills or now.fills,
                 confirmed=False,
             )
@@ -107,8 +112,9 @@ class AdjustFrame(SessionCommandBase):
     fills: bool | None = None
 
     def apply_to(self, session: Session) -> Session:
-        frame = session.day.frame if self.day_start is None else with_start(session, self.day_start)
-        frame = frame if self.day_end is None else replace(frame, day_end=self.day_end)
+        if self.day_start is not None:
+            session = session.with_day(frame=with_start(session, self.day_start))
+        frame = session.day.frame if self.day_end is None else with_end(session, self.day_end)
         return session.with_day(frame=frame if self.fills is None else replace(frame, fills=self.fills))
 
 
@@ -143,6 +149,18 @@ class AddTasks(TaskCommandBase):
     def needs_calendar(self, stage: TimeboxingStage) -> bool:
         """See :meth:`SessionCommandBase.needs_calendar`; tasks that are drafted right away need it."""
         return self.proceed and stage is TimeboxingStage.CAPTURE_INPUTS
+
+
+class SetGoals(TaskCommandBase):
+    """Stages 2 and 3: say what the day is for, and how much deep work it takes."""
+
+    forms = ("goals",)
+    kind: Literal["set_goals"] = "set_goals"
+    goals: tuple[Annotated[str, Field(min_length=1, max_length=MOST_GOAL)], ...] = Field((), max_length=MOST_GOALS)
+    blocks: BlockPlan = BlockPlan()
+
+    def apply_to(self, session: Session) -> Session:
+        return session.with_day(inputs=replace(session.day.inputs, goals=self.goals, blocks=self.blocks))
 
 
 class UpdateTask(TaskCommandBase):
@@ -283,7 +301,9 @@ class ReturnTasks(SessionCommandBase):
     def apply_to(self, session: Session) -> Session:
         gone = {task.id for task in self.tasks}
         kept = tuple(task for task in session.day.inputs.tasks if task.id not in gone)
-        return session.with_day(inputs=InputFacts(tasks=kept)).say(describe_return(self.tasks, self.source))
+        return session.with_day(inputs=replace(session.day.inputs, tasks=kept)).say(
+            describe_return(self.tasks, self.source)
+        )
 
 
 class BringAlong(TaskCommandBase):
@@ -369,6 +389,7 @@ DayCommand = (
     | SetFrame
     | AdjustFrame
     | AddTasks
+    | SetGoals
     | UpdateTask
     | ResizeTask
     | SettleLength

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.retrieval import RuleFilter
 from fateforger.session.card_actions import (
     CardAction,
     Click,
@@ -159,8 +160,8 @@ class UndoMemory(SessionCommandBase):
 class ShowMemory(SessionCommandBase):
     """Show the constraints of the person.
 
-    ``uids`` and ``search`` restrict the list to these constraints and to matches of the words. ``more`` lists more of
-    it.
+    ``uids``, ``search`` and ``filter`` restrict the list to these constraints, to matches of the words, and to what the
+    filter admits. ``more`` lists more of it.
     """
 
     action: ClassVar = CardAction("show_memory", "Your rules")
@@ -169,6 +170,7 @@ class ShowMemory(SessionCommandBase):
     more: bool = False
     uids: tuple[str, ...] = ()
     search: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=8)] = ()
+    filter: RuleFilter | None = None
 
 
 class HideMemory(SessionCommandBase):

@@ -1,0 +1,136 @@
+"""Rare fields of a rule, behind More: how long it is kept, what it depends on, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.memory.record import Aspect, ConstraintRecord, fold_label
+from fateforger.memory.vocabulary import STAGE_HEADINGS, Source
+from fateforger.planning.plan import ET
+from fateforger.session.cards import Choice
+from fateforger.session.forms import ChoiceField, FlagField, Input, ManyField, NumberField, TextField
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
+from fateforger.ui.form_values import Filled
+from fateforger.values import replace
+
+KEPT, WITH, WITHOUT, STAGES, TAGS, SOURCE, UNSURE = (
+    "kept_days",
+    "only_with",
+    "only_without",
+    "stages",
+    "tags",
+    "source",
+    "unsure",
+)
+MORE = mark_message("More: days it depends on, steps, tags")
+_LONGEST = 400
+_MOST_DAYS = 3_650
+_SOURCES = {
+    Source.USER: mark_message("I said so"),
+    Source.FEEDBACK: mark_message("I learned it from a day"),
+    Source.CALENDAR: mark_message("It is in my calendar"),
+    Source.SYSTEM: mark_message("It was assumed"),
+}
+
+
+def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
+    """Return the fields, filled from a record."""
+    record = ConstraintRecord(name="-") if before is None else before
+    aspect = record.aspect or Aspect()
+    return (
+        NumberField(
+            name=KEPT,
+            label=_("Days to keep it"),
+            optional=True,
+            value=record.lifecycle.ttl_days,
+            minimum=1,
+            maximum=_MOST_DAYS,
+            hint=_("For the next two weeks: 14. Confirm it, and it is kept as long again."),
+        ),
+        _labels_field(WITH, _("Only on days with"), aspect.conditional_on_present),
+        _labels_field(WITHOUT, _("Only on days without"), aspect.conditional_on_absent),
+        ManyField(
+            name=STAGES,
+            label=_("For which steps of planning"),
+            choices=tuple(Choice(label=_(heading), value=name) for name, heading in STAGE_HEADINGS.items()),
+            value=record.applies_stages,
+            placeholder=_("All steps"),
+        ),
+        TextField(
+            name=TAGS,
+            label=_("Tags"),
+            optional=True,
+            value=", ".join(record.topics),
+            placeholder=_("sport, evenings"),
+            max_length=_LONGEST,
+        ),
+        ChoiceField(
+            name=SOURCE,
+            label=_("Where it comes from"),
+            choices=tuple(Choice(label=_(label), value=source.value) for source, label in _SOURCES.items()),
+            value=record.source.value,
+        ),
+        FlagField(name=UNSURE, label=_("I am not sure of it yet; ask me again"), value=record.needs_confirmation),
+    )
+
+
+def list_rare(before: ConstraintRecord | None) -> frozenset[str]:
+    """Return the names of the fields that say nothing special, so that the form may leave them out."""
+    usual = {field.name: field.value for field in build_limit_fields(None)}
+    return frozenset(field.name for field in build_limit_fields(before) if field.value == usual[field.name])
+
+
+def _labels_field(name: str, label: str, labels: Sequence[str]) -> TextField:
+    return TextField(
+        name=name,
+        label=label,
+        optional=True,
+        value=", ".join(_show_label(each) for each in labels),
+        placeholder=_("gym, meeting"),
+        hint=_("Titles or kinds of blocks, with commas between them."),
+        max_length=_LONGEST,
+    )
+
+
+def _show_label(label: str) -> str:
+    return next((kind.words for kind in ET if kind.value == label), label)
+
+
+def _read_label(text: str) -> str:
+    spoken = text.strip().casefold()
+    return next((kind.value for kind in ET if kind.words.casefold() == spoken), fold_label(spoken))
+
+
+def read_limits(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:
+    """Return the record with the fields that the form showed; the others stay as they were."""
+    changes = {
+        WITH: "conditional_on_present",
+        WITHOUT: "conditional_on_absent",
+    }
+    aspect = record.aspect or Aspect()
+    for name, field in changes.items():
+        if filled.has(name):
+            labels = tuple(dict.fromkeys(_read_label(each) for each in _split(filled.text(name, _LONGEST))))
+            aspect = Aspect.model_validate({**aspect.model_dump(), field: labels})
+    if aspect != (record.aspect or Aspect()):
+        record = replace(record, aspect=aspect)
+    if filled.has(KEPT):
+        days = filled.minutes(KEPT, most=_MOST_DAYS)
+        record = replace(record, lifecycle=replace(record.lifecycle, ttl_days=days))
+    if filled.has(STAGES):
+        record = replace(record, applies_stages=filled.many(STAGES))
+    if filled.has(TAGS):
+        record = replace(record, topics=tuple(dict.fromkeys(_split(filled.text(TAGS, _LONGEST)))))
+    return record
+
+
+def read_certainty(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:
+    """Return a record that the person wrote down with its source, and with the question that they want asked."""
+    if (source := filled.choice(SOURCE)) is not None:
+        record = replace(record, source=Source(source))
+    return replace(record, needs_confirmation=filled.flag(UNSURE)) if filled.has(UNSURE) else record
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -1,0 +1,170 @@
+"""What limits a rule: conditions, a time to live, steps, certainty and source, by form and in words (S225, S233, S235)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.factories.constraints import version_of
+from tests.factories.told_rules import found, rule
+from tests.factories.wishes import rule as wished
+from tests.factories.wishes import wish
+from tests.factories.words import wants
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.conversation.person import ANNA, House, Person, meeting, words_in
+from tests.unit.conversation.sessions import said, session, task, turn
+from tests.unit.conversation.test_rules import named, newest
+
+from fateforger.conversation.language.rule_extraction import build_records, interpret
+from fateforger.conversation.turn_runs import run_turn
+from fateforger.conversation.turn_values import MemoryReading
+from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.vocabulary import Source, Status
+from fateforger.session.model import InputFacts
+from fateforger.session.rulebook import rules_in_force
+from fateforger.session.stages import TimeboxingStage
+
+LIMITS: dict[str, Any] = {"only_without": "Gym", "kept_days": 14, "stages": ("REFINE",), "tags": "sport, evenings"}
+SAID: dict[str, Any] = {
+    "only_without": ["Gym"],
+    "kept_days": 14,
+    "stages": ["REFINE"],
+    "source": "feedback",
+    "unsure": True,
+}
+
+
+def limits_of(record: ConstraintRecord) -> tuple[object, ...]:
+    assert record.aspect is not None
+    return record.aspect.conditional_on_absent, record.lifecycle.ttl_days, record.applies_stages
+
+
+async def test_the_rare_is_behind_more_and_what_is_set_is_shown(anna: Person, house: House) -> None:
+    """S225, S233, S235, S36"""
+    await anna.to_frame()
+    first = await anna.look("rule_new")
+    assert first.more == "More: days it depends on, steps, tags"
+    assert {*LIMITS, "source", "unsure"}.isdisjoint(field.name for field in first.inputs)
+    assert await anna.fill("rule_new", words="Walk after lunch", source="feedback", unsure=True, **LIMITS) is None
+    record = (await newest(house, "Walk after lunch")).record
+    assert limits_of(record) == (("gym",), 14, ("REFINE",))
+    assert (record.topics, record.source, record.needs_confirmation) == (("sport", "evenings"), Source.FEEDBACK, True)
+    listed = words_in(await anna.look("rules"))
+    assert "kept until 16 March 2026, only without “gym”, in the step “Refine” only" in listed
+    assert "please confirm" in listed
+    version = await newest(house, "Walk after lunch")
+    form = await anna.look("rule", target=f"{version.seq} {version.uid}")
+    assert {*LIMITS, "source", "unsure"} <= {field.name for field in form.inputs}
+    await anna.click("memory.accept", f"{version.seq} {version.uid}")
+    await anna.read()
+    assert (await newest(house, "Walk after lunch")).record.needs_confirmation is False
+    assert "please confirm" not in words_in(await anna.look("rules"))
+
+
+async def test_a_kind_of_block_is_a_condition_by_its_name(anna: Person, house: House) -> None:
+    await anna.to_frame()
+    assert await anna.fill("rule_new", words="Mail first", only_with="meeting, team lunch") is None
+    aspect = (await newest(house, "Mail first")).record.aspect
+    assert aspect is not None
+    assert aspect.conditional_on_present == ("M", "team lunch")
+    assert "only with meeting and “team lunch”" in words_in(await anna.look("rules"))
+
+
+@pytest.mark.parametrize(("title", "holds"), [("Gym with Tom", True), ("Gymnastics", False)])
+async def test_a_condition_looks_at_the_calendar(anna: Person, house: House, title: str, *, holds: bool) -> None:
+    """S225: the title, or words of it; never a part of a word."""
+    meeting(house, title, "12:00", "13:00")
+    await anna.to_frame()
+    assert await anna.fill("rule_new", words="Eat early", only_with="gym") is None
+    assert ("“Eat early” (should)" in anna.words) is holds
+    reason = "It is for days with “gym” only"
+    assert (reason in words_in(await anna.look("rules"))) is not holds
+
+
+def test_a_condition_looks_at_the_tasks_of_the_day() -> None:
+    """S225"""
+    aspect = {"conditional_on_absent": ["gym"]}
+    early = version_of("early", user="U1", seq=1, aspect_classification=aspect)
+    day = session(TimeboxingStage.CAPTURE_INPUTS)
+    reading = MemoryReading(versions=(early,))
+    now = day.with_rules(said=reading.versions)
+    assert [item.uid for item in rules_in_force(now).applicable] == ["early"]
+    now = now.with_day(inputs=InputFacts(tasks=(task("Gym"),)))
+    assert rules_in_force(now).applicable == ()
+
+
+async def test_words_say_the_same(anna: Person) -> None:
+    """S225, S233, S235: told to be remembered, and found in a message."""
+    told = wished(description="walk after lunch", limits=SAID)
+    outcome = await run_turn(
+        turn(session(), said("user_reply", text="…")), ScriptedModel(wants("memory"), wish("remember", rule=told))
+    )
+    (version,) = outcome.session.rules.said
+    assert limits_of(version.record) == (("gym",), 14, ("REFINE",))
+    assert (version.record.source, version.record.needs_confirmation) == (Source.FEEDBACK, True)
+    assert version.record.status is Status.PROPOSED
+    heard = found(rule("Walk", "walk after lunch", limits=SAID))
+    (record,) = build_records(await interpret(said("user_reply", text="…"), session(), ScriptedModel(heard)), session())
+    assert limits_of(record) == limits_of(version.record)
+
+
+async def test_words_change_the_limits_of_a_rule(anna: Person, house: House) -> None:
+    """S235: “for the next two weeks” of a rule that is there."""
+    calls = version_of("calls", user="U1", seq=1)
+    more = wish("memory_update_constraint", 1, rule=wished(limits={"kept_days": 14}))
+    given = turn(session(), said("user_reply", text="…"))
+    given = given.model_copy(update={"memory": MemoryReading(versions=(calls,))})
+    outcome = await run_turn(given, ScriptedModel(wants("memory"), more))
+    assert outcome.session.rules.said[-1].record.lifecycle.ttl_days == 14
+
+
+async def test_a_rule_for_two_weeks_ends(anna: Person, house: House) -> None:
+    """S235"""
+    await anna.to_frame()
+    await anna.fill("rule_new", words="No coffee", kept_days=14)
+    house.clock.at += timedelta(days=15)
+    later = Person(house)
+    await later.to_frame()
+    assert "No coffee" not in later.words
+    assert "It was kept until 16 March 2026 and not confirmed since" in words_in(await later.look("rules"))
+
+
+async def test_the_list_is_filtered_by_necessity_and_tag(anna: Person, house: House) -> None:
+    """S27"""
+    rules = [
+        version_of("a", user=ANNA, necessity="must", topics=["sport"]),
+        version_of("b", user=ANNA, necessity="prefer", topics=["sport", "food"]),
+        version_of("c", user=ANNA, necessity="must"),
+    ]
+    await house.store.constraints.write(rules, cause="told")
+    await anna.to_frame()
+    assert named(await anna.look("rules", force="must")) == ["Rule a", "Rule c"]
+    assert named(await anna.look("rules", tag="sport")) == ["Rule a", "Rule b"]
+    assert named(await anna.look("rules", tag="sport", force="prefer")) == ["Rule b"]
+    assert sorted(named(await anna.look("rules", tag="*", force="any"))) == ["Rule a", "Rule b", "Rule c"]
+
+
+@pytest.mark.parametrize(
+    ("only", "expected"),
+    [
+        ({"necessities": ["must"]}, {"a", "c"}),
+        ({"tags": ["food"]}, {"b"}),
+        ({"scopes": ["datespan"]}, set()),
+        ({"statuses": ["declined"]}, {"gone"}),
+    ],
+)
+async def test_words_list_one_sort_of_rules(only: dict[str, Any], expected: set[str]) -> None:
+    """S27"""
+    rules = (
+        version_of("a", seq=1, necessity="must", topics=["sport"]),
+        version_of("b", seq=2, necessity="prefer", topics=["food"]),
+        version_of("c", seq=3, necessity="must"),
+        version_of("gone", seq=4, status="declined"),
+    )
+    given = turn(session(), said("user_reply", text="my musts?"))
+    given = given.model_copy(update={"memory": MemoryReading(versions=rules)})
+    model = ScriptedModel(wants("memory"), wish("memory_list_constraints", only=only))
+    view = (await run_turn(given, model)).session.thread.memory
+    assert view is not None
+    assert {row.uid for row in view.rows} == expected
