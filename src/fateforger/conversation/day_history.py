@@ -27,6 +27,7 @@ from fateforger.session.messages import Notice
 from fateforger.session.model import Facts, Session
 from fateforger.session.replanning import facts_of, with_facts
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.undone import follow_approvals
 from fateforger.session.views import MORE_LISTED, MOST_LISTED, HistoryView
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -121,6 +122,7 @@ class HistoryService:
             .with_thread(notice=None)
         )
         session = derive_writes(with_plan(session, plan), history, replaced=plan is not None)
+        session = follow_approvals(before, session)
         gone = [step for step in before.sync.refine_undo if step not in session.sync.refine_undo]
         session = reopen_questions(session, [question for step in gone for question in step.answered])
         session = settle_questions(await self._adopt_changes(settle_questions(session)))

@@ -346,6 +346,8 @@ def _write_context(effect: WriteCalendar, session: Session) -> dict[str, Any]:
         context |= {"said": " ".join(s.sentence for s in waiting), "plan_before": _dump_plan(waiting[0].plan_before)}
         if placed := sorted({key for s in waiting for key in s.placed}):
             context |= {"placed": placed}
+        if aside := [uid for s in waiting for uid in s.set_aside]:
+            context |= {"set_aside": aside}
         context |= dump_facts(next((s.facts_before for s in waiting if s.facts_before is not None), None))
     return context
 

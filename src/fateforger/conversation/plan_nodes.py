@@ -69,7 +69,7 @@ from fateforger.session.replanning import (
     with_safe_undo,
 )
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.session.undone import NONE_UNDONE, find_undone, with_undone
+from fateforger.session.undone import NONE_UNDONE, find_undone, follow_approvals, with_undone
 from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
@@ -244,8 +244,8 @@ def _apply_change(stage: StageInput, session: Session, step: RefineUpdate, after
     return write(stage, changed) if writes_at_once(changed) else StageOutput(session=changed)
 
 
-def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
-    """Apply a refit of the rest of the day as one change, with the facts behind it.
+def _apply_refit(stage: StageInput, refit: Refit, *, set_aside: tuple[str, ...] = ()) -> StageOutput:
+    """Apply a refit of the rest of the day as one change, with the facts and the rules set aside behind it.
 
     On a committed day it is written at once, regardless of when other changes are.
     """
@@ -256,6 +256,7 @@ def _apply_refit(stage: StageInput, refit: Refit) -> StageOutput:
         sentence=" ".join(refit.lines),
         local=refit.plan == plan_before,
         facts_before=facts_of(before),
+        set_aside=set_aside,
     )
     if step.local and facts_of(refit.session) == step.facts_before:
         return StageOutput(session=before.say(*refit.lines))
@@ -301,8 +302,17 @@ def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
         return output
     if held.uid in {item.uid for item in followed_constraints(session, held.plan_after).applicable}:
         return output
-    made = _apply_change(stage, unrefused, held.step, held.plan_after)
+    made = _apply_change(stage, unrefused, _with_set_aside(held.step, stage, session), held.plan_after)
     return replace(made, effects=(*output.effects, *made.effects))
+
+
+def _with_set_aside(step: RefineUpdate, stage: StageInput, session: Session) -> RefineUpdate:
+    """Return the change with the rules that the command has just set aside for it."""
+    return replace(step, set_aside=(*step.set_aside, *_find_set_aside(stage, session)))
+
+
+def _find_set_aside(stage: StageInput, session: Session) -> tuple[str, ...]:
+    return tuple(uid for uid in session.rules.set_aside if uid not in stage.session.rules.set_aside)
 
 
 def _resume_write(stage: StageInput, output: StageOutput, session: Session, held: HeldChange) -> StageOutput:
@@ -319,6 +329,9 @@ def _resume_write(stage: StageInput, output: StageOutput, session: Session, held
         return replace(output, session=asking)
     if held.writes == "commit":
         return replace(output, session=session, move=Move.PROCEED)
+    *steps, last = session.sync.refine_undo or (None,)
+    if last is not None and not last.transactions:
+        session = session.with_sync(refine_undo=(*steps, _with_set_aside(last, stage, session)))
     made = write(stage, session)
     return replace(made, effects=(*output.effects, *made.effects))
 
@@ -328,14 +341,13 @@ def refit_relaxed(stage: StageInput, output: StageOutput) -> StageOutput:
     session = output.session
     if output.move is not Move.STAY:
         return output
-    if session.stage is not TimeboxingStage.REFINE or not set(session.rules.set_aside) - set(
-        stage.session.rules.set_aside
-    ):
+    aside = _find_set_aside(stage, session)
+    if session.stage is not TimeboxingStage.REFINE or not aside:
         return output
     let_go = {offer.uid for each in session.planning.unplaced for offer in each.offers if offer.way == "set_aside"}
     if let_go.isdisjoint(session.rules.set_aside):
         return output
-    refit = _apply_refit(replace(stage, session=session), refit_again(session, stage.now))
+    refit = _apply_refit(replace(stage, session=session), refit_again(session, stage.now), set_aside=aside)
     return replace(refit, effects=(*output.effects, *refit.effects))
 
 
@@ -492,6 +504,8 @@ def _restore_change(stage: StageInput) -> StageOutput:
         raise BadInput(_(NONE_UNDONE))
     facts = None if undone.facts_after is None else facts_of(session)
     step = replace(undone.step, transactions=(), facts_before=facts)
+    aside = tuple(uid for uid in step.set_aside if uid not in session.rules.set_aside)
+    session = session.with_rules(set_aside=(*session.rules.set_aside, *aside))
     session = with_facts(session, undone.facts_after).with_sync(undone=session.sync.undone[:-1])
     return _apply_change(stage, session, step, undone.plan_after)
 
@@ -513,12 +527,14 @@ def undo_last_change(session: Session) -> Session:
     plan = session.planning.plan or last.plan_before
     beside = last.answered or last.facts_before is not None
     difference = "" if beside and plan == last.plan_before else summarize_differences(session, plan, last.plan_before)
+    before = session
     session = with_facts(reopen_questions(session, last.answered), last.facts_before)
-    return (
+    session = (
         session.with_planning(plan=last.plan_before)
         .with_sync(refine_undo=rest, problem=session.sync.problem if rest and not rest[-1].transactions else None)
         .with_notice(join_sentences(_("Your last change is taken back."), difference), *session.notice_lines)
     )
+    return follow_approvals(before, session)
 
 
 def run_review_stage(stage: StageInput) -> StageOutput:

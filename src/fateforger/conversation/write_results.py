@@ -161,6 +161,7 @@ def _restore_change(transaction: Transaction) -> RefineUpdate | None:
         sentence=str(transaction.context.get("said", "")),
         facts_before=load_facts(transaction),
         placed=tuple(transaction.context.get("placed", ())),
+        set_aside=tuple(transaction.context.get("set_aside", ())),
     )
 
 
@@ -312,6 +313,8 @@ def _merge_changes(steps: tuple[RefineUpdate, ...], transactions: tuple[str, ...
         sentence=" ".join(step.sentence for step in steps),
         answered=tuple(question for step in steps for question in step.answered),
         facts_before=next((s.facts_before for s in steps if s.facts_before is not None), None),
+        placed=tuple(dict.fromkeys(key for step in steps for key in step.placed)),
+        set_aside=tuple(dict.fromkeys(uid for step in steps for uid in step.set_aside)),
     )
 
 

@@ -238,7 +238,7 @@ class RefineUpdate(BaseModel):
 
     It holds the plan before it (and the facts, if it changed those), the questions it answered, and the transactions
     that wrote it, in order. A ``local`` change has nothing to write. ``placed`` are the blocks that the person put
-    where they want them.
+    where they want them, ``set_aside`` the uids of constraints that do not count for the day because of it.
     """
 
     model_config = _FROZEN
@@ -249,6 +249,7 @@ class RefineUpdate(BaseModel):
     local: bool = False
     facts_before: Facts | None = None
     placed: tuple[str, ...] = ()
+    set_aside: tuple[str, ...] = ()
 
 
 class UndoneChange(BaseModel):

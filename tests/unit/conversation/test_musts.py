@@ -206,6 +206,63 @@ async def test_a_plan_that_breaks_a_must_reaches_no_calendar_by_itself(anna: Per
     assert house.on_calendar()["Essay"] == "09:00-10:00"
 
 
+AGAIN = "“Nothing before eleven” counts again."
+
+
+async def move_anyway(anna: Person) -> None:
+    """Move the report to nine, which is earlier than they want, while the plan is on the calendar."""
+    await anna.to_refine("Report")
+    await anna.choose("Lunch", "15 min later")
+    await told(anna, **EARLY)
+    anna.house.clock.at += timedelta(minutes=1)
+    await anna.fill_row("Report", "edit_block", start="09:00")
+    assert too_early(await times(anna)) == []
+    await anna.press("Do it anyway, for this day")
+    assert "“Nothing before eleven” does not count for this day." in anna.words
+    assert (await times(anna))["Report"] == "09:00-10:00"
+
+
+async def test_a_rule_counts_again_once_what_was_done_against_it_is_taken_back(anna: Person, house: House) -> None:
+    """S22, K9: and is left out again when that is made again, without another question."""
+    await move_anyway(anna)
+    assert house.on_calendar()["Report"] == "09:00-10:00"
+    await anna.press("Undo last update")
+    assert AGAIN in anna.words
+    assert (await anna.session()).rules.set_aside == ()
+    assert too_early(await times(anna)) == []
+    await anna.press("Restore last update")
+    assert house.on_calendar()["Report"] == "09:00-10:00"
+    await anna.press("Undo last update")
+    await anna.fill_row("Report", "edit_block", start="09:00")
+    assert "Do it anyway, for this day" in anna.labels()
+    assert too_early(await times(anna)) == []
+
+
+async def test_it_counts_again_when_that_is_taken_back_in_the_history(anna: Person, house: House) -> None:
+    await move_anyway(anna)
+    house.clock.at += timedelta(minutes=1)
+    await anna.choose("Lunch", "15 min later")
+    await anna.press("History")
+    await anna.press_beside("history", "Undo", row="08:01")
+    assert too_early(house.on_calendar()) == []
+    assert AGAIN in anna.words
+    assert (await anna.session()).rules.set_aside == ()
+    await anna.press_beside("history", "Restore")
+    assert len((await anna.session()).rules.set_aside) == 1
+    assert (await times(anna))["Report"] == "09:00-10:00"
+
+
+async def test_a_rule_counts_again_once_what_was_written_against_it_is_taken_back(anna: Person, house: House) -> None:
+    await anna.to_refine("Report")
+    await told(anna, **ALL_DAY)
+    await anna.fill_row("Report", "edit_block", title="Essay")
+    await anna.press("Write it anyway")
+    assert house.on_calendar()["Essay"] == "09:00-10:00"
+    await anna.press("Undo last update")
+    assert "“Nothing today” counts again." in anna.words
+    assert (house.on_calendar(), (await anna.session()).rules.set_aside) == ({}, ())
+
+
 async def test_a_meeting_that_leaves_no_room_is_asked_about(anna: Person, house: House) -> None:
     """K9: double-booking counts like a must. A yes holds for these meetings only."""
     await anna.to_refine("Report")
