@@ -132,6 +132,14 @@ class SettleConstraints(SessionCommandBase):
     keep: str | None = None
 
 
+class ConfirmKept(SessionCommandBase):
+    """Answer that the plan keeps the rules that a held write asks about; ``seen`` is the token of that question."""
+
+    action: ClassVar = CardAction("rules.kept", "Yes, it does", read_target("seen"))
+    kind: Literal["confirm_kept"] = "confirm_kept"
+    seen: str
+
+
 class UndoMemory(SessionCommandBase):
     """Undo what a command wrote into memory; ``write`` is its id."""
 
@@ -186,6 +194,7 @@ RuleCommand = (
     | SetPolicy
     | JudgeConstraint
     | SettleConstraints
+    | ConfirmKept
     | UndoMemory
     | ShowMemory
     | HideMemory
