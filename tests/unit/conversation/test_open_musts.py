@@ -1,4 +1,4 @@
-"""A must that only the person can judge is asked about before a write, once a day (K9, S285)."""
+"""A must that only the person can judge is asked about before a write, once a day (K9, S288)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def words(now: Session) -> str:
 
 @pytest.mark.parametrize("write", ["commit", "refine"])
 async def test_a_must_in_words_is_asked_about_before_the_commit(anna: Person, house: House, write: str) -> None:
-    """S285, K9: one tap answers, and that goes on with the commit."""
+    """S288, K9: one tap answers, and that goes on with the commit."""
     await remember(house, must())
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", write)
@@ -54,7 +54,7 @@ async def test_a_must_in_words_is_asked_about_before_the_commit(anna: Person, ho
 
 
 async def test_it_is_asked_once_a_day_and_again_when_it_changes(anna: Person, house: House) -> None:
-    """S285: another version of the rule is another question; another day, too."""
+    """S288: another version of the rule is another question; another day, too."""
     await remember(house, must())
     await anna.to_refine("Report")
     await anna.press("Commit to calendar")
@@ -70,7 +70,7 @@ async def test_it_is_asked_once_a_day_and_again_when_it_changes(anna: Person, ho
 
 
 async def test_no_leaves_everything_as_it_is(anna: Person, house: House) -> None:
-    """S285"""
+    """S288"""
     await remember(house, must())
     await anna.to_refine("Report")
     await anna.press("Commit to calendar")
@@ -97,7 +97,7 @@ def refining(*rules: Version) -> Session:
 
 
 async def test_words_answer_it_and_an_old_answer_does_nothing() -> None:
-    """S285, S214: a yes to the card is the same as its button."""
+    """S288, S214: a yes to the card is the same as its button."""
     now = refining(must(user="U1"))
     asked = (await run_turn(turn(now, said("stage_action", move="proceed")))).session
     question = held_question(asked)
@@ -122,7 +122,7 @@ NO_CALLS = must(
 
 @pytest.mark.parametrize("kind", ["SW", "DW", "PR"])
 async def test_a_block_at_a_forbidden_time_is_asked_about_whatever_kind_it_is_said_to_be(kind: str) -> None:
-    """S285, K9, S175: “fit the vendor demo in at 8” is a call, whatever a model calls it."""
+    """S288, K9, S175: “fit the vendor demo in at 8” is a call, whatever a model calls it."""
     now = refining(NO_CALLS)
     model = ScriptedModel(wants("change"), patch(block("Vendor demo", "08:00", 30, kind)))
     changed = (await run_turn(turn(now, said("user_reply", text="fit the vendor demo in at 8")), model)).session
