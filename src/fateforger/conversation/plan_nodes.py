@@ -18,25 +18,28 @@ from fateforger.conversation.turn_values import (
     WriteCalendar,
 )
 from fateforger.errors import BadInput, PlanInvalid
+from fateforger.memory.reminders import build_reminder
 from fateforger.memory.violations import ConstraintViolation
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.plan import Resolved, TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.checks import (
     Arrivals,
+    OpenMust,
     broken_musts,
     can_still_move,
     current_inputs,
     double_bookings,
     find_arrivals,
     new_violations,
+    open_musts,
     overlaps_with,
     overrun_key,
 )
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.calendar import ResolveConflict
 from fateforger.session.commands.plan import BlockCommand, MovePlan, Replan, RestoreChange
-from fateforger.session.commands.rules import JudgeConstraint, ReviseConstraint, SettleConstraints
+from fateforger.session.commands.rules import ConfirmKept, JudgeConstraint, ReviseConstraint, SettleConstraints
 from fateforger.session.conflicts import (
     answered_questions,
     open_questions,
@@ -71,8 +74,8 @@ from fateforger.session.replanning import (
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.undone import NONE_UNDONE, find_undone, follow_approvals, with_undone
 from fateforger.session.zones import local_time
+from fateforger.text import count_rest, join_sentences, join_words, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.values import replace
 
 NOT_ASKED = mark_message("That is not a question any more, so I changed nothing.")
@@ -135,6 +138,15 @@ NOT_COMMITTED = mark_message("I did not commit this plan, because it goes agains
 NOT_WRITTEN = mark_message(
     "It is in your plan, but not on your calendar yet, because the plan goes against what you want kept."
 )
+NOT_COMMITTED_YET = mark_message(
+    "I have not committed this plan yet: only you can tell whether it keeps what you want kept."
+)
+NOT_WRITTEN_YET = mark_message(
+    "It is in your plan, but not on your calendar yet: only you can tell whether the plan keeps what you want kept."
+)
+IN_ITS_TIME = mark_message("{sentence} At that time: {blocks}.")
+MOST_ASKED = 5
+"""Most musts that a question quotes."""
 AGAINST = mark_message("{sentence} These break it: {blocks}.")
 BOOKED = mark_message("“{title}” ({times}) is new on your calendar. In its way: {block}.")
 COMMIT_ANYWAY = mark_message("Commit anyway, and that does not count for this day; or change the plan.")
@@ -143,7 +155,7 @@ NOT_MADE = mark_message("I did not do that, because of a rule you want kept.")
 ANYWAY = mark_message("Do it anyway, and that rule does not count for this day; or leave the plan as it is.")
 BY_ITSELF = mark_message("This plan is at level {level} of 4 ({label}), so it goes to your calendar by itself.")
 GOES_AGAINST = mark_message("That goes against something you want.")
-JUDGEMENTS = (JudgeConstraint, ReviseConstraint, SettleConstraints)
+JUDGEMENTS = (JudgeConstraint, ReviseConstraint, SettleConstraints, ConfirmKept)
 
 
 def run_refine_stage(stage: StageInput) -> StageOutput:
@@ -374,6 +386,7 @@ def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Sessio
         or after.sync.written is None
         or not writes_at_once(after)
         or _find_violations(after)
+        or _find_open_musts(after)
     ):
         return after, ()
     after = after.with_sync(write_group=after.sync.write_group or mint_key("g", after.id, cause), brakes=())
@@ -426,11 +439,14 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
 def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "change"]) -> Session | None:
     """Return the session with a question if its plan needs the person's consent; ``None`` otherwise.
 
-    Consent is needed if the plan breaks an active must, or overlaps a meeting that arrived later (K9).
+    Consent is needed if the plan breaks an active must, or overlaps a meeting that arrived later. Musts that only the
+    person can judge are asked about once (K9).
     """
     found = _find_violations(session)
-    if not found or session.planning.plan is None:
+    if session.planning.plan is None:
         return None
+    if not found:
+        return _ask_whether_kept(stage, session, session.planning.plan, writes)
     broken, booked = found
     versions = [breach.item.version for breach in broken]
     first = versions[0] if versions else None
@@ -460,6 +476,46 @@ def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "ch
     if writes == "change":
         return session.say(_(NOT_WRITTEN), *reasons, _(WRITE_ANYWAY))
     return session.refuse(_(NOT_COMMITTED), *reasons, _(COMMIT_ANYWAY))
+
+
+def _ask_whether_kept(
+    stage: StageInput, session: Session, plan: TBPlan, writes: Literal["commit", "change"]
+) -> Session | None:
+    """Return the session with the question whether its plan keeps the musts that only the person can judge."""
+    asked = _find_open_musts(session)
+    if not asked:
+        return None
+    held = HeldChange(
+        asked=stage.cause,
+        uid=asked[0].item.uid,
+        seq=asked[0].item.version.seq,
+        step=RefineUpdate(plan_before=plan, sentence=""),
+        plan_after=plan,
+        writes=writes,
+        asks=tuple(each.key for each in asked),
+    )
+    reasons = [_describe_open_must(session, each) for each in asked[:MOST_ASKED]]
+    if len(asked) > MOST_ASKED:
+        reasons.append(count_rest(len(asked) - MOST_ASKED))
+    session = session.with_sync(held=held)
+    question = ngettext("Does the plan keep that?", "Does the plan keep all of that?", len(asked))
+    if writes == "change":
+        return session.say(_(NOT_WRITTEN_YET), *reasons, question)
+    return session.refuse(_(NOT_COMMITTED_YET), *reasons, question)
+
+
+def _find_open_musts(session: Session) -> tuple[OpenMust, ...]:
+    try:
+        return open_musts(session)
+    except PlanInvalid:
+        return ()  # The gates do not let a plan without times be written.
+
+
+def _describe_open_must(session: Session, each: OpenMust) -> str:
+    sentence = build_reminder(each.item).sentence
+    if not each.blocks:
+        return sentence
+    return _(IN_ITS_TIME, sentence=sentence, blocks=_join_blocks(session, {block.key for block in each.blocks}))
 
 
 def _find_violations(

@@ -52,6 +52,7 @@ from fateforger.session.commands.day import (
     UndoCatchUp,
 )
 from fateforger.session.commands.plan import ExplainBlock
+from fateforger.session.commands.rules import ConfirmKept
 from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs, RequestWork
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import day_words, has_ended, local_today
@@ -68,6 +69,7 @@ from fateforger.session.model import (
 from fateforger.session.open_work import bring_tasks, undo_catch_up
 from fateforger.session.other_days import bring_dated
 from fateforger.session.overview import describe_reasons, overview, placement_of
+from fateforger.session.pending import kept_token
 from fateforger.session.replanning import move_from_past
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.text import gettext as _
@@ -148,6 +150,7 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
             overview=None,
         )
         .with_sync(refine_undo=(), last_sync=None, problem=None, questions=())
+        .with_rules(kept=())
     )
 
 
@@ -323,8 +326,8 @@ def handle_common_command(stage: StageInput, command: SessionCommand) -> StageOu
             return _go_back(stage, command)
         case ExplainBlock(key=key):
             return _explain(session, key)
-        case LeaveAsIs(about=about):
-            return _leave_as_is(session, about)
+        case LeaveAsIs() | ConfirmKept():
+            return _answer_question(session, command)
         case AnswerProposal() | RequestWork():
             return _hand_on(stage, command)
         case SetCalendarWrite(when=when):
@@ -360,6 +363,21 @@ def _leave_as_is(session: Session, about: LeftAsIs) -> StageOutput:
         case _:
             line = _(ANSWERED)
     return StageOutput(session=session.with_notice(line))
+
+
+def _answer_question(session: Session, command: LeaveAsIs | ConfirmKept) -> StageOutput:
+    """Handle an answer to a question about a change or a write."""
+    if isinstance(command, LeaveAsIs):
+        return _leave_as_is(session, command.about)
+    return _confirm_kept(session, command.seen)
+
+
+def _confirm_kept(session: Session, seen: str) -> StageOutput:
+    """Record that the plan keeps the musts that its held write asks about; the write then goes on."""
+    held = session.sync.held
+    if held is None or not held.asks or kept_token(held) != seen:
+        return StageOutput(session=session.with_notice(_(ANSWERED)))
+    return StageOutput(session=session.with_rules(kept=(*session.rules.kept, *held.asks)))
 
 
 def _go_back(stage: StageInput, command: UndoWrite | RedoWrite) -> StageOutput:

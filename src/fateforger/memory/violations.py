@@ -13,6 +13,7 @@ from typing import Literal
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.record import ConstraintRecord, Window
 from fateforger.memory.reminders import build_reminder
+from fateforger.memory.settings import read_routine, read_setting
 from fateforger.memory.vocabulary import WEEK, RuleKind, WindowKind
 from fateforger.planning.plan import ET, WORK, Resolved, TBPlan
 from fateforger.planning.timing import instant_of, zone
@@ -201,6 +202,30 @@ def _overlaps(block: Resolved, times: Iterable[Span]) -> bool:
 
 def _to_utc(start: datetime, end: datetime) -> Span:
     return start.astimezone(UTC), end.astimezone(UTC)
+
+
+_WORKLIKE = WORK | {ET.PLAN_REVIEW, ET.MEETING, ET.COMMUTE}
+"""Kinds that one and the same thing may be called: a call is a meeting to one, and shallow work to another."""
+
+
+def is_checkable(record: ConstraintRecord) -> bool:
+    """Check whether code can tell if a plan keeps a constraint: it has times, numbers or an order, not only words."""
+    payload = record.payload
+    numbers = payload.scalar_params.model_dump(exclude_none=True)
+    if payload.day_rule is not None or payload.windows or numbers:
+        return True
+    if payload.rule_kind is RuleKind.SEQUENCING and len(record.applies_event_types) > 1:
+        return True
+    return read_setting(record) is not None or read_routine(record) is not None
+
+
+def find_unlike_blocks(item: Applicable, blocks: Sequence[Resolved]) -> tuple[Resolved, ...]:
+    """Return the blocks of work in the time that a constraint keeps free of another kind of work, or of meetings."""
+    kinds = frozenset(item.record.applies_event_types)
+    if kinds.isdisjoint(_WORKLIKE) or item.record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
+        return ()
+    times = list(_iter_avoided(item))
+    return tuple(b for b in blocks if b.event.type in _WORKLIKE - kinds and _overlaps(b, times))
 
 
 MOST_NAMED = 3

@@ -16,8 +16,15 @@ from fateforger.errors import BadInput, PlanInvalid
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import find_day_clashes
 from fateforger.memory.reminders import build_reminder, needs_confirmation
-from fateforger.memory.violations import ConstraintViolation, find_block_violations, find_order_violations
+from fateforger.memory.violations import (
+    ConstraintViolation,
+    find_block_violations,
+    find_order_violations,
+    find_unlike_blocks,
+    is_checkable,
+)
 from fateforger.memory.vocabulary import Necessity, RuleKind, Source
+from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
 from fateforger.planning.timing import FixedWindow
 from fateforger.session.commands.base import mint_key
@@ -167,6 +174,46 @@ def broken_musts(session: Session) -> tuple[ConstraintViolation, ...]:
     if session.planning.plan is None:
         return ()
     return tuple(breach for breach in broken_constraints(session, musts(session), session.planning.plan) if breach.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMust:
+    """A must of which only the person can tell whether the plan keeps it.
+
+    It is in words only, or ``blocks`` that the person put into its time are said to be of another kind.
+    """
+
+    item: Applicable
+    blocks: tuple[Resolved, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The rule and its version, as a session records the answer."""
+        return _rule(self.item)
+
+
+def open_musts(session: Session) -> tuple[OpenMust, ...]:
+    """Return the musts in force that the person has to judge on this plan, without those they said it keeps (K9).
+
+    Raises ``PlanInvalid`` when the blocks cannot be resolved to instants.
+    """
+    plan = session.planning.plan
+    if plan is None or not plan.events:
+        return ()
+    put = [block for block in resolve(plan) if _is_put_there(session, block)]
+    found = (
+        OpenMust(item, find_unlike_blocks(item, put))
+        for item in musts(session)
+        if _rule(item) not in session.rules.kept
+    )
+    return tuple(each for each in found if each.blocks or not is_checkable(each.item.record))
+
+
+def _is_put_there(session: Session, block: Resolved) -> bool:
+    """Check whether the person chose the time of a block, and not a draft."""
+    task = next((t for t in session.day.inputs.tasks if task_of(block.key, (t.id,)) is not None), None)
+    placed = any(block.key in step.placed for step in session.sync.refine_undo)
+    return placed or (task is not None and task.details.at is not None)
 
 
 def broken_constraints(session: Session, items: Sequence[Applicable], plan: TBPlan) -> tuple[ConstraintViolation, ...]:

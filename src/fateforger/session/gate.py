@@ -13,7 +13,7 @@ from typing import NamedTuple, assert_never
 
 from fateforger.errors import PlanInvalid
 from fateforger.planning.plan import TBPlan, resolve
-from fateforger.session.checks import broken_musts, double_bookings
+from fateforger.session.checks import broken_musts, double_bookings, open_musts
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import PLANNED, SessionCommandBase
 from fateforger.session.commands.day import TimeboxingCommitDate
@@ -211,10 +211,10 @@ def close_turn(before: Session, after: Session, facts: Collection[str]) -> tuple
 def _keeps_musts(session: Session) -> bool:
     """Check whether the plan breaks no must and double-books no meeting without the person's consent.
 
-    A plan without times is left to another rule.
+    Musts that only they can judge have their answer. A plan without times is left to another rule.
     """
     try:
-        return not broken_musts(session) and not double_bookings(session)
+        return not (broken_musts(session) or double_bookings(session) or open_musts(session))
     except PlanInvalid:
         return True
 

@@ -286,6 +286,8 @@ class HeldChange(BaseModel):
     writes: Literal["commit", "change"] | None = None
     also: tuple[str, ...] = ()
     meetings: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    """Rules that only the person can judge, as in :attr:`CheckedInputs.rules`; a yes says that the plan keeps them."""
 
 
 class CheckedInputs(BaseModel):
@@ -436,6 +438,8 @@ class RuleState(BaseModel):
     """Uids of constraints that do not count in this session (S22)."""
     allowed: tuple[AllowedMeeting, ...] = ()
     """Meetings that may break a constraint, each on its day; also those that the person was told of and went on."""
+    kept: tuple[str, ...] = ()
+    """Musts that the person said this day's plan keeps, as in :attr:`CheckedInputs.rules`."""
     recalled: RecalledConstraints | None = None
     """Applicable constraints from the store; ``None`` until it was asked."""
     memory_writes: tuple[MemoryWrite, ...] = ()

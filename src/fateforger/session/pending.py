@@ -5,6 +5,7 @@ The card takes its buttons from here, and words are answered by the same command
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
@@ -22,12 +23,13 @@ from fateforger.planning.grid import in_words
 from fateforger.planning.timing import zone
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Button
-from fateforger.session.checks import MeetingViolation, named_violations, rule_clashes, unconfirmed_rules
+from fateforger.session.checks import MeetingViolation, named_violations, open_musts, rule_clashes, unconfirmed_rules
 from fateforger.session.commands.calendar import ResolveConflict
 from fateforger.session.commands.day import BringAlong, SettleLength
 from fateforger.session.commands.plan import ApplyFix, Replan
 from fateforger.session.commands.rules import (
     AllowMeetings,
+    ConfirmKept,
     ConstraintVerdict,
     JudgeConstraint,
     RuleChoice,
@@ -38,7 +40,7 @@ from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, StageA
 from fateforger.session.conflicts import open_questions, question_target
 from fateforger.session.gate import is_offered, move_token
 from fateforger.session.lengths import find_short
-from fateforger.session.model import OfferedInput, Question, Session, SessionStatus, Task
+from fateforger.session.model import HeldChange, OfferedInput, Question, Session, SessionStatus, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.overview import clip_span, collisions, local_meeting
 from fateforger.session.recall import constraints_for_draft
@@ -53,6 +55,7 @@ from fateforger.workflow.day_words import describe_day_rule
 Stage = TimeboxingStage
 
 DO_IT_ANYWAY = mark_message("Do it anyway, for this day")
+CHANGE_PLAN = mark_message("No, I change the plan")
 LEAVE_PLAN = mark_message("Leave the plan as it is")
 GO_AHEAD = mark_message("Yes, go ahead")
 LEAVE_CALENDAR = mark_message("No, leave my calendar as it is")
@@ -212,6 +215,8 @@ def held_question(session: Session) -> PendingQuestion | None:
     held = session.sync.held
     if held is None or session.stage is not Stage.REFINE:
         return None
+    if held.asks:
+        return _kept_question(session, held)
     version = select_newest(known_versions(session), session.user_id).get(held.uid)
     rule = "" if version is None else f": {quote_title(version.record.words)}"
     return PendingQuestion(
@@ -220,6 +225,23 @@ def held_question(session: Session) -> PendingQuestion | None:
         yes=judge_button("set_aside", held.uid, held.seq, label=_(HELD_LABELS[held.writes])),
         no=LeaveAsIs.action.button("held", label=_(LEAVE_PLAN)),
     )
+
+
+def _kept_question(session: Session, held: HeldChange) -> PendingQuestion:
+    """Return the question whether the plan keeps rules that only the person can judge."""
+    asked = [each for each in open_musts(session) if each.key in held.asks]
+    told = " ".join(build_reminder(each.item).sentence for each in asked)
+    return PendingQuestion(
+        kind=PendingKind.HELD,
+        sentence=_("{rules} Does the plan keep that?", rules=told),
+        yes=ConfirmKept.action.button(kept_token(held)),
+        no=LeaveAsIs.action.button("held", label=_(CHANGE_PLAN)),
+    )
+
+
+def kept_token(held: HeldChange) -> str:
+    """Return the token of a question about rules to judge; another question has another one."""
+    return hashlib.sha256("|".join(held.asks).encode()).hexdigest()[:12]
 
 
 def write_question(session: Session) -> PendingQuestion | None:

@@ -119,7 +119,7 @@ NO_PLAN_YET = {
     "block.later", "block.swap_up", "block.swap_down", "block.why", "plan.fix", "plan.restore", "replan.late",
     "replan.done", "replan.not_today", "replan.refit", "show_history", "show_older_history", "hide_history", "undo_write",
     "redo_write", "show_preview", "hide_preview", "set_calendar_write", "conflict.keep_calendar", "conflict.keep_plan",
-    "hide_memory",
+    "hide_memory", "rules.kept",
 }  # fmt: skip
 """Controls of something that is in a plan, or open next to it: in a first message there is none yet."""
 NO_CARD_YET = {"memory.keep", "memory.allow", "undo_memory"}

@@ -10,6 +10,7 @@ from datetime import date, time
 from typing import Any, get_args
 
 import pytest
+from tests.factories.constraints import version_of
 from tests.factories.wishes import rule, wish
 from tests.factories.words import (
     also,
@@ -55,10 +56,10 @@ from fateforger.session.forms import FormErrors, FormRequest, FormSubmission
 from fateforger.session.gate import move_token
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
 from fateforger.session.messages import SyncReport
-from fateforger.session.model import InputFacts, OfferedInput, RefineUpdate, Session, Unplaced, WriteCounts
+from fateforger.session.model import HeldChange, InputFacts, OfferedInput, RefineUpdate, Session, Unplaced, WriteCounts
 from fateforger.session.open_work import bring_tasks
 from fateforger.session.other_days import send_task
-from fateforger.session.pending import WaitingProposal
+from fateforger.session.pending import WaitingProposal, kept_token
 from fateforger.session.placement import by_time
 from fateforger.session.recall import nameable_constraints, recall
 from fateforger.session.stages import Move, TimeboxingStage
@@ -153,6 +154,15 @@ REFINE = planned(Stage.REFINE, task("Report", 60, one_thing=True), task("Mail", 
 PLAINLY = planned(Stage.REFINE, task("Calls", 60), task("Mail", 60), frame=DATE.day.frame)
 FIRST, SECOND, LUNCH = [b.key for b in by_time(REFINE.planning.plan)] if REFINE.planning.plan else ("", "", "")
 HELD = REFINE.with_options(calendar_write="commit")
+DOGS = version_of("dogs", necessity="must", seq=9)
+ASKS = f"dogs {DOGS.updated_at.isoformat()}"
+TO_JUDGE = HELD.with_rules(said=(DOGS,)).with_sync(
+    held=HeldChange(
+        asked="c0", uid="dogs", seq=9, step=RefineUpdate(plan_before=REFINE.planning.plan, sentence=""),
+        plan_after=REFINE.planning.plan, writes="commit", asks=(ASKS,),
+    )
+)  # fmt: skip
+TOKEN = kept_token(TO_JUDGE.sync.held) if TO_JUDGE.sync.held else ""
 CHANGED = HELD.with_sync(refine_undo=(RefineUpdate(plan_before=REFINE.planning.plan, sentence="It moved."),))
 UNDONE = undo_last_change(with_undone(CHANGED, CHANGED.sync.refine_undo[-1])).with_thread(notice=None)
 WRITTEN = REFINE.with_sync(write_group="g1", written=WriteCounts(created=3))
@@ -219,6 +229,7 @@ ROWS = (
         ANSWER, frame(day_start="08:00", day_end="17:30", lunch_start="13:00", lunch_minutes=30),
         day_start=time(8), day_end=time(17, 30), lunch_start=time(13), lunch_minutes=30,
     ),
+    click("the plan keeps that", TO_JUDGE, "rules.kept", wants("accept_pending"), target=TOKEN),
     move("the frame is right", FRAME, Move.PROCEED, "proceed"),
     move("back to the day", FRAME, Move.BACK, "back"),
     move("look again", FRAME, Move.REDO, "redo"),

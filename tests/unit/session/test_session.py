@@ -107,6 +107,7 @@ def test_every_field_survives_saving() -> None:
         said=(version_of("a"),),
         set_aside=("b",),
         allowed=(AllowedMeeting(rule="a", meeting="standup", title="Standup", day=MONDAY),),
+        kept=("c 2026-03-02T08:00:00+00:00",),
         recalled=RecalledConstraints(day=MONDAY, stage=TimeboxingStage.REFINE, at=MORNING, versions=(version_of("b"),)),
         memory=MemoryView(asked="c3", total=1),
         memory_writes=(MemoryWrite(cause="c3", lines=("Noted.",), versions=(version_of("a"),)),),

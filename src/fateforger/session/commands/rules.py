@@ -149,6 +149,14 @@ class AllowMeetings(SessionCommandBase):
     seen: str
 
 
+class ConfirmKept(SessionCommandBase):
+    """Answer that the plan keeps the rules that a held write asks about; ``seen`` is the token of that question."""
+
+    action: ClassVar = CardAction("rules.kept", "Yes, it does", read_target("seen"))
+    kind: Literal["confirm_kept"] = "confirm_kept"
+    seen: str
+
+
 class UndoMemory(SessionCommandBase):
     """Undo what a command wrote into memory; ``write`` is its id."""
 
@@ -204,6 +212,7 @@ RuleCommand = (
     | JudgeConstraint
     | SettleConstraints
     | AllowMeetings
+    | ConfirmKept
     | UndoMemory
     | ShowMemory
     | HideMemory
