@@ -53,6 +53,7 @@ from fateforger.conversation.language.model_calls import CountingModel
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.execution import check_waiting_tasks
+from fateforger.conversation.queue.leftovers import return_leftovers
 from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools
@@ -72,6 +73,7 @@ from fateforger.workers.lanes import (
     EXTRACT,
     INDEXING,
     LANES,
+    MISSED_DAYS,
     SENDING,
     TIDYING,
     WAITING_TASKS,
@@ -313,6 +315,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             *_build_handlers(resources, watched),
             Repeated(INDEXING, health.indexing.run_once),
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
+            Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
             build_reminder_handler(tools),
         )
         lanes = _select_lanes(settings)

@@ -116,7 +116,8 @@ class RecentTalk(BaseModel):
     """The last exchanges with a person outside of plans, up to the instant ``at``.
 
     ``buttons`` are those of the last card, so that words can press them; ``wrote`` are the ids of the commands that
-    wrote rules, the latest last. ``focus`` is the task that they are going through.
+    wrote rules, the latest last. ``focus`` is the task that they are going through. ``missed`` are the sessions whose
+    open work went back to the queue, as far as the person was not told.
     """
 
     model_config = _FROZEN
@@ -125,6 +126,7 @@ class RecentTalk(BaseModel):
     buttons: tuple[Button, ...] = ()
     wrote: tuple[str, ...] = ()
     focus: Focus | None = None
+    missed: tuple[str, ...] = ()
 
     @classmethod
     def after(
@@ -144,6 +146,7 @@ class RecentTalk(BaseModel):
             buttons=buttons,
             wrote=(*before.wrote, *wrote)[-MOST_EXCHANGES:],
             focus=before.focus,
+            missed=before.missed,
         )
 
 

@@ -137,6 +137,23 @@ class BlockPlan(BaseModel):
     minutes: int | None = Field(None, ge=30, le=240)
 
 
+class ReturnedTask(BaseModel):
+    """Open task of a missed day, and the task of the queue that holds it now; ``added`` if it was not there before."""
+
+    model_config = _FROZEN
+    id: str
+    queued: str
+    added: bool
+
+
+class ReturnedWork(BaseModel):
+    """Work that went from a missed day to the queue by itself; ``undone`` if the person took that back."""
+
+    model_config = _FROZEN
+    tasks: tuple[ReturnedTask, ...] = ()
+    undone: bool = False
+
+
 class InputFacts(BaseModel):
     """Tasks of the day (Stage 2), the most important first; what the day is for, and its blocks of deep work."""
 
@@ -361,6 +378,8 @@ class OpenWork(BaseModel):
     """Ids of tasks that the person said are done or not wanted; no other day asks about them."""
     caught_up: CatchUp | None = None
     """Last catch-up with missed days, which can be undone."""
+    returned: ReturnedWork | None = None
+    """Open work that went to the queue when the day was over; ``None`` until then."""
 
 
 class Planning(BaseModel):

@@ -32,13 +32,23 @@ from fateforger.values import replace
 def open_work(session: Session, now: datetime) -> tuple[OfferedInput, ...]:
     """Return the work that a session leaves to another day, without duplicates.
 
-    Blocks that ended are not known to be done.
+    Blocks that ended are not known to be done. Work that went to the queue has its id there.
     """
+    returned = session.open_work.returned
+    queued = {} if returned is None or returned.undone else {each.id: each.queued for each in returned.tasks}
     found: dict[str, OfferedInput] = {}
     for each in _list_open(session, now):
-        if task_of(each.task.id, found) is None:
-            found[each.task.id] = each
+        name = queued.get(each.task.id, each.task.id)
+        if task_of(name, found) is None:
+            found[name] = replace(each, task=replace(each.task, id=name))
     return tuple(found.values())
+
+
+def work_of_missed_day(session: Session, others: Iterable[Session], *, now: datetime) -> tuple[OfferedInput, ...]:
+    """Return the open work of a day that is over, without the tasks that a later day of the person knows."""
+    later = [other for other in others if other.id != session.id and other.date > session.date]
+    known = {name for other in later for name in (*_known_ids(other), *(t.id for t in other.open_work.deferred))}
+    return tuple(each for each in open_work(session, now) if task_of(each.task.id, known) is None)
 
 
 def missed_days(session: Session) -> tuple[date, ...]:

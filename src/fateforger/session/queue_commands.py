@@ -92,6 +92,14 @@ class RefineTasks(QueueCommandBase):
     ends: bool = False
 
 
+class UndoReturn(QueueCommandBase):
+    """Take the open work of a missed day out of the queue again; ``session`` is that of the day."""
+
+    action: ClassVar = CardAction("queue.missed.undo", mark_message("Undo"), read_target("session"))
+    kind: Literal["undo_return"] = "undo_return"
+    session: str
+
+
 class DoTaskNow(QueueCommandBase):
     """Do a task's work without the queue; complex work only if the person ``insists`` (S163-S165)."""
 
@@ -322,6 +330,7 @@ CardCommand = (
     | PullTask
     | ShowTasks
     | RefineTasks
+    | UndoReturn
     | DoTaskNow
     | SettleTask
     | BlockTimeFor

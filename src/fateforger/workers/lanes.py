@@ -254,6 +254,7 @@ STOP_TRIES = 8
 INDEXING = Timer("indexing", seconds=5.0)
 WAITING_TASKS = Timer("waiting tasks", seconds=20.0)
 CLOSING = Timer("closing", seconds=900.0)
+MISSED_DAYS = Timer("missed days", seconds=900.0)
 TIDYING = Timer("tidying", seconds=900.0)
 WATCHING = Timer("watching", seconds=60.0)
 
@@ -309,6 +310,7 @@ LANES: tuple[Row, ...] = (
     INDEXING,
     WAITING_TASKS,
     CLOSING,
+    MISSED_DAYS,
     TIDYING,
     WATCHING,
 )

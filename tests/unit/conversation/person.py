@@ -28,6 +28,7 @@ from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import Finder, MemoryService
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.execution import check_waiting_tasks
+from fateforger.conversation.queue.leftovers import return_leftovers
 from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools
@@ -143,6 +144,7 @@ class House:
         )
         self.desk = QueueService(tools, EXECUTOR)
         self.check_waiting_tasks = partial(check_waiting_tasks, tools)
+        self.return_leftovers = partial(return_leftovers, tools)
         self.reminders = build_reminder_handler(tools)
         self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock)
         self.memory = memory

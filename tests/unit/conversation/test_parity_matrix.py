@@ -84,6 +84,7 @@ OF_A_CARD = {
     "week.drop": "",
     "queue.refine.next": "ff-1",
     "queue.refine.end": "ff-1",
+    "queue.missed.undo": "s1",
 }
 """Controls that only their card knows, of a drafted week or a task in focus; words press the button of the last card."""
 QUEUE_ELSEWHERE = {

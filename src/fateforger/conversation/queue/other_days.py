@@ -124,7 +124,7 @@ class OtherDays:
         for task in tasks:
             there = await self._change_days(session.user_id, task.id, task.details.move_to(day))
             if there is None:
-                new = NewTask(_to_spec(task, day), origin)
+                new = NewTask(to_spec(task, task.details.move_to(day)), origin)
                 (there,) = await self.tools.tasks.add(
                     session.user_id, (new,), cause=mint_key("later", cause, task.id), now=at
                 )
@@ -227,14 +227,15 @@ async def begin_day(tools: Tools, start: Start, moves: Sequence[str] = ("frame",
     return name
 
 
-def _to_spec(task: Task, day: date) -> TaskSpec:
+def to_spec(task: Task, details: TaskDetails) -> TaskSpec:
+    """Return a task of a day as one of the queue, with these details."""
     return TaskSpec(
         title=task.title,
         work=Do(minutes=task.minutes),
         context=task.notes,
         acceptance_criteria=task.done_when,
-        priority=NORMAL if task.details.priority is None else task.details.priority,
-        details=task.details.move_to(day),
+        priority=NORMAL if details.priority is None else details.priority,
+        details=details,
     )
 
 

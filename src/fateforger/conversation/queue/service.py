@@ -44,6 +44,7 @@ from fateforger.conversation.queue.dispatch import (
 )
 from fateforger.conversation.queue.execution import Puller
 from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
+from fateforger.conversation.queue.leftovers import tell_returned, undo_return
 from fateforger.conversation.queue.other_days import OtherDays
 from fateforger.conversation.queue.refinement import go_on, refine
 from fateforger.conversation.queue.reminders import (
@@ -91,6 +92,7 @@ from fateforger.session.queue_commands import (
     ShowTasks,
     TickTask,
     TurnQueue,
+    UndoReturn,
     WriteParts,
 )
 from fateforger.session.tasks import describe_circle
@@ -343,9 +345,12 @@ class QueueService:
                 return await remind(self._tools, command)
             case ShowTasks():
                 today = local_today(self._tools.clock.now(), command.tz or self._tools.tz)
-                return build_queue_card(await read_queue(self._tools.tasks, command.user_id), today)
+                queue = build_queue_card(await read_queue(self._tools.tasks, command.user_id), today)
+                return await tell_returned(self._tools, command.user_id, queue)
             case RefineTasks():
                 return await refine(self._tools, command)
+            case UndoReturn():
+                return await undo_return(self._tools, command)
             case PullTask():
                 return await self._puller.pull(command)
             case SettleTask() | TickTask():
@@ -374,7 +379,7 @@ class QueueService:
     async def is_carried_out(self, command: QueueCommand) -> bool:
         """Check whether the answer to a command is already queued."""
         everything = await self._tools.tasks.of(command.user_id, ended=True)
-        return isinstance(command, ShowTasks | EnqueueTask | RefineTasks) or any(
+        return isinstance(command, ShowTasks | EnqueueTask | RefineTasks | UndoReturn) or any(
             command.command_id in task.handled for task in everything
         )
 

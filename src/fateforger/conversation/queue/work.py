@@ -307,12 +307,15 @@ class PlannedTasks:
 
         Tasks that entered its list are handed to the person, those that left it go back, and what was said to be done
         there, or ticked in a box, is done in the queue as well. A task that still misses one of its criteria waits for
-        the person, and says so.
+        the person, and says so. The same holds for work of missed days that was settled without being on the list.
         """
         was, now = queue_ids(before), queue_ids(after)
+        await self._follow_settled(before, after, listed=was | now)
         for task_id in sorted(was | now):
             names = {task_id, *_find_boxes(before, task_id), *_find_boxes(after, task_id)}
             was_done, done = (_is_done(session, task_id, names) for session in (before, after))
+            if done and not was_done and after.open_work.returned is not None:
+                await self._change(after, task_id, partial(_take_over, session=after))
             if done != was_done:
                 await self._change(after, task_id, partial(_settle if done else _reopen, session=after))
             elif task_id not in was:
@@ -321,6 +324,18 @@ class PlannedTasks:
                 await self._change(after, task_id, partial(_put_back, session=after))
             if task_id in was & now and (ticked := _list_ticked(after, task_id)) != _list_ticked(before, task_id):
                 await self._change(after, task_id, partial(_tick, ticked=ticked))
+
+    async def _follow_settled(self, before: Session, after: Session, *, listed: frozenset[str]) -> None:
+        returned = after.open_work.returned
+        queued = {} if returned is None else {each.id: each.queued for each in returned.tasks if each.added}
+        had, has = ({queued.get(name, name) for name in each.open_work.settled} for each in (before, after))
+        for task_id in sorted((had ^ has) - listed):
+            if read_task_id(task_id) != task_id:
+                continue
+            # A task is in the person's hands before it is done, and again when it is not.
+            first = partial(_take_over if task_id in has else _reopen, session=after)
+            await self._change(after, task_id, first)
+            await self._change(after, task_id, partial(_settle if task_id in has else _put_back, session=after))
 
     async def _change(self, session: Session, task_id: str, change: Callable[[QueuedTask], QueuedTask]) -> None:
         await self._tools.tasks.change(session.user_id, task_id, change, now=self._tools.clock.now())
@@ -331,18 +346,19 @@ class PlannedTasks:
             session.user_id, self._executor, now=now, lease_seconds=LEASE_SECONDS, task_id=task_id
         )
         if claimed is not None:
-            await self._tools.tasks.settle(claimed, lambda task: _hand_over(task, session), now=now)
+            await self._tools.tasks.settle(claimed, lambda task: hand_over(task, session), now=now)
         else:
             await self._change(session, task_id, partial(_move_to_session, session=session))
 
 
-def _hand_over(task: QueuedTask, session: Session) -> QueuedTask:
+def hand_over(task: QueuedTask, session: Session) -> QueuedTask:
+    """Return a task that is in the person's hands, in the plan of a day."""
     said = _("It is planned for {date}. Say here when it is done.", date=day_words(session.date))
     return replace(task, state=TaskState.WAITING, outcome=said, place=session.id)
 
 
 def _move_to_session(task: QueuedTask, session: Session) -> QueuedTask:
-    return _hand_over(task, session) if task.state is TaskState.WAITING else task
+    return hand_over(task, session) if task.state is TaskState.WAITING else task
 
 
 def _put_back(task: QueuedTask, session: Session) -> QueuedTask:
@@ -382,6 +398,11 @@ def _settle(task: QueuedTask, session: Session) -> QueuedTask:
         return complete_task(task, (), ())
     except BadInput as error:
         return replace(task, outcome=error.message)
+
+
+def _take_over(task: QueuedTask, session: Session) -> QueuedTask:
+    """Return a task that can be pulled, or is in hand on another day, as one in hand on this day."""
+    return hand_over(task, session) if task.state in {TaskState.ACTIVE, TaskState.WAITING} else task
 
 
 def _reopen(task: QueuedTask, session: Session) -> QueuedTask:

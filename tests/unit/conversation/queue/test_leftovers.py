@@ -1,0 +1,150 @@
+"""What a missed day left open goes back to the queue by itself, is told once, and can be taken out again (S289)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.unit.conversation.person import House, Person
+from tests.unit.conversation.queue.desk import Desk, labels
+
+from fateforger.session.commands.day import BringAlong, UndoCatchUp
+from fateforger.session.commands.plan import Replan
+from fateforger.session.model import ReturnedWork, Session
+from fateforger.tasks.task import TaskState
+
+MIDNIGHT = datetime(2026, 3, 2, 23, 0, tzinfo=UTC)
+"""The end of Monday in Amsterdam."""
+TOLD = "Monday 2 March is over. Back in your queue:"
+
+
+@pytest.fixture
+async def person(house: House, anna: Desk) -> Person:
+    """Monday is on the calendar, with a task of the queue and one of its own; nobody said how it went."""
+    await anna.adds("Ask Ann", work={"kind": "do", "minutes": 30})
+    found = Person(house)
+    await found.to_tasks()
+    await found.press("Add")
+    await found.fill("tasks", title_2="Taxes", minutes_2=60, proceed=False)
+    await found.press("Proceed")
+    await found.press("Refine")
+    await found.press("Commit to calendar")
+    assert (await found.session()).sync.written is not None
+    return found
+
+
+async def states(anna: Desk) -> dict[str, TaskState]:
+    return {task.spec.title: task.state for task in await anna.tasks(ended=True)}
+
+
+async def test_it_returns_once_the_day_is_over(house: House, person: Person, anna: Desk) -> None:
+    """Without a message of its own: the next look at the queue says it, and the one after that does not."""
+    assert await states(anna) == {"Ask Ann": TaskState.WAITING}
+    arrived = len(person.arrived)
+    house.clock.at = MIDNIGHT - timedelta(minutes=1)
+    await house.return_leftovers()
+    assert await states(anna) == {"Ask Ann": TaskState.WAITING}
+    house.clock.at = MIDNIGHT
+    for _ in range(2):
+        await house.return_leftovers()
+        await person.read()
+        assert await states(anna) == {"Ask Ann": TaskState.ACTIVE, "Taxes": TaskState.ACTIVE}
+    assert len(person.arrived) == arrived
+    taxes = next(task for task in await anna.tasks() if task.spec.title == "Taxes")
+    assert taxes.spec.work.model_dump() == {"kind": "do", "minutes": 60}
+    await anna.lists()
+    assert anna.words.startswith(f"{TOLD} “Ask Ann” and “Taxes”.")
+    assert anna.words.count("Back from Monday 2 March, where it was left open.") == 2
+    assert "Undo" in labels(anna.card)
+    await anna.lists()
+    assert TOLD not in anna.words
+
+
+async def test_undo_makes_it_as_it_was(house: House, person: Person, anna: Desk) -> None:
+    """And it does not return a second time."""
+    house.clock.at = MIDNIGHT
+    await house.return_leftovers()
+    await anna.lists()
+    await anna.press("Undo")
+    assert anna.words.startswith("2 tasks are out of your queue again.")
+    assert await states(anna) == {"Ask Ann": TaskState.WAITING, "Taxes": TaskState.STOPPED}
+    await house.return_leftovers()
+    assert await states(anna) == {"Ask Ann": TaskState.WAITING, "Taxes": TaskState.STOPPED}
+    assert (await session_of(house, person)).open_work.returned is not None
+
+
+async def session_of(house: House, person: Person) -> Session:
+    found = await house.store.sessions.load(person.session_id)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("undone", [False, True])
+async def test_the_next_plan_asks_about_each_thing_once(
+    house: House,
+    person: Person,
+    anna: Desk,
+    undone: bool,  # noqa: FBT001  what is tried
+) -> None:
+    """With its id of the queue, so that what is done there is done in the queue as well."""
+    house.clock.at = MIDNIGHT
+    await house.return_leftovers()
+    if undone:
+        await anna.lists()
+        await anna.press("Undo")
+    house.clock.at += timedelta(hours=8)
+    tuesday = Person(house)
+    await tuesday.to_tasks()
+    offered = (await tuesday.session()).open_work.offered
+    assert sorted(each.task.title for each in offered) == ["Ask Ann", "Taxes"]
+    assert {each.source for each in offered} == {"planned"}
+    if undone:
+        return
+    queued = {task.id for task in await anna.tasks()}
+    assert {each.task.id for each in offered} == queued
+    assert "**From Monday**, 2 things are still open, as far as I know: Ask Ann and Taxes." in tuesday.words
+    about = {"user_id": tuesday.user, "at": house.clock.now(), "session_id": tuesday.session_id}
+    await tuesday.send(BringAlong.model_validate({**about, "command_id": "b1", "settled": sorted(queued)}))
+    assert await states(anna) == {"Ask Ann": TaskState.DONE, "Taxes": TaskState.DONE}
+    await tuesday.send(UndoCatchUp.model_validate({**about, "command_id": "b2"}))
+    assert await states(anna) == {"Ask Ann": TaskState.ACTIVE, "Taxes": TaskState.ACTIVE}
+
+
+async def test_done_after_all_in_the_thread_of_the_day(house: House, person: Person, anna: Desk) -> None:
+    """Said there the next morning, it is done in the queue as well."""
+    house.clock.at = MIDNIGHT
+    await house.return_leftovers()
+    plan = (await session_of(house, person)).planning.plan
+    assert plan is not None
+    keys = tuple(event.block_key for event in plan.events if event.name in {"Ask Ann", "Taxes"})
+    about = {"user_id": person.user, "at": house.clock.now(), "session_id": person.session_id}
+    await person.send(Replan.model_validate({**about, "command_id": "r1", "done": keys}))
+    assert await states(anna) == {"Ask Ann": TaskState.DONE, "Taxes": TaskState.DONE}
+
+
+async def test_what_was_done_or_taken_elsewhere_stays_where_it_is(house: House, person: Person, anna: Desk) -> None:
+    ann = next(iter(await anna.tasks()))
+    await anna.adds("Later")
+    tuesday = Person(house)
+    house.clock.at = MIDNIGHT - timedelta(hours=3)
+    await tuesday.to_tasks()
+    session = await session_of(house, person)
+    settled = session.with_open_work(settled=(ann.id,))
+    await house.store.sessions.save(settled, expected=session.version)
+    house.clock.at = MIDNIGHT + timedelta(hours=8)
+    await house.return_leftovers()
+    assert await states(anna) == {"Ask Ann": TaskState.WAITING, "Later": TaskState.ACTIVE, "Taxes": TaskState.ACTIVE}
+    returned = (await session_of(house, person)).open_work.returned
+    assert returned is not None
+    assert [each.added for each in returned.tasks] == [True]
+
+
+async def test_a_day_that_never_reached_the_calendar_returns_nothing(house: House, anna: Desk) -> None:
+    found = Person(house)
+    await found.to_refine("Report")
+    session = await found.session()
+    await house.store.sessions.save(session.with_sync(written=None), expected=session.version)
+    house.clock.at = MIDNIGHT
+    await house.return_leftovers()
+    assert await anna.tasks() == ()
+    assert (await found.session()).open_work.returned in {None, ReturnedWork()}
