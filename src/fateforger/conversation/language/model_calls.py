@@ -36,7 +36,7 @@ VERSIONS: Mapping[str, int] = {
     "facts": 11,
     "memory": 12,
     "patch": 14,
-    "replan": 7,
+    "replan": 8,
     "rules": 9,
     "start": 13,
 }
