@@ -249,6 +249,7 @@ class RequestHandler:
             tz=zone,
             text=text,
             addressed=said.direct or said.mention,
+            opens=said.opens,
             withheld=withheld,
         )
 
