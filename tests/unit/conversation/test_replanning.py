@@ -124,7 +124,7 @@ async def test_done_early_leaves_the_others_where_they_are(anna: Person, house: 
 
 
 async def test_a_part_that_is_done_leaves_the_other_parts(anna: Person, house: House) -> None:
-    """S286: the task is done when all its parts are, and takes what they do until then."""
+    """S290: the task is done when all its parts are, and takes what they do until then."""
     await anna.to_tasks()
     await anna.fill("tasks", size=3, title_1="Thesis", minutes_1=180, title_2="Mail", minutes_2=30)
     await anna.press("Refine")
@@ -149,7 +149,7 @@ async def test_a_part_that_is_done_leaves_the_other_parts(anna: Person, house: H
 
 
 async def test_all_parts_that_are_done_are_the_whole_task(anna: Person, house: House) -> None:
-    """S286: in one step, whatever the order; and it is said once."""
+    """S290: in one step, whatever the order; and it is said once."""
     await anna.to_tasks()
     await anna.fill("tasks", size=3, title_1="Thesis", minutes_1=180, title_2="Mail", minutes_2=30)
     await anna.press("Refine")
