@@ -10,7 +10,7 @@ from tests.contracts.session_examples import later, message, session
 
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.session.model import Session
-from fateforger.session.store import Outbox, Sessions
+from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.values import replace
 
 
@@ -73,6 +73,20 @@ class SessionsContract:
         won = [outcome for outcome in outcomes if isinstance(outcome, Session)]
         assert [type(lost) for lost in outcomes if not isinstance(lost, Session)] == [VersionConflict] * 9
         assert [await sessions.load("s1")] == won
+
+    async def test_a_session_is_unanswered_until_its_first_message_is_there(
+        self, sessions: Sessions, other: Sessions, outbox: Outbox
+    ) -> None:
+        """S228"""
+        assert not await other.is_unanswered("s1", later(0))
+        await sessions.save(session(), expected=0, outgoing=[message("m1", "root"), message("m2")])
+        assert await other.is_unanswered("s1", later(99))
+        await outbox.mark_sent("m1", Sent("D1", "1.1"), now=later(5))
+        await outbox.mark_sent("m2", Sent("D1", "2.2"), now=later(6))
+        assert [await other.is_unanswered("s1", later(at)) for at in (4, 5, 7)] == [True, False, False]
+        await sessions.save(session("s2"), expected=0, outgoing=[message("m3", session_id="s2")])
+        await outbox.mark_failed("m3", "no such channel", retry_at=None)
+        assert not await other.is_unanswered("s2", later(9)), "what will never come is not waited for"
 
     async def test_those_touched_since_a_moment(self, sessions: Sessions, other: Sessions) -> None:
         """The last touched first; the moment itself counts."""

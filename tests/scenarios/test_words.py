@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import icalendar
 import pytest
 from tests.factories.words import also, frame, inputs_of, new, opening, patch, timed, wants
-from tests.fakes.openai_server import Says
+from tests.fakes.openai_server import Asked, Says
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS, commit
 from tests.scenarios.person import Person, eventually
@@ -102,19 +104,34 @@ def last_card(person: Person) -> str:
     return person.says().rsplit("Monday 2 March is on your calendar", 1)[1]
 
 
+@dataclass
+class Held(Listener):
+    """Answers the question about one message only once something else was written."""
+
+    message: str = ""
+    written: threading.Event = field(default_factory=threading.Event)
+
+    def script(self, asked: Asked) -> Says:
+        if self.message in asked.last:
+            assert self.written.wait(60)
+        return super().script(asked)
+
+
 def test_a_first_message_that_wants_no_plan_gets_the_welcome(tmp_path: Path) -> None:
-    """And two that want one, one right after the other, start one (S228)."""
+    """And two that want one, the second written before the first is answered, start one (S228)."""
     meanings: Answers = {
         "Hallo!": [opening(plan=False)],
         "plan tomorrow from 8": [opening(date="2026-03-03", frame={**frame()["frame"], "day_start": "08:00"})],
         "tomorrow, please": [wants("answer"), {**frame(), "frame": None, "date": "2026-03-03"}],
     }
-    with speaking(Listener(meanings)) as settings, program(tmp_path / "data", settings) as running:
+    listener = Held(meanings, message="plan tomorrow from 8")
+    with speaking(listener) as settings, program(tmp_path / "data", settings) as running:
         person = running.person()
         person.write("Hallo!", thread=False)
         person.reads("Plan my day")
         person.write("plan tomorrow from 8", thread=False)
         person.write("tomorrow, please", thread=False)
+        listener.written.set()
         eventually(lambda: any("frame of your day" in t for t in threads(person)), "a day to plan")
         eventually(lambda: any("Tuesday 3 March" in t for t in threads(person)), "the day that was named")
         assert len([t for t in threads(person) if "frame of your day" in t]) == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.language.answers import OpeningReading
@@ -36,20 +35,7 @@ from fateforger.ui.session_cards import unread_card, welcome_card
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
-AT_ONCE = timedelta(seconds=20)
-"""Time after a first message in which another message was written without seeing the answer (S228)."""
-
-
-_NOT_OF_A_START = {"kind", "text", "addressed", "withheld", "heard_channel", "heard_thread_ts"}
-
-
-def find_recent_session(opening: Opening, earlier: Sequence[Session]) -> Session | None:
-    """Return the session that the person began in that channel just before, if there is one."""
-    for session in earlier:
-        soon = timedelta() <= opening.at - session.created_at <= AT_ONCE
-        if soon and session.channel == opening.channel and session.status is SessionStatus.ACTIVE:
-            return session
-    return None
+_NOT_OF_A_START = {"kind", "text", "addressed", "opens", "withheld", "heard_channel", "heard_thread_ts"}
 
 
 def _is_open(session: Session) -> bool:
@@ -141,8 +127,8 @@ class SessionStarter:
         running = None
         if opening.thread_ts is not None:
             running = await self.sessions.in_thread(opening.channel, opening.thread_ts)
-        if running is None and opening.addressed:
-            running = find_recent_session(opening, earlier)
+        if running is None and opening.addressed and opening.opens:
+            running = await self._find_unanswered(opening, earlier)
         if running is not None:
             if opening.addressed or running.user_id == opening.user_id:
                 await self.turns.carry_out(to_reply(running.id, opening), ignore_progress)
@@ -150,6 +136,14 @@ class SessionStarter:
         if not opening.addressed or not opening.text:
             return not opening.addressed
         return self.model is not None and await self._read(opening, earlier, self.model)
+
+    async def _find_unanswered(self, opening: Opening, earlier: Sequence[Session]) -> Session | None:
+        """Return the session whose beginning the person goes on with: they wrote this before it was answered (S228)."""
+        begun = [each for each in earlier if _is_open(each) and each.channel == opening.channel]
+        latest = max(begun, key=lambda each: each.created_at, default=None)
+        if latest is None or latest.created_at > opening.at:
+            return None
+        return latest if await self.sessions.is_unanswered(latest.id, opening.at) else None
 
     async def _read(self, opening: Opening, earlier: Sequence[Session], connected: Model) -> bool:
         """Read a first message and answer all that it wants; return ``False`` if there is nothing to answer."""

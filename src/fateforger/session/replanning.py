@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -88,17 +88,23 @@ def extend_current_block(instance: Instance, plan: TBPlan, now: datetime, key: s
 
 def finish_early(instance: Instance, plan: TBPlan, now: datetime, task: str) -> Instance:
     """Return the day when the task is done: its current block ends now, and its later blocks go."""
+    mine = [block.key for block in resolve(plan) if task_of(block.key, [task]) == task]
+    return instance.without_task(task).from_now(end_blocks(plan, now, mine), now)
+
+
+def end_blocks(plan: TBPlan, now: datetime, keys: Container[str]) -> TBPlan:
+    """Return the plan when the work of these blocks is done: the current one ends now, and later ones go."""
     at = now.astimezone(UTC)
     rest = fix_starts(plan)
     for block in resolve(rest):
-        if task_of(block.key, [task]) != task:
+        if block.key not in keys:
             continue
         start = block.start.astimezone(UTC)
         if start >= at:
             rest = rest.replace(event for event in rest.events if event.key != block.key)
         elif start + block.duration > at:
             rest = with_length(rest, block.key, max(1, int((at - start) / timedelta(minutes=1))))
-    return instance.without_task(task).from_now(rest, now)
+    return rest
 
 
 def task_id_of(session: Session, block: Resolved) -> str:
@@ -172,6 +178,7 @@ OVER = mark_message("That day is over, so there is nothing left of it to replan.
 MOVED = mark_message("Your plan moved to {day}, with {tasks}; see its thread.")
 NO_PLAN = mark_message("There is no plan to refit yet.")
 GONE = mark_message("That is not open any more; please look at the newest card.")
+DONE = mark_message("“{title}” is done.")
 STANDS = mark_message("Nothing has to move; the rest of your day stays as it is.")
 
 
@@ -215,23 +222,57 @@ def replan_day(session: Session, command: Replan, now: datetime) -> Refit:
     at, day = now.astimezone(UTC), session
     instance = instance_in(session).from_now(plan, now)
     said: list[str] = []
+    over: set[str] = set()
     for key in dict.fromkeys((*command.done, *command.not_today)):
-        task = task_id_of(session, resolved_block(session.planning.plan or plan, key))
+        block = resolved_block(session.planning.plan or plan, key)
+        task = task_id_of(session, block)
+        if task in over:
+            continue
+        if key in command.done and _has_other_parts(day, plan, command, block, at):
+            day, plan = _without_part(day, task, block), end_blocks(plan, now, [key])
+            instance = instance.from_now(plan, now)
+            said.append(_(DONE, title=block.event.name))
+            continue
+        over.add(task)
         rest = rest_of_task(session, plan, task, at, whole=key in command.not_today)
         instance = finish_early(instance, plan, now, task)
         plan = instance.previous or plan
-        title = resolved_block(session.planning.plan or plan, key).event.name if rest is None else rest.title
+        title = _name_whole(session, block) if rest is None else rest.title
         if key in command.not_today and rest is not None:
             day = day.with_open_work(deferred=(*day.open_work.deferred, keep_for_later(rest)))
             said.append(_(WAITS).format(title=title))
         elif key in command.done:
             day = day.with_open_work(settled=tuple(dict.fromkeys((*day.open_work.settled, task))))
-            said.append(_("“{title}” is done.", title=title))
+            said.append(_(DONE, title=title))
         day = _without_task(day, task)
     plan = move_missed(plan, command, at)
     if command.late:
         day, instance, plan = apply_delay(day, instance, plan, command.late, now)
     return _fit(session, day, plan, instance, at, said)
+
+
+def _has_other_parts(session: Session, plan: TBPlan, command: Replan, block: Resolved, at: datetime) -> bool:
+    """Check whether another part of a block's task is still to be done, so that the task is not done with the block."""
+    task = task_id_of(session, block)
+    if any(task_of(each.task_id, [task]) for each in session.planning.unplaced):
+        return True
+    others = (each for each in resolve(plan) if task_of(each.key, [task]) and each.key not in command.done)
+    return any(each.key in command.missed or each.end.astimezone(UTC) > at for each in others)
+
+
+def _without_part(session: Session, task: str, block: Resolved) -> Session:
+    """Return the session with a task on its list that takes only what its other parts do."""
+    tasks = (
+        replace(each, minutes=max(1, each.minutes - block.minutes)) if each.id == task and each.minutes else each
+        for each in session.day.inputs.tasks
+    )
+    return session.with_day(inputs=InputFacts(tasks=tuple(tasks)))
+
+
+def _name_whole(session: Session, block: Resolved) -> str:
+    """Return the title of the task whose last part a block is, or else the name of the block."""
+    tasks = (task for task in session.day.inputs.tasks if task.id != block.key)
+    return next((task.title for task in tasks if task_of(block.key, [task.id])), block.event.name)
 
 
 def with_option(session: Session, command: OptionCommand, now: datetime) -> Refit:

@@ -62,6 +62,10 @@ class Sessions(Protocol):
         """
         ...
 
+    async def is_unanswered(self, session_id: str, at: datetime) -> bool:
+        """Check whether the first message of a session was still on its way at that moment."""
+        ...
+
     async def attach_thread(self, session_id: str, channel: str, thread_ts: str) -> None:
         """Remember where the session's first message was posted.
 

@@ -276,6 +276,7 @@ class RequestHandler:
             tz=zone,
             text=text,
             addressed=said.direct or said.mention,
+            opens=said.opens,
             withheld=withheld,
         )
 

@@ -39,11 +39,13 @@ class Talk:
         self.house, self.model = house, model
         self.person = Person(house)
 
-    async def opens(self, text: str, ts: str = "1.0", **more: object) -> bool:
+    async def opens(self, text: str, ts: str = "1.0", *, reads: bool = True, **more: object) -> bool:
+        """Write a first message, and read what is answered unless something else is written before it is there."""
         given = {"command_id": f"m-{ts}", "thread_ts": ts, "at": self.house.clock.now(), **more}
         command = Opening.model_validate({"user_id": ANNA, "channel": CHANNEL, "tz": AMSTERDAM, "text": text, **given})
         began = await self.house.coordinator.on_opening(command)
-        await self.person.read()
+        if reads:
+            await self.person.read()
         return began
 
 
@@ -162,14 +164,26 @@ async def test_a_repeated_message_starts_once(talk: Begin) -> None:
 
 
 async def test_two_rapid_first_messages_start_once(talk: Begin) -> None:
-    """S228: the second one, in a thread of its own, belongs to the session that the first began."""
+    """S228: the second one, in a thread of its own, belongs to the session that the first began: it was written before
+    that was answered, however long the answer took."""
     anna = await talk(opening(), wants("answer"), day(date="2026-03-03"))
-    await anna.opens("plan my day", "1.0")
-    anna.house.clock.at += timedelta(seconds=3)
+    await anna.opens("plan my day", "1.0", reads=False)
+    anna.house.clock.at += timedelta(seconds=90)
     assert await anna.opens("tomorrow I mean", "2.0") is True
     assert len(await anna.house.store.sessions.of_user(ANNA)) == 1
     assert (await anna.person.session()).date == TUESDAY
     assert anna.model.asked == ["start", "decide", "date"]
+
+
+@pytest.mark.parametrize("answered", [True, False], ids=["after the answer", "in another thread"])
+async def test_what_is_said_outside_of_a_new_plan_stays_outside(talk: Begin, *, answered: bool) -> None:
+    """S228: the person saw the answer and wrote next to it, or they went on in a thread of something else."""
+    anna = await talk(opening(), opening(plan=False, answer="You are welcome."))
+    await anna.opens("plan my day", "1.0", reads=answered)
+    anna.house.clock.at += timedelta(seconds=3)
+    assert await anna.opens("thank you for yesterday", "0.5", opens=answered) is True
+    assert anna.model.asked == ["start", "start"]
+    assert (await sent_card(anna.house)).text == "You are welcome."
 
 
 async def test_a_later_first_message_starts_another(talk: Begin) -> None:

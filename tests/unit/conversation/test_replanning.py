@@ -123,6 +123,46 @@ async def test_done_early_leaves_the_others_where_they_are(anna: Person, house: 
     assert "Say which task is the one thing" not in anna.words
 
 
+async def test_a_part_that_is_done_leaves_the_other_parts(anna: Person, house: House) -> None:
+    """S290: the task is done when all its parts are, and takes what they do until then."""
+    await anna.to_tasks()
+    await anna.fill("tasks", size=3, title_1="Thesis", minutes_1=180, title_2="Mail", minutes_2=30)
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    before = house.on_calendar()
+    at(house, "09:20")
+    await anna.pick("replan.done", key(await anna.session(), "Thesis (1/2)"))
+    assert "“Thesis (1/2)” is done." in anna.words
+    assert house.on_calendar() == {**before, "Thesis (1/2)": "09:00-09:20"}
+    session = await anna.session()
+    assert [(task.title, task.minutes) for task in session.day.inputs.tasks] == [("Thesis", 90), ("Mail", 30)]
+    assert session.open_work.settled == ()
+    await anna.press("Undo last update")
+    assert house.on_calendar() == before
+    await anna.press("Restore last update")
+    at(house, "11:00")
+    await anna.pick("replan.done", key(await anna.session(), "Thesis (2/2)"))
+    assert "“Thesis” is done." in anna.words
+    session = await anna.session()
+    assert [task.title for task in session.day.inputs.tasks] == ["Mail"]
+    assert len(session.open_work.settled) == 1
+
+
+async def test_all_parts_that_are_done_are_the_whole_task(anna: Person, house: House) -> None:
+    """S290: in one step, whatever the order; and it is said once."""
+    await anna.to_tasks()
+    await anna.fill("tasks", size=3, title_1="Thesis", minutes_1=180, title_2="Mail", minutes_2=30)
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    at(house, "09:20")
+    session = await anna.session()
+    parts = tuple(key(session, f"Thesis ({part}/2)") for part in (2, 1))
+    assert await anna.fill("replan", done=parts) is None
+    assert anna.words.count("“Thesis” is done.") == 1
+    assert "Thesis (2/2)" not in house.on_calendar()
+    assert [task.title for task in (await anna.session()).day.inputs.tasks] == ["Mail"]
+
+
 async def test_not_today_is_offered_on_the_next_day(anna: Person, house: House) -> None:
     await committed(anna, house, "10:30")
     await anna.pick("replan.not_today", key(await anna.session(), "Mail"))

@@ -224,6 +224,12 @@ class SqlSessions:
         messages = tuple(outgoing)
         return await self._database.write(lambda connection: _save(connection, session, expected, messages))
 
+    async def is_unanswered(self, session_id: str, at: datetime) -> bool:
+        waits_or_came = (OUTBOX.c.state == _QUEUED) | (OUTBOX.c.state == _SENT)
+        query = select(OutboxRow).where(OUTBOX.c.session_id == session_id, waits_or_came)
+        found = await self._database.read(lambda connection: find_rows(connection, query))
+        return bool(found) and not any(row.sent_at is not None and row.sent_at <= at for row in found)
+
     async def attach_thread(self, session_id: str, channel: str, thread_ts: str) -> None:
         attach = update(SESSION).where(SESSION.c.id == session_id).values(channel=channel, thread_ts=thread_ts)
         if await self._database.write(lambda connection: connection.execute(attach).rowcount) != 1:

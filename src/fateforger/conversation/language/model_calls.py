@@ -46,7 +46,7 @@ VERSIONS: Mapping[str, int] = {
     "memory": 13,
     "patch": 15,
     "queue": 1,
-    "replan": 8,
+    "replan": 9,
     "rules": 10,
     "start": 14,
 }

@@ -164,10 +164,10 @@ class SwapBlock(BlockCommand):
 class Replan(PlanCommandBase):
     """Stages 4 and 5: report how the day went so far, and refit the rest of it as one change.
 
-    Blocks are given by key. ``late`` makes the current block that many minutes longer, or else delays the next block
-    by as much; 0 means that the current block begins only now. ``missed`` blocks should have been done and are not.
-    ``done`` tasks are done. The tasks of the blocks in ``not_today`` wait for another day. Without any of these, the
-    rest of the day is only refitted.
+    Blocks are given by key. ``late`` makes the current block that many minutes longer, or else delays the next block by
+    as much; 0 means that the current block begins only now. ``missed`` blocks should have been done and are not.
+    ``done`` blocks are done, and with the last part of a task the task. The tasks of the blocks in ``not_today`` wait
+    for another day. Without any of these, the rest of the day is only refitted.
     """
 
     running_late: ClassVar = CardAction("replan.late", "Running late", read_value("late"))

@@ -50,10 +50,10 @@ class Start(BaseModel):
 class Opening(BaseModel):
     """A message where no session ran yet, in which a model may read the wish to plan a day.
 
-    Only a message ``addressed`` to the bot is read; any other counts once a session runs in its thread. ``tz`` is as
-    in :class:`Start`, ``withheld`` as in :class:`TimeboxingUserReply`. If others can read the message, ``channel`` is
-    the person's direct messages without a ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts`` tell where it
-    was written.
+    Only a message ``addressed`` to the bot is read; any other counts once a session runs in its thread. It ``opens``
+    its thread unless it is an answer there. ``tz`` is as in :class:`Start`, ``withheld`` as in
+    :class:`TimeboxingUserReply`. If others can read the message, ``channel`` is the person's direct messages without a
+    ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts`` tell where it was written.
     """
 
     model_config = _FROZEN
@@ -66,6 +66,7 @@ class Opening(BaseModel):
     tz: str
     text: str
     addressed: bool = True
+    opens: bool = True
     withheld: bool = False
     heard_channel: str | None = None
     heard_thread_ts: str | None = None
