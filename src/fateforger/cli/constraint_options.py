@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import click
 
 from fateforger.errors import BadInput
+from fateforger.memory.day_ends import DAY_ENDS, with_moment
 from fateforger.memory.record import ConstraintRecord, fold_label
-from fateforger.memory.settings import FRAME_ENDS, with_moment
 from fateforger.memory.vocabulary import Necessity, Scope, Slot, Source, Status
 
 C = TypeVar("C", bound=Callable[..., Any])
@@ -60,7 +60,7 @@ def add_limit_options(command: C) -> C:
     return _add_all(
         (
             click.option(
-                "--slot", type=click.Choice([s.value for s in FRAME_ENDS]), help="With --at: an end of the day."
+                "--slot", type=click.Choice([s.value for s in DAY_ENDS]), help="With --at: an end of the day."
             ),
             click.option("--at", metavar="HH:MM", help="With --slot: when that is."),
             click.option("--kept-days", type=click.IntRange(min=1), metavar="N", help="It is kept for N days."),

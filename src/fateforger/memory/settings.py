@@ -1,8 +1,8 @@
 """Settings and routines of a person: how their days are planned, as constraints (decision 064).
 
 A setting is a constraint whose ``frame_slot`` names it, so that a new one takes the place of the old one. Its value is
-a wanted time of day, or a number: minutes, percent, or a count; 0 means none. The ends of the day (``FRAME_ENDS``)
-are moments: no work, or nothing at all, lies beyond them. A routine is a constraint with the slot ``routine:`` and its
+a wanted time of day, or a number: minutes, percent, or a count; 0 means none. The ends of the day
+are moments (:mod:`fateforger.memory.day_ends`). A routine is a constraint with the slot ``routine:`` and its
 title; its windows say when, and ``duration_min`` how long.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import time
 
+from fateforger.memory.day_ends import kind_of, read_moments, types_of, with_moment
 from fateforger.memory.record import (
     Applicability,
     Aspect,
@@ -64,10 +65,6 @@ class SettingSpec:
 
 
 _DAY = 24 * 60
-_WORK = (ET.DEEP_WORK, ET.SHALLOW_WORK, ET.PLAN_REVIEW)
-FRAME_ENDS = (Slot.WAKE_UP, Slot.WORK_START, Slot.WORK_END, Slot.BEDTIME)
-"""Settings that are moments of the day, in their order."""
-_OPENS = frozenset({Slot.WAKE_UP, Slot.WORK_START})
 SPECS: Mapping[Slot, SettingSpec] = {
     Slot.LUNCH: SettingSpec(
         RuleKind.PREFER_WINDOW,
@@ -157,18 +154,15 @@ SPECS: Mapping[Slot, SettingSpec] = {
         mark_message("The best hours for deep work are {times}"),
         "",
     ),
-    Slot.WAKE_UP: SettingSpec(
-        RuleKind.AVOID_WINDOW, (), "", 0, 0, mark_message("You get up at {at:%H:%M}"), "", moment=True
-    ),
-    Slot.WORK_START: SettingSpec(
-        RuleKind.AVOID_WINDOW, _WORK, "", 0, 0, mark_message("Work starts at {at:%H:%M}"), "", moment=True
-    ),
-    Slot.WORK_END: SettingSpec(
-        RuleKind.AVOID_WINDOW, _WORK, "", 0, 0, mark_message("Work ends at {at:%H:%M}"), "", moment=True
-    ),
-    Slot.BEDTIME: SettingSpec(
-        RuleKind.FIXED_BEDTIME, (), "", 0, 0, mark_message("You go to bed at {at:%H:%M}"), "", moment=True
-    ),
+    **{
+        slot: SettingSpec(kind_of(slot), types_of(slot), "", 0, 0, said, "", moment=True)
+        for slot, said in (
+            (Slot.WAKE_UP, mark_message("You get up at {at:%H:%M}")),
+            (Slot.WORK_START, mark_message("Work starts at {at:%H:%M}")),
+            (Slot.WORK_END, mark_message("Work ends at {at:%H:%M}")),
+            (Slot.BEDTIME, mark_message("You go to bed at {at:%H:%M}")),
+        )
+    },
 }
 _PLAIN = frozenset({Slot.SLACK, Slot.SHUTDOWN, Slot.AFTER_MEETINGS})
 """Settings that say nothing about single blocks, even as a must."""
@@ -240,35 +234,6 @@ def read_frame(record: ConstraintRecord) -> Mapping[Slot, time | None]:
         return read_moments(record)
     setting = read_setting(record)
     return {} if setting is None else {Slot.LUNCH: setting.hours[0][0] if setting.hours else None}
-
-
-def read_moments(record: ConstraintRecord) -> Mapping[Slot, time]:
-    """Return the ends of the day that a record gives: one, or both ends of a night. Empty for any other record.
-
-    A rule about some kinds of work only does not bound the working day.
-    """
-    aspect = record.aspect
-    slot = next((each for each in FRAME_ENDS if aspect is not None and aspect.frame_slot == each.value), None)
-    if record.payload.rule_kind is RuleKind.FIXED_BEDTIME:
-        slot = Slot.BEDTIME
-    if slot is None or not _bounds(record, slot):
-        return {}
-    window = next(iter(record.payload.windows), None)
-    if window is None:
-        scheduled = () if aspect is None else (aspect.schedule_start, aspect.schedule_end)
-        in_order = scheduled if slot is not Slot.WORK_END else reversed(scheduled)
-        at = next((clock for clock in in_order if clock is not None), None)
-        return {} if at is None else {slot: at}
-    if slot is Slot.BEDTIME and window.kind is WindowKind.PREFER:
-        return {slot: window.start, Slot.WAKE_UP: window.end} if window.end != window.start else {slot: window.start}
-    # A wanted time begins with the start of work; an unwanted one ends there. At the end of work it is the reverse.
-    at_start = (slot is not Slot.WORK_END) is (window.kind is WindowKind.PREFER)
-    return {slot: window.start if at_start or slot is Slot.BEDTIME else window.end}
-
-
-def _bounds(record: ConstraintRecord, slot: Slot) -> bool:
-    kinds = set(record.applies_event_types)
-    return slot not in {Slot.WORK_START, Slot.WORK_END} or not kinds or kinds >= {ET.DEEP_WORK, ET.SHALLOW_WORK}
 
 
 def change_number(slot: Slot, now: Setting | None, *, more: bool) -> int | None:
@@ -355,30 +320,6 @@ def build_setting(setting: Setting, tz: str | None, base: ConstraintRecord | Non
     if setting.at is not None:
         return with_standard_form(with_moment(changed, setting.slot, setting.at))
     return with_standard_form(replace(changed, payload=_build_payload(spec.kind, setting.hours, scalars)))
-
-
-def with_moment(record: ConstraintRecord, slot: Slot, at: time) -> ConstraintRecord:
-    """Return the record as the rule that an end of the day is at that time; it may be checked like any other."""
-    aspect = replace(record.aspect or Aspect(), aspect_id=slot.value, frame_slot=slot.value, schedule_start=at)
-    types = record.applies_event_types or SPECS[slot].types
-    payload = replace(record.payload, rule_kind=SPECS[slot].kind, windows=_bound_windows(record, slot, at))
-    return replace(record, aspect=aspect, payload=payload, applies_event_types=types)
-
-
-def _bound_windows(record: ConstraintRecord, slot: Slot, at: time) -> tuple[Window, ...]:
-    """Return the windows of a rule about an end of the day: the time beyond it, or the night that begins then."""
-    if slot is Slot.BEDTIME:
-        return tuple(replace(window, start=at) for window in record.payload.windows if window.end != at)
-    midnight = time(0)
-    start, end = (midnight, at) if slot in _OPENS else (at, midnight)
-    return () if at == midnight else (Window(kind=WindowKind.AVOID, start=start, end=end),)
-
-
-def with_said_moment(record: ConstraintRecord, slot: Slot | None, at: time | None) -> ConstraintRecord:
-    """Return the record with the time of an end of the day that was said for it, unless its windows say more."""
-    if slot not in FRAME_ENDS or at is None or record.payload.windows:
-        return record
-    return with_moment(record, slot, at)
 
 
 def build_routine(routine: Routine, days: tuple[Weekday, ...], tz: str | None) -> ConstraintRecord:

@@ -9,6 +9,7 @@ from datetime import time
 from fateforger.drafting.instance import Policy, Told
 from fateforger.drafting.policy import policy_in_force
 from fateforger.errors import BadInput
+from fateforger.memory.day_ends import read_moments
 from fateforger.memory.settings import (
     SPECS,
     Hours,
@@ -18,7 +19,6 @@ from fateforger.memory.settings import (
     build_setting,
     count_minutes,
     get_setting_slot,
-    read_moments,
 )
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Scope, Slot, Weekday

@@ -79,7 +79,7 @@ async def test_a_part_is_changed_for_the_day_and_the_rule_stays(anna: Person, ho
     assert await shown(tomorrow) == (time(8, 30), time(18))
 
 
-async def test_a_form_sets_the_ends_of_each_day(anna: Person) -> None:
+async def test_a_form_sets_the_ends_of_each_day(anna: Person, house: House) -> None:
     """S42, S245: what is rare is behind More, and a field that is cleared goes back to the usual."""
     await anna.to_frame()
     first = await anna.look("policy")
@@ -92,6 +92,8 @@ async def test_a_form_sets_the_ends_of_each_day(anna: Person) -> None:
         "**From what you told me:** work starts at 08:30, work ends at 15:30 and you go to bed at 23:00." in anna.words
     )
     assert "bedtime" in {field.name for field in (await anna.look("policy")).inputs}
+    kept = await house.store.constraints.of(ANNA)
+    assert {version.record.applicability.timezone for version in kept} == {None}  # it is the clock of where they are
     assert await anna.fill("policy", work_end=None) is None
     assert await shown(anna) == (time(8, 30), time(18))
 

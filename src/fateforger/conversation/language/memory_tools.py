@@ -19,6 +19,7 @@ from fateforger.conversation.language.answers import MemoryWish, MemoryWords, Ru
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
 from fateforger.errors import BadInput
 from fateforger.memory.applicability import Answer
+from fateforger.memory.day_ends import with_said_moment
 from fateforger.memory.documents import merge_document, read_record, write_record
 from fateforger.memory.record import ConstraintRecord, Uid
 from fateforger.memory.reminders import describe_days, describe_times, needs_confirmation
@@ -29,7 +30,6 @@ from fateforger.memory.settings import (
     change_number,
     get_setting_slot,
     read_setting,
-    with_said_moment,
     with_standard_form,
 )
 from fateforger.memory.versions import Version

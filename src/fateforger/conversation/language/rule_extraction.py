@@ -16,9 +16,9 @@ from fateforger.conversation.language.rule_limits import RuleLimits
 from fateforger.conversation.language.tables import day_facts, list_upcoming_days
 from fateforger.errors import BadInput, ModelAuthFailed, ModelBusy, ModelError, ModelRejected, UserError
 from fateforger.memory.credentials import REFUSED
+from fateforger.memory.day_ends import with_said_moment
 from fateforger.memory.documents import merge_document
 from fateforger.memory.record import ConstraintRecord, DayRuleText, compute_uid
-from fateforger.memory.settings import with_said_moment
 from fateforger.memory.vocabulary import (
     Dimension,
     Domain,
