@@ -266,7 +266,7 @@ def _without_part(session: Session, task: str, block: Resolved) -> Session:
         replace(each, minutes=max(1, each.minutes - block.minutes)) if each.id == task and each.minutes else each
         for each in session.day.inputs.tasks
     )
-    return session.with_day(inputs=InputFacts(tasks=tuple(tasks)))
+    return session.with_day(inputs=replace(session.day.inputs, tasks=tuple(tasks)))
 
 
 def _name_whole(session: Session, block: Resolved) -> str:
