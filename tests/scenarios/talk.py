@@ -209,7 +209,7 @@ class Reader:
         return math.ceil(sum(size for _, size in self.asked) / 4)
 
 
-LEFT_OF_CARDS = ("↩", "✓")
+LEFT_OF_CARDS: tuple[str, ...] = ()
 """How the line begins that an earlier card leaves."""
 STEP = 50
 """Limits are multiples of this, so that a word more or less changes none."""

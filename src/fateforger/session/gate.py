@@ -17,11 +17,13 @@ from fateforger.session.checks import broken_musts, double_bookings, open_musts
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import PLANNED, SessionCommandBase
 from fateforger.session.commands.day import TimeboxingCommitDate
+from fateforger.session.commands.plan import RestoreChange
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
 from fateforger.session.messages import Notice, count_writes
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
+from fateforger.session.undone import NONE_UNDONE, find_undone
 from fateforger.text import count_blocks, count_meetings, count_tasks, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.workflow.conformance import ORDER, CheckedRule, StatedRule, Verdict, check, explain_refusal
@@ -106,6 +108,8 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
         return OUT_OF_DATE
     if isinstance(asked, SessionCommandBase) and asked.home is not None and session.stage not in asked.accepted:
         return _refuse_elsewhere(session.stage, asked.home)
+    if isinstance(asked, RestoreChange) and find_undone(session) is None:
+        return Refusal("none-undone", NONE_UNDONE)
     return _refuse_move(session, move)
 
 

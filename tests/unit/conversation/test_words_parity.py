@@ -342,6 +342,8 @@ ROWS = (
     move("commit", REFINE, Move.PROCEED, "proceed"),
     move("put it on the calendar", REFINE, Move.PROCEED, "commit"),
     click("make the change again", UNDONE, "plan.restore", wants("redo_change")),
+    click("nothing to make again", REFINE, "plan.restore", wants("redo_change")),
+    click("nothing to make again on the committed day", COMMITTED, "plan.restore", wants("redo_change")),
     move("back to the draft", REFINE, Move.BACK, "back"),
     move("look again at the plan", REFINE, Move.REDO, "redo"),
     move("take back the last change", CHANGED, Move.UNDO_LAST_UPDATE, "undo"),

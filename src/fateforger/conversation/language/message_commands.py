@@ -72,7 +72,6 @@ from fateforger.session.model import BlockPlan, FrameFacts, Session, Task
 from fateforger.session.pending import PendingKind, PendingQuestion, fix_button, sole_question
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.session.undone import NONE_UNDONE, find_undone
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace, replace_named
@@ -496,8 +495,6 @@ def read_aside(
         raise BadInput(_("The preview is not open, so there is nothing to close."))
     if intent is Intent.CLOSE_MEMORY and session.thread.memory is None:
         raise BadInput(_("The list of what I know is not open, so there is nothing to close."))
-    if intent is Intent.REDO_CHANGE and find_undone(session) is None:
-        raise BadInput(_(NONE_UNDONE))
     if intent in _PLAIN:
         kind, values = _PLAIN[intent]
         return kind(**command_fields(reply), **values)  # type: ignore[return-value]  # kinds of SessionCommand only
