@@ -63,7 +63,7 @@ def test_a_message_is_queued_pulled_and_done_over_a_crash(tmp_path: Path) -> Non
             reads(person, "Your queue is empty.")
         finally:
             running.kill()
-    assert len(listener.asked[SAID]) == 1
+    assert len(listener.asked[SAID]) == 2  # what the message is about, and what it wants of the queue
 
 
 def test_a_message_is_saved_as_a_task_with_a_link_to_it(tmp_path: Path) -> None:

@@ -105,12 +105,11 @@ class BackgroundUpdates:
         self._owing = owing
 
     async def _load(self, session_id: str) -> Session | None:
-        """Load a session, and go on in the language of its thread. What a reply has said is not said again."""
+        """Load a session, and go on in the language of its thread."""
         session = await self._sessions.load(session_id)
-        if session is None:
-            return None
-        use_language(session.options.language)
-        return session.without_replied_notice()
+        if session is not None:
+            use_language(session.options.language)
+        return session
 
     async def carry_out(self, command: BackgroundCommand) -> None:
         """Carry out a command of the inbox that no person gave."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from fateforger.conversation.memory_node import has_memory_news
-from fateforger.session.cards import Card, Feedback
+from fateforger.session.cards import Card, Feedback, Prose, plain
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import mark_shown
@@ -136,7 +136,6 @@ def build_messages(
         card = replace(card, retire=(card.slot,), farewell=moved_card(after))
         if before is not None:
             card = _keep_in_place(before, after, card, trigger)
-            after = after.with_replied_notice() if card.reply is not None else after
     messages.append(card)
     messages += build_side_messages(before, after, cause)
     return after, tuple(messages)
@@ -150,8 +149,25 @@ def _keep_in_place(before: Session, after: Session, card: Outgoing, trigger: Tri
     asks = _asks_more(before, after)
     if trigger is Trigger.WORDS:
         return card if asks else replace(card, reply=reply)
-    replied = reply if before.thread.notice == after.thread.notice else None
-    return replace(card, stays=not asks and not has_memory_news(before, after), replied=replied)
+    card = _set_apart_told(before, after, card)
+    return replace(card, stays=not asks and not has_memory_news(before, after))
+
+
+def _set_apart_told(before: Session, after: Session, card: Outgoing) -> Outgoing:
+    """Return the card of an update, with what the earlier notice said as a part that is left out where a reply said it.
+
+    A notice that goes on from the earlier one is split for that.
+    """
+    told, lines = before.notice_lines, after.notice_lines
+    if not told or lines[: len(told)] != told:
+        return card
+    earlier, (whole, *rest) = show_notice(before)[0], show_notice(after)
+    parts = list(card.card.parts)
+    if len(lines) > len(told) and whole in parts:
+        at = parts.index(whole)
+        parts[at : at + 1] = [earlier, Prose(text=plain("\n".join(lines[len(told) :]), 600))]
+    said = Card(text="\n".join(told), parts=(earlier, *rest))
+    return replace(card, card=replace(card.card, parts=tuple(parts)), replied=said)
 
 
 def _asks_more(before: Session, after: Session) -> bool:

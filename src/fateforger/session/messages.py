@@ -24,7 +24,7 @@ class Notice(BaseModel):
 
     ``code`` says what it is about, because its lines may be in any language. ``draft`` are those of its lines that
     describe the draft shown; they go when another draft replaces it. ``unread`` are words of the person that nothing
-    could read; they may be offered as a list of tasks. ``replied`` is true once a reply below the card says it.
+    could read; they may be offered as a list of tasks.
     """
 
     model_config = _FROZEN
@@ -33,7 +33,6 @@ class Notice(BaseModel):
     code: str = ""
     draft: tuple[str, ...] = ()
     unread: str = ""
-    replied: bool = False
 
     def with_lines_once(self) -> Notice:
         """Return the notice with each line once."""

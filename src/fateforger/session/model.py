@@ -604,16 +604,6 @@ class Session(BaseModel):
         """Return the session, otherwise unchanged, with the reasons why it does not do something."""
         return self.with_thread(notice=Notice(lines=lines, refused=True, code=code))
 
-    def with_replied_notice(self) -> Session:
-        """Return the session after a reply that said its notice."""
-        notice = self.thread.notice
-        return self if notice is None else self.with_thread(notice=replace(notice, replied=True))
-
-    def without_replied_notice(self) -> Session:
-        """Return the session without a notice that was said in a reply, so that no later card repeats it."""
-        notice = self.thread.notice
-        return self.with_notice() if notice is not None and notice.replied else self
-
     def at_time(self, now: datetime) -> Session:
         """Return the session as of that instant."""
         return replace(self, now=now)

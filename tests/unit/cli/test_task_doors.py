@@ -241,7 +241,7 @@ def test_all_details_of_a_task_are_said_at_the_command_line(doors: Doors) -> Non
         "--in-pieces", "--item", "Card", "--item", "X-ray",
     )  # fmt: skip
     assert TaskDetails.model_validate(doors.json("show", task)["task"]["spec"]["details"]) == DETAILED
-    assert "Details: errand; at 14:00; due Friday 6 March 16:00;" in doors.said("show", task)
+    assert "Details: errand; at 14:00; due Friday 6 March at 16:00;" in doors.said("show", task)
     assert "Items:\n  [ ] Card\n  [ ] X-ray" in doors.said("show", task)
     day = doors.json("show", doors.add("Tax", "--due", "2026-03-06"))["task"]["spec"]["details"]
     clock = doors.json("show", doors.add("Shop", "--from", "17:30"))["task"]["spec"]["details"]

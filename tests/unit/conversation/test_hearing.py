@@ -249,7 +249,7 @@ async def test_s124_a_failed_decision_is_no_move(wrong: str) -> None:
 async def test_a_model_that_is_down_leaves_everything_as_it_is(error: Exception) -> None:
     now = planned(Stage.REFINE)
     out, _ = await heard(now, error)
-    assert out.session.thread.notice == Notice(lines=(str(error), REMEDY), refused=True)
+    assert out.session.thread.notice == Notice(lines=(str(error), REMEDY), refused=True, unread="…")
     assert replace(out.session, now=now.now).with_thread(notice=None) == now
     assert out.effects == ()
 

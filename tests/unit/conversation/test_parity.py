@@ -11,6 +11,7 @@ import pytest
 from tests.factories.sessions import fields_of
 from tests.fakes.google_calendar import Answer, Fail
 from tests.unit.conversation.person import MORNING, House, Person, buttons_in, meeting
+from tests.unit.conversation.test_open_musts import must
 
 from fateforger.calendar.ports import Rejected
 from fateforger.errors import BadInput, CalendarUnreachable
@@ -119,6 +120,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
         | await _often_late(house)
         | await _boxed(house)
         | await _over(house)
+        | await _unjudged(house)
     )
 
 
@@ -232,6 +234,15 @@ async def _over(house: House) -> set[tuple[TimeboxingStage, str]]:
     await person.start()
     house.clock.at += timedelta(hours=11)
     await person.press("Plan this day")
+    return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _unjudged(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A must that only the person can judge, asked about before the commit."""
+    person = Person(house)
+    await house.store.constraints.write((must(),), cause="told dogs")
+    await person.to_refine("Y")
+    await person.press("Commit to calendar")
     return {((await person.session()).stage, action) for action in actions(person)}
 
 

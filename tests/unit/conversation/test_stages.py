@@ -173,7 +173,7 @@ async def test_the_frame_of_last_time_is_proposed(house: House, anna: Person) ->
 async def test_stage_2_needs_something_to_do(anna: Person) -> None:
     """S54, S56: no Proceed button, and a refusal on the server that names what is missing and asks one question."""
     await anna.to_tasks()
-    assert anna.labels() == ["Add tasks", "Show my queue", "Back", "Redo step", "Cancel"]
+    assert anna.labels() == ["Add tasks", "Goals", "Show my queue", "Back", "Redo step", "Cancel"]
     await anna.click("proceed", "capture_inputs")
     assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
     assert (

@@ -36,7 +36,7 @@ WORDS = {
     "items": ["Card", "X-ray"],
 }
 FACTS = (
-    "at 14:00 · due Friday 6 March 16:00 · not before Monday 2 March 13:00 · best after lunch · with Ann and Bob"
+    "at 14:00 · due Friday 6 March at 16:00 · not before Monday 2 March at 13:00 · best after lunch · with Ann and Bob"
     " · Dr. Ray, 20 min each way · in pieces · 0 of 2 done"
 )
 

@@ -56,6 +56,7 @@ from fateforger.slack.phrases import describe_progress
 from fateforger.tasks.queue import move_task
 from fateforger.tasks.task import Origin, TaskSpec, TaskState
 from fateforger.tasks.transitions import rename_task
+from fateforger.text import gettext as _
 from fateforger.ui.calendar_cards import preview_card
 from fateforger.ui.picture_words import describe
 from fateforger.ui.session_cards import stage_card
@@ -138,7 +139,7 @@ async def rare(talk: Talker) -> AsyncIterator[tuple[str, Card]]:
     refused = await desk.fill("queue_done", target=task.id, did=("implement",))
     assert isinstance(refused, FormErrors)
     yield "not-done", Card(text=" ".join(refused.errors.values()), parts=())
-    yield "unusable", await say(talk, wants("ask"), ModelUnusable(UNUSABLE))
+    yield "unusable", await say(talk, wants("ask"), ModelUnusable(_(UNUSABLE)))
     yield "number", await say(talk, wants("work"), wanting("pause", number=99))
     talk.house.clock.at += timedelta(minutes=5)
     listed = await talk.outside(wanting("memory"), wish("memory_list_constraints"))

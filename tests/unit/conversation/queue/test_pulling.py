@@ -83,7 +83,7 @@ async def test_the_queue_says_what_is_due_when(anna: Desk) -> None:
     await anna.lists()
     home = words_of(await anna.house.coordinator.home(ANNA))
     for words in (anna.words, home):
-        assert "due Friday 6 March 12:00" in words
+        assert "due Friday 6 March at 12:00" in words
         assert "⚠️ due Friday 27 February, and not done" in words
 
 
