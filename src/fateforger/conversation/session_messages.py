@@ -9,6 +9,7 @@ opened again further down, one line remains of the message.
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import islice
 
 from fateforger.conversation.memory_node import has_memory_news
 from fateforger.session.cards import Card, Feedback, Prose, plain
@@ -158,14 +159,13 @@ def _set_apart_told(before: Session, after: Session, card: Outgoing) -> Outgoing
 
     A notice that goes on from the earlier one is split for that.
     """
-    told, lines = before.notice_lines, after.notice_lines
-    if not told or lines[: len(told)] != told:
+    told = before.notice_lines
+    new = tuple(islice(after.notice_lines, len(told), None))
+    if not told or after.notice_lines != (*told, *new):
         return card
     earlier, (whole, *rest) = show_notice(before)[0], show_notice(after)
-    parts = list(card.card.parts)
-    if len(lines) > len(told) and whole in parts:
-        at = parts.index(whole)
-        parts[at : at + 1] = [earlier, Prose(text=plain("\n".join(lines[len(told) :]), 600))]
+    split = (earlier, Prose(text=plain("\n".join(new), 600))) if new else (whole,)
+    parts = (each for part in card.card.parts for each in (split if part == whole else (part,)))
     said = Card(text="\n".join(told), parts=(earlier, *rest))
     return replace(card, card=replace(card.card, parts=tuple(parts)), replied=said)
 
