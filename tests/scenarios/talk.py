@@ -78,10 +78,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Talk:
-    """A script. ``calendar`` is what others have put there, like ``2026-03-03 09:30-09:45 Standup``.
-
-    Without ``exact`` the lines are only for a reader, because it is chance which of two turns shows some of them.
-    """
+    """A script. ``calendar`` is what others have put there, like ``2026-03-03 09:30-09:45 Standup``."""
 
     about: str
     language: str
@@ -89,14 +86,6 @@ class Talk:
     turns: tuple[Turn, ...]
     calendar: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
-    exact: bool = True
-
-    def agrees(self, turn: str, record: str) -> bool:
-        """Check whether what came of a turn is what the record holds."""
-        return self._compared(turn) == self._compared(record)
-
-    def _compared(self, turn: str) -> list[str]:
-        return [line for line in turn.splitlines() if self.exact or not line.startswith("    ")]
 
 
 def read_talk(path: Path) -> Talk:
@@ -209,8 +198,6 @@ class Reader:
         return math.ceil(sum(size for _, size in self.asked) / 4)
 
 
-LEFT_OF_CARDS: tuple[str, ...] = ()
-"""How the line begins that an earlier card leaves."""
 STEP = 50
 """Limits are multiples of this, so that a word more or less changes none."""
 
@@ -242,10 +229,10 @@ def read_limits(record: str) -> list[int | None]:
 
 
 def new_lines(before: list[str], after: list[str]) -> Iterator[str]:
-    """Yield the lines that were not there before, without what is left of earlier cards, whose time is chance."""
+    """Yield the lines that were not there before."""
     known = list(before)
     for line in after:
         if line in known:
             known.remove(line)
-        elif not line.startswith(LEFT_OF_CARDS):
+        else:
             yield line

@@ -14,12 +14,13 @@ from fateforger.planning.plan import resolve
 from fateforger.planning.task_details import find_circle
 from fateforger.session.day import busy_meetings, day_to_plan, day_words, frame_of
 from fateforger.session.draft import day_of, draft_constraints, with_own_draft, work_of
-from fateforger.session.model import InputFacts, Session, Task
+from fateforger.session.model import Session, Task
 from fateforger.session.open_work import given_day, to_task
 from fateforger.session.queue_commands import WeekSpan
 from fateforger.session.tasks import describe_circle
 from fateforger.tasks.task import NORMAL, Do, QueuedTask, TaskState
 from fateforger.text import gettext as _
+from fateforger.values import replace
 
 WORKING_DAYS = 5
 _WEEK = timedelta(days=7)
@@ -123,7 +124,7 @@ def spread_tasks(days: Sequence[Session], tasks: Sequence[WeekTask]) -> Week:
 
 def draft_day(day: Session, tasks: Sequence[Task]) -> Session:
     """Return a day with these tasks as its plan, by a short search; its thread will search longer."""
-    day = day.with_day(inputs=InputFacts(tasks=tuple(tasks)))
+    day = day.with_day(inputs=replace(day.day.inputs, tasks=tuple(tasks)))
     return with_own_draft(day, day_of(day).draft(draft_constraints(day), steps=TRIAL_STEPS, trial_steps=None))
 
 
@@ -234,7 +235,7 @@ class _Spread:
         draft = self.drafts[here]
         if task.id in _list_unplaced(draft):
             unplaced = tuple(each for each in draft.planning.unplaced if each.task_id != task.id)
-            draft = draft.with_day(inputs=InputFacts(tasks=tuple(self.of_day[here])))
+            draft = draft.with_day(inputs=replace(draft.day.inputs, tasks=tuple(self.of_day[here])))
             self.drafts[here] = draft.with_planning(unplaced=unplaced)
         else:
             self._redraft(here)
