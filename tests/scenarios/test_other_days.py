@@ -87,8 +87,8 @@ def test_a_task_waits_in_the_queue_and_planning_its_day_brings_it(tmp_path: Path
         person = running.person()
         plan_next_day(person)
         person.press("Plan this day")
-        person.reads("the frame of your day", "Proceed")
-        person.press("Proceed")
+        person.reads("the hours of your day", "Continue")
+        person.press("Continue")
         said = person.reads(
             "“Answer mail” is for this day (from Monday 2 March).", "1 task", "shallow", "Inbox at zero"
         )
@@ -103,8 +103,8 @@ def test_undo_takes_a_task_back_from_the_thread_that_has_it(tmp_path: Path) -> N
         person = running.person()
         plan_next_day(person)
         person.press("Plan this day")
-        person.reads("the frame of your day", "Proceed")
-        person.press("Proceed")
+        person.reads("the hours of your day", "Continue")
+        person.press("Continue")
         person.reads("What do you want to get done on Tuesday")
         tuesday = person.roots()[-1]["ts"]
         list_three(person)
@@ -114,7 +114,7 @@ def test_undo_takes_a_task_back_from_the_thread_that_has_it(tmp_path: Path) -> N
         thread_reads(person, tuesday, "From Monday 2 March: “Answer mail”.", "1 task")
         person.press("Undo")
         person.reads("“Answer mail” is back on this list.", "3 tasks")
-        thread_reads(person, tuesday, "Back to Monday 2 March: “Answer mail”.", "Nothing on your list yet")
+        thread_reads(person, tuesday, "Back to Monday 2 March: “Answer mail”.", "Your list is empty")
 
 
 def test_words_put_a_task_on_another_day_before_and_in_refine(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_words_put_a_task_on_another_day_before_and_in_refine(tmp_path: Path) ->
         list_three(person)
         person.write("do the mail on Wednesday")
         person.reads("“Answer mail” is on Wednesday's list.", "2 tasks")
-        person.press("Proceed")
+        person.press("Continue")
         person.reads("A first draft of")
         person.press("Refine")
         person.reads("Commit to calendar")
@@ -180,8 +180,8 @@ def test_a_day_with_a_plan_is_offered_the_tasks_instead(tmp_path: Path) -> None:
         person = running.person()
         plan_next_day(person)
         person.press("Plan this day")
-        person.reads("the frame of your day", "Proceed")
-        person.press("Proceed")
+        person.reads("the hours of your day", "Continue")
+        person.press("Continue")
         person.reads("What do you want to get done on Tuesday")
         tuesday = person.roots()[-1]["ts"]
         for _, step in STEPS[:-1]:

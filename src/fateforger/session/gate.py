@@ -19,7 +19,7 @@ from fateforger.session.commands.base import PLANNED, SessionCommandBase
 from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
-from fateforger.session.messages import Notice, count_writes
+from fateforger.session.messages import Notice, format_writes
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
 from fateforger.text import count_blocks, count_meetings, count_tasks, mark_message, ngettext
@@ -91,7 +91,7 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
     A type of commands asks for the form that makes them.
     """
     if session.status is SessionStatus.CANCELLED:
-        words = _("The session for {day} has ended, so there is nothing to change here.", day=day_words(session.date))
+        words = _("The plan for {day} is closed, so there is nothing to change here.", day=day_words(session.date))
         return Refusal("session-ended", words)
     if isinstance(asked, type):
         shown = PLANNED if asked.home is TimeboxingStage.REFINE else {asked.home}
@@ -411,7 +411,7 @@ def _counts(session: Session) -> str:
     report = session.sync.last_sync
     if report is None:
         return block_words(session)
-    return ", ".join(count_writes(report.created, report.updated, report.deleted))
+    return format_writes(report.created, report.updated, report.deleted)
 
 
 def _has_failed(session: Session) -> bool:

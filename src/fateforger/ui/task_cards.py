@@ -178,7 +178,7 @@ def _waits(task: Task) -> Prose:
     return Prose(text=_("For another day: {task}", task=_format_task(task)), control=back)
 
 
-NO_TASKS = mark_message("Nothing on your list yet. Leave the minutes open where you do not know them.")
+NO_TASKS = mark_message("Your list is empty. Where you don't know how long something takes, leave the minutes open.")
 
 
 def tasks_card(session: Session) -> Card:

@@ -71,11 +71,11 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await look()
     await _rules(anna, found)
     await look()
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await look()
     await anna.fill("tasks", title_1="A", minutes_1=60, title_2="B", minutes_2=30, proceed=False)
     await look()
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await look()
     for minutes in ((420,), (280,), (100, 200)):
         await _too_much(anna, *minutes)
@@ -210,7 +210,7 @@ async def _boxed(house: House) -> set[tuple[TimeboxingStage, str]]:
     minutes: dict[str, Any] = {f"minutes_{row}": 15 for row in (1, 2, 3)}
     await person.fill("tasks", proceed=False, kind_1="errand", kind_2="errand", kind_3="errand", **titles, **minutes)
     found = set(actions(person))
-    for label in ("Put together", "Proceed", "Refine", "☐ Bank"):
+    for label in ("Put together", "Continue", "Refine", "☐ Bank"):
         await person.press(label)
         found |= set(actions(person))
     return {((await person.session()).stage, action) for action in found}

@@ -66,9 +66,9 @@ EMPTY = mark_message("Your queue is empty.")
 ADD = Button(label=mark_message("Add a task"), action="form.queue_add")
 SHOW = ShowTasks.action.constant()
 MODES = {
-    "dispositor": mark_message("It waits in your queue; nothing was carried out."),
+    "dispositor": mark_message("It waits in your queue. Nothing has started yet."),
     "executor": mark_message("It was pulled from your queue."),
-    "direct": mark_message("It went around your queue."),
+    "direct": mark_message("It did not go through your queue."),
 }
 
 
@@ -336,7 +336,7 @@ def build_pull_button(task: QueuedTask, label: str) -> Button:
 PAGE = 20
 """Tasks per page; each takes one of the hundred blocks of App Home."""
 LONGEST_OUTCOME = 160
-EMPTY_HOME = mark_message("Your queue is empty. What there is to do, and not on which day, goes here.")
+EMPTY_HOME = mark_message("Your queue is empty. Tasks that have no day yet wait here.")
 NOT_NOW = mark_message("I cannot look up your queue just now; open this page again in a moment.")
 
 
