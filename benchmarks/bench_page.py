@@ -200,8 +200,8 @@ async def run() -> None:
                     page,
                     "/timebox",
                     "Plan this day",
-                    (("Plan this day", "Proceed"),),
-                    (("Proceed", "Add tasks"), ("Back", "Edit frame")),
+                    (("Plan this day", "Continue"),),
+                    (("Continue", "Add tasks"), ("Back", "Edit hours")),
                 )
         finally:
             program.stop()

@@ -175,16 +175,16 @@ class Day:
         """Back to the frame; the way there and back is pressed in turn."""
         session = await self.person.session()
         back = session.stage is TimeboxingStage.CAPTURE_INPUTS
-        await self.person.press("Back" if back else "Proceed")
+        await self.person.press("Back" if back else "Continue")
         return self.person.took
 
     async def skeleton(self) -> float:
         """The click that shows a draft made ahead of time. Then one task is changed, so that there is a new one."""
         if (await self.person.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS:
-            await self.person.press("Proceed")
+            await self.person.press("Continue")
         await self.kept()
         asked = len(self.model.prompts)
-        await self.person.press("Proceed")
+        await self.person.press("Continue")
         took = self.person.took
         assert len(self.model.prompts) == asked
         assert "Walk" in self.person.words

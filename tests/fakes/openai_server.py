@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from tests.fakes.serving import served
 
 KEY = "sk-test-0123456789abcdefghij"
 MODEL = "scripted-1"
+LONGEST_HELD = 60.0
+"""Most seconds that an answer is held back, so that a test that fails ends."""
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
@@ -51,7 +54,8 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Says:
     """An answer. ``status`` other than 200 is an error with ``text`` as its message; ``body`` replaces the whole answer;
-    ``cut`` breaks the connection off in the middle; ``slow`` waits until the client has gone."""
+    ``cut`` breaks the connection off in the middle; ``slow`` waits until the client has gone; ``until`` holds the answer
+    back until it is set."""
 
     text: str = ""
     status: int = 200
@@ -60,6 +64,7 @@ class Says:
     body: Any = None
     cut: bool = False
     slow: bool = False
+    until: threading.Event | None = None
     refusal: str | None = None
     finish: str = "stop"
     tokens: int | None = None
@@ -136,6 +141,8 @@ class ModelServer:
         says = self.script(asked)
         if says.slow:
             return await self._wait(request)
+        if says.until is not None:
+            await asyncio.to_thread(says.until.wait, LONGEST_HELD)
         if says.cut:
             return _Cut(200)
         if says.body is not None:

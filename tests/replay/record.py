@@ -82,9 +82,9 @@ TASKS = [
 ]
 DAY = (
     Step("opening", lambda person: person.write("plan my day", thread=False), "Plan this day", (opening(),)),
-    Step("date-by-click", lambda person: person.press("Plan this day"), "the frame of your day"),
+    Step("date-by-click", lambda person: person.press("Plan this day"), "the hours of your day"),
     Step("frame-in-words", say("ab acht Uhr"), "08:00", (wants("answer"), frame(day_start="08:00"))),
-    Step("frame-by-click", lambda person: person.press("Proceed"), "What do you want to get done"),
+    Step("frame-by-click", lambda person: person.press("Continue"), "What do you want to get done"),
     Step(
         "tasks-repaired",
         say("the report 90 min, most important; réviser le contrat 45; mail"),

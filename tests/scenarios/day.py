@@ -21,11 +21,11 @@ def start(person: Person) -> None:
 
 def confirm_date(person: Person) -> None:
     person.press("Plan this day")
-    person.reads("the frame of your day", "Proceed")
+    person.reads("the hours of your day", "Continue")
 
 
 def confirm_frame(person: Person) -> None:
-    person.press("Proceed")
+    person.press("Continue")
     person.reads("What do you want to get done", "Add tasks")
 
 

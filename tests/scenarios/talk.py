@@ -2,13 +2,14 @@
 
 ``conversations/NAME.yaml`` holds the script: the person's messages, with a model's answers to each prompt. ``NAME.txt`` is
 the record. For each message it holds the prompts that were asked, in order, with a limit on their tokens (characters / 4),
-the lines that the person reads that were not there before, and the calendar, where it has changed.
+what the person was told while a slow model answered, the lines that the person reads that were not there before, and the calendar, where it has changed.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,7 +55,8 @@ class Turn:
 
     ``outside`` is a message outside of any thread; those after it are written in its thread, with ``newest`` in the newest one.
     ``choose`` is a language that is chosen on App Home. ``at`` starts the program again at another time. ``book`` puts an event into the calendar. ``model`` is
-    what is wrong with the model. A turn that takes long is not over before the person reads ``until``.
+    what is wrong with the model. A turn that takes long is not over before the person reads ``until``. With ``slow`` the model
+    answers only once the person has read that meanwhile.
     """
 
     say: str = ""
@@ -66,6 +68,7 @@ class Turn:
     book: str = ""
     model: str = ""
     until: str = ""
+    slow: str = ""
     answers: Mapping[str, list[Json]] = field(default_factory=dict)
 
     @property
@@ -165,6 +168,10 @@ class Reader:
         self.left = {name: list(answers) for name, answers in turn.answers.items() if name != "draft"}
         self.asked: list[tuple[str, int]] = []
         self.unexpected: list[str] = []
+        self.told = threading.Event()
+        """Set once the person has been told that it takes longer."""
+        if not turn.slow:
+            self.told.set()
 
     def script(self, asked: Asked) -> Says:
         """Answer a request."""
@@ -179,7 +186,7 @@ class Reader:
         if not self.left.get(name):
             self.unexpected.append(f"{name}\n{asked.last}")
             return Says(status=404, text="The script holds no answer to that.")
-        return Says(json.dumps(self.left[name].pop(0), default=str))
+        return Says(json.dumps(self.left[name].pop(0), default=str), until=self.told)
 
     @property
     def is_done(self) -> bool:
@@ -211,15 +218,17 @@ class Heard:
     tokens: int
     lines: list[str]
     calendar: list[str] | None
+    meanwhile: str = ""
 
     def format(self, limit: int | None) -> str:
         """Return the turn as the record holds it. ``limit`` is the recorded one; it is kept while it holds."""
         holds = limit is not None and self.tokens <= limit
         budget = limit if holds else math.ceil(self.tokens / STEP) * STEP
         asked = f"  ({self.prompts}: {budget})" if self.prompts else "  (no model)"
+        meanwhile = [f"  ~ {self.meanwhile}"] if self.meanwhile else []
         lines = [f"    {line}" for line in self.lines]
         calendar = [] if self.calendar is None else [f"  = {each}" for each in self.calendar or ["nothing of the bot"]]
-        return "\n".join([self.headline, asked, *lines, *calendar])
+        return "\n".join([self.headline, asked, *meanwhile, *lines, *calendar])
 
 
 def read_limits(record: str) -> list[int | None]:

@@ -38,7 +38,7 @@ def test_each_form_answers_at_the_field(program: Program) -> None:
     assert "“Mars/Base” is not a time zone I know" in sentence
     close()
     confirm_date(person)
-    person.press("Edit frame and lunch")
+    person.press("Edit hours and lunch")
     (sentence,) = errors(your_day_starts_at="10:00", your_day_ends_at="09:00")
     assert sentence.startswith("Your day would end at 09:00, before it starts at 10:00. Choose an end after the start")
     close()

@@ -6,6 +6,7 @@ Dutch; read the diff line by line, as a person who reads that language would.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sqlite3
@@ -145,6 +146,7 @@ class Conversation:
 
     def hear(self, turn: Turn) -> Heard | None:
         """Return what has come of a turn so far; ``None`` if the calendar is just being changed."""
+        self.let_answer(turn)
         messages = self.read()
         try:
             blocks = self.list_own()
@@ -157,7 +159,15 @@ class Conversation:
             self.reader.tokens,
             [line for lines in new for line in lines],
             None if blocks == self.blocks else blocks,
+            turn.slow if self.reader.told.is_set() else "",
         )
+
+    def let_answer(self, turn: Turn) -> None:
+        """Let a slow model answer once the person is told what it takes so long for."""
+        if not self.reader.told.is_set():
+            query = {"user": self.person.user, "channel": self.person.channel, "thread_ts": self.root}
+            if turn.slow in json.dumps(self.person.get("/ui/messages", **query), ensure_ascii=False):
+                self.reader.told.set()
 
     def take_in(self) -> None:
         """Remember what has been read."""

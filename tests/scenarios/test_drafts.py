@@ -60,7 +60,7 @@ def drive(program: Program, server: ModelServer) -> None:
 
 
 def proceeds(person: Person, server: ModelServer) -> None:
-    person.press("Proceed")
+    person.press("Continue")
     said = person.reads("A first draft of", "Walk", "Refine")
     assert "09:30–10:30" in said
     assert len(server.asked) == 1

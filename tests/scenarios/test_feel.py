@@ -82,7 +82,7 @@ def test_words_stop_thumbs_and_no_ghost_after_a_kill(program: Program, listener:
     expect(thread.get_by_text(READING)).to_be_visible()
     listener.says = None
     program.restart()
-    expect(thread.get_by_text("the frame of your day").last).to_be_visible()
+    expect(thread.get_by_text("the hours of your day").last).to_be_visible()
     expect(words).to_be_hidden()
     expect(thread.get_by_text(READING)).to_be_hidden()
 

@@ -45,7 +45,7 @@ def test_what_was_just_said_or_booked_is_kept_on_the_calendar(tmp_path: Path) ->
             person = program.person()
             person.write(PLAN, thread=False)
             person.press("Plan this day")
-            person.press("Proceed")
+            person.press("Continue")
             person.reads("What do you want to get done")
             person.write(DENTIST)
             person.reads("A first draft of", "Nothing before eleven", "*11:00–12:30* Report")

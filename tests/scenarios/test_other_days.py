@@ -78,7 +78,7 @@ def test_a_task_waits_in_the_queue_and_planning_its_day_brings_it(tmp_path: Path
         person.reads("Inbox at zero")
         person.choose("Answer mail", "Another day…")
         assert person.submit()["ok"]
-        person.reads("“Answer mail” is on Tuesday's list.", "it is in your queue for that day", "2 tasks")
+        person.reads("“Answer mail” is for Tuesday now.", "it is in your queue for that day", "2 tasks")
         person.choose("Write report", "Another day…")
         assert person.submit(day="Wednesday 4 March")["ok"]
         person.reads("On Wednesday 4 March: Write report", "1 task")
@@ -87,8 +87,8 @@ def test_a_task_waits_in_the_queue_and_planning_its_day_brings_it(tmp_path: Path
         person = running.person()
         plan_next_day(person)
         person.press("Plan this day")
-        person.reads("the frame of your day", "Proceed")
-        person.press("Proceed")
+        person.reads("the hours of your day", "Continue")
+        person.press("Continue")
         said = person.reads(
             "“Answer mail” is for this day (from Monday 2 March).", "1 task", "shallow", "Inbox at zero"
         )
@@ -103,18 +103,18 @@ def test_undo_takes_a_task_back_from_the_thread_that_has_it(tmp_path: Path) -> N
         person = running.person()
         plan_next_day(person)
         person.press("Plan this day")
-        person.reads("the frame of your day", "Proceed")
-        person.press("Proceed")
+        person.reads("the hours of your day", "Continue")
+        person.press("Continue")
         person.reads("What do you want to get done on Tuesday")
         tuesday = person.roots()[-1]["ts"]
         list_three(person)
         person.choose("Answer mail", "Another day…")
         assert person.submit(day="Tuesday 3 March")["ok"]
-        person.reads("“Answer mail” is on Tuesday's list.", "2 tasks")
+        person.reads("“Answer mail” is for Tuesday now.", "2 tasks")
         thread_reads(person, tuesday, "From Monday 2 March: “Answer mail”.", "1 task")
         person.press("Undo")
         person.reads("“Answer mail” is back on this list.", "3 tasks")
-        thread_reads(person, tuesday, "Back to Monday 2 March: “Answer mail”.", "Nothing on your list yet")
+        thread_reads(person, tuesday, "Back to Monday 2 March: “Answer mail”.", "Your list is empty")
 
 
 def test_words_put_a_task_on_another_day_before_and_in_refine(tmp_path: Path) -> None:
@@ -126,13 +126,13 @@ def test_words_put_a_task_on_another_day_before_and_in_refine(tmp_path: Path) ->
         person = running.person()
         list_three(person)
         person.write("do the mail on Wednesday")
-        person.reads("“Answer mail” is on Wednesday's list.", "2 tasks")
-        person.press("Proceed")
+        person.reads("“Answer mail” is for Wednesday now.", "2 tasks")
+        person.press("Continue")
         person.reads("A first draft of")
         person.press("Refine")
         person.reads("Commit to calendar")
         person.write("the report is for Friday")
-        person.reads("“Write report” is on Friday's list.")
+        person.reads("“Write report” is for Friday now.")
         person.press("Undo last update")
         person.reads("Your last change is taken back.")
         person.slash("/tasks")
@@ -180,8 +180,8 @@ def test_a_day_with_a_plan_is_offered_the_tasks_instead(tmp_path: Path) -> None:
         person = running.person()
         plan_next_day(person)
         person.press("Plan this day")
-        person.reads("the frame of your day", "Proceed")
-        person.press("Proceed")
+        person.reads("the hours of your day", "Continue")
+        person.press("Continue")
         person.reads("What do you want to get done on Tuesday")
         tuesday = person.roots()[-1]["ts"]
         for _, step in STEPS[:-1]:

@@ -26,7 +26,7 @@ TASKS = [new("Write report", 90), new("Answer mail", 30, depth="shallow"), new("
 Line = tuple[str, str, list[dict[str, Any]]]
 BEGINNING: tuple[Line, ...] = (
     ("Please plan my day", "Plan this day", [opening()]),
-    ("Yes", "the frame of your day", [wants("proceed")]),
+    ("Yes", "the hours of your day", [wants("proceed")]),
     ("I start at half past eight", "Noted: your day 08:30–18:00.", [wants("answer"), frame(day_start="08:30")]),
     (
         "Report 90 min, mail 30 min and the talk, the main thing, an hour; on you go",

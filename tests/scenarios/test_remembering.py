@@ -33,7 +33,7 @@ def test_a_rule_is_noted_once_although_the_program_died_while_it_read(tmp_path: 
             person.write("Please plan my day", thread=False)
             person.reads("Plan this day")
             person.write(SAID, thread=True)
-            person.reads("the frame of your day")
+            person.reads("the hours of your day")
             eventually(lambda: listener.rules_asked, "a question for rules")
             assert NOTED not in person.says()
             program.kill()

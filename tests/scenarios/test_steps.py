@@ -15,7 +15,7 @@ from tests.scenarios.speaking import Listener, speaking
 
 pytestmark = pytest.mark.process
 
-ANSWER = "the frame of your day"
+ANSWER = "the hours of your day"
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def test_somebody_else_gets_a_polite_no(program: Program) -> None:
     )
     assert len([m for m in person.roots() if not m.get("ephemeral")]) == 1
     person.press("Plan this day")
-    person.reads("the frame of your day")
+    person.reads("the hours of your day")
 
 
 def test_a_day_of_three_hundred_meetings_is_planned_around(program: Program) -> None:

@@ -28,7 +28,7 @@ TASKS = [
 ]
 DAY_IN_WORDS: tuple[tuple[str, str, list[dict[str, object]]], ...] = (
     ("Please plan my day", "Plan this day", [opening()]),
-    ("Ja, der Tag stimmt", "the frame of your day", [wants("proceed")]),
+    ("Ja, der Tag stimmt", "the hours of your day", [wants("proceed")]),
     ("Oui, on continue", "What do you want to get done", [wants("proceed")]),
     (
         "Informe 90 min, correo 30 min y la charla, lo más importante, 60 min; adelante",
@@ -132,9 +132,9 @@ def test_a_first_message_that_wants_no_plan_gets_the_welcome(tmp_path: Path) -> 
         person.write("plan tomorrow from 8", thread=False)
         person.write("tomorrow, please", thread=False)
         listener.written.set()
-        eventually(lambda: any("frame of your day" in t for t in threads(person)), "a day to plan")
+        eventually(lambda: any("hours of your day" in t for t in threads(person)), "a day to plan")
         eventually(lambda: any("Tuesday 3 March" in t for t in threads(person)), "the day that was named")
-        assert len([t for t in threads(person) if "frame of your day" in t]) == 1
+        assert len([t for t in threads(person) if "hours of your day" in t]) == 1
 
 
 def threads(person: Person) -> list[str]:
@@ -166,7 +166,7 @@ def test_without_its_model_the_day_is_finished_by_buttons(tmp_path: Path) -> Non
         for says, sentence in TROUBLE:
             listener.says = says
             person.write("go on")
-            person.reads(sentence, "The buttons and forms on this card do the same.")
+            person.reads(sentence, "You can do the same with the buttons and forms on this card.")
     try:
         person.write("go on")
         person.reads("cannot be reached")

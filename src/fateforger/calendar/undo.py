@@ -28,7 +28,7 @@ from fateforger.values import replace
 UNDONE_ALREADY = mark_message("That was undone already.")
 _NOTHING = mark_message("There is nothing to undo.")
 OUT_OF_DATE = mark_message(
-    "Something was written since that list was made, so I did nothing. This is how it stands now."
+    "Something was written after that list was made, so I did nothing. This is how it looks now."
 )
 
 

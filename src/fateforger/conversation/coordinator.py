@@ -92,7 +92,7 @@ class FormService:
     async def _load_session(self, session_id: str) -> Session:
         session = await self.sessions.load(session_id)
         if session is None:
-            raise BadInput(_("I don't know that session any more; start a new one with /timebox."))
+            raise BadInput(_("I can't find that plan any more. Start a new one with /timebox."))
         return session.at_time(self.clock.now())
 
 

@@ -48,6 +48,4 @@ class DurationService:
         own = correct_ratio(command.name, command.percent / 100, command.at.date())
         await self.durations.keep(command.user_id, [own])
         ratio = format_ratio(own.ratio)
-        return _(
-            "From now on I reckon that “{name}” takes you {ratio} times as long as planned.", name=name, ratio=ratio
-        )
+        return _("From now on I plan {ratio} times as long for “{name}”.", name=name, ratio=ratio)

@@ -511,7 +511,7 @@ class RuleService:
             raise StoreUnavailable(reading.error)
         output = node.handle_memory_command(self._stage(person, command, reading), command)
         if output is None:
-            raise BadInput(_("That needs a session; start one with /timebox."))
+            raise BadInput(_("That needs a plan. Start one with /timebox."))
         for effect in output.effects:
             if isinstance(effect, WriteMemory):
                 # The rule belongs to no session.

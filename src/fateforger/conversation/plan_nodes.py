@@ -78,7 +78,7 @@ from fateforger.text import count_rest, join_sentences, join_words, mark_message
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
-NOT_ASKED = mark_message("That is not a question any more, so I changed nothing.")
+NOT_ASKED = mark_message("That question is settled already, so I changed nothing.")
 ASKED_ANEW = mark_message("Your calendar or the plan has changed since that card, so I ask again.")
 
 
@@ -149,8 +149,8 @@ MOST_ASKED = 5
 """Most musts that a question quotes."""
 AGAINST = mark_message("{sentence} These break it: {blocks}.")
 BOOKED = mark_message("“{title}” ({times}) is new on your calendar. In its way: {block}.")
-COMMIT_ANYWAY = mark_message("Commit anyway, and that does not count for this day; or change the plan.")
-WRITE_ANYWAY = mark_message("Write it anyway, and that does not count for this day; or change the plan.")
+COMMIT_ANYWAY = mark_message("Change the plan, or commit it anyway; then the rule does not count for this day.")
+WRITE_ANYWAY = mark_message("Change the plan, or write it anyway; then the rule does not count for this day.")
 NOT_MADE = mark_message("I did not do that, because of a rule you want kept.")
 ANYWAY = mark_message("Do it anyway, and that rule does not count for this day; or leave the plan as it is.")
 BY_ITSELF = mark_message("This plan is at level {level} of 4 ({label}), so it goes to your calendar by itself.")

@@ -125,8 +125,8 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
     if session.sync.written is not None:
         raise BadInput(
             _(
-                "Blocks for {day} are on your calendar. Undo them in Refine first, or start another session for the"
-                " other day.",
+                "Blocks for {day} are on your calendar. Take them off in Refine first, or plan the other day"
+                " in a thread of its own.",
                 day=day_words(session.date),
             )
         )
@@ -188,10 +188,10 @@ def run_inputs_stage(stage: StageInput) -> StageOutput:
 
 
 KEPT = mark_message(
-    "Nothing your draft was made from has changed, so I kept your plan as you refined it. Redo step drafts it again."
+    "Nothing has changed since your draft, so I kept your plan as you refined it. Redo step drafts it again."
 )
 REDRAFTED = mark_message("{why} So I redrafted your day.")
-LOOK_AGAIN = mark_message("Please look at it once more; Refine goes on with it.")
+LOOK_AGAIN = mark_message("Please look at it once more, then press Refine.")
 ANEW = mark_message("I redrafted your day. To get your previous plan back, use Undo last update in Refine.")
 
 

@@ -19,7 +19,7 @@ from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.conflicts import open_questions, settle_questions, update_questions
 from fateforger.session.constants import MOST_UNDO
-from fateforger.session.messages import SyncReport, count_writes
+from fateforger.session.messages import SyncReport, format_writes
 from fateforger.session.model import Facts, RefineUpdate, Session, WriteCounts
 from fateforger.session.overview import overview
 from fateforger.session.stages import TimeboxingStage
@@ -28,7 +28,6 @@ from fateforger.text import join_sentences, join_words, mark_message, quote_titl
 from fateforger.values import replace
 
 MOST_NAMED = 12
-UNCHANGED = mark_message("unchanged")
 UNKNOWN = mark_message("I do not know yet whether this arrived: {blocks}.")
 LOOKING = mark_message("I keep looking, and say so here once I know.")
 _OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED, OpState.INFLIGHT}
@@ -84,8 +83,7 @@ def _select_details(result: SyncResult) -> tuple[str, ...]:
 
 def format_counts(report: SyncReport) -> str:
     """Return the counts that are not zero, like ``2 created, 1 updated``; ``unchanged`` if all are zero."""
-    counts = (report.created, report.updated, report.deleted)
-    return ", ".join(told for count, told in zip(counts, count_writes(*counts), strict=True) if count) or _(UNCHANGED)
+    return format_writes(report.created, report.updated, report.deleted)
 
 
 def _list_blocks(result: SyncResult, states: Collection[OpState], verbs: Collection[Verb] = _SHOWN) -> list[str]:

@@ -470,7 +470,7 @@ def _on_day(instance: Instance, clock: time | datetime, number: int) -> datetime
     return instant_of(local, zone(instance.tz)).astimezone(UTC)
 
 
-ENDS_FIRST = mark_message("The frame ends before it starts; choose an end after the start.")
+ENDS_FIRST = mark_message("The day ends before it starts; choose an end after the start.")
 
 
 def _frame(instance: Instance, number: int) -> tuple[datetime, datetime, datetime]:
@@ -484,7 +484,7 @@ def _frame(instance: Instance, number: int) -> tuple[datetime, datetime, datetim
     if end <= start:
         raise BadInput(_(ENDS_FIRST), where="frame.end")
     if end - start > timedelta(hours=36):
-        raise BadInput(_("The frame is longer than 36 hours, which no day is."), where="frame.end")
+        raise BadInput(_("The day is longer than 36 hours, which no day is."), where="frame.end")
     return start, end, _on_day(instance, frame.start if frame.next_start is None else frame.next_start, number + 1)
 
 

@@ -200,8 +200,8 @@ def _list_types(excluded: Excluded) -> str:
 _SENTENCES: Mapping[Why, Callable[[Excluded], str]] = {
     Why.DECLINED: lambda _excluded: _("You declined it."),
     Why.ARCHIVED: _describe_archived,
-    Why.SET_ASIDE: lambda _excluded: _("You set it aside for this session."),
-    Why.OTHER_SESSION: lambda _excluded: _("It was meant for another session only."),
+    Why.SET_ASIDE: lambda _excluded: _("You set it aside for this plan."),
+    Why.OTHER_SESSION: lambda _excluded: _("It was meant for another plan only."),
     Why.SUPERSEDED: lambda x: _("{name} takes its place on that day.", name=_name_replacement(x)),
     Why.NOT_YET: lambda x: _("It begins on {day}.", day=_format_date(x.version.record.applicability.start_date)),
     Why.OVER: lambda x: _("It ended on {day}.", day=_format_date(x.version.record.applicability.end_date)),

@@ -156,9 +156,9 @@ class Action(StrEnum):
 
 STAGE_HEADINGS: Mapping[str, str] = {
     "DATE": mark_message("Date"),
-    "COLLECT": mark_message("Your day's frame"),
+    "COLLECT": mark_message("Your day's hours"),
     "CAPTURE": mark_message("What to do"),
-    "SKELETON": mark_message("Skeleton"),
+    "SKELETON": mark_message("First draft"),
     "REFINE": mark_message("Refine"),
     "REVIEW": mark_message("Committed"),
 }

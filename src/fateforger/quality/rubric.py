@@ -274,7 +274,7 @@ def _check_one_thing_early(view: View) -> Findings:
         return
     block = view.first_of(one.id)
     if block is None:
-        text = _("Give {title} a block: it is your one thing.", title=quote_title(one.title, LONGEST_TITLE))
+        text = _("Give {title} a block: it is the one thing that matters.", title=quote_title(one.title, LONGEST_TITLE))
         yield Finding(criterion=Criterion.ONE_THING_EARLY, level=2, text=text, cause=one.id)
     elif begin(block) > view.middle:
         text = _("Start {title} in the first half of the day.", title=quote_title(one.title, LONGEST_TITLE))
@@ -309,7 +309,7 @@ def _check_focus_length(view: View) -> Findings:
     for deep in view.deep:
         if longest and deep.duration > timedelta(minutes=longest) and task_of(deep.key, whole) is None:
             text = _(
-                "Split {title}: {length} of focus in one piece is about what anyone can do.",
+                "Split {title}: {length} is about as long as anyone can focus.",
                 title=_quote(deep),
                 length=in_words(longest),
             )
@@ -336,7 +336,7 @@ def _check_deep_blocks(view: View) -> Findings:
     most = view.policy.deep_blocks
     if most is not None and not view.still_unplaced and len(view.deep) > max(most, view.fewest_deep_blocks):
         text = _(
-            "There are {count} blocks of deep work; two or three of about 90 minutes are what a day holds.",
+            "There are {count} blocks of deep work. Two or three of about 90 minutes are enough for a day.",
             count=len(view.deep),
         )
         yield Finding(criterion=Criterion.DEEP_BLOCKS, level=4, text=text, keys=tuple(b.key for b in view.deep))

@@ -20,7 +20,7 @@ from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.plan import RestoreChange
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
-from fateforger.session.messages import Notice, count_writes
+from fateforger.session.messages import Notice, format_writes
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
 from fateforger.session.undone import NONE_UNDONE, find_undone
@@ -41,7 +41,7 @@ FORWARD = {
     TimeboxingStage.SKELETON: "refine",
     TimeboxingStage.REFINE: "commit",
 }
-"""Action of Proceed at each stage that has a next one."""
+"""Action of Continue at each stage that has a next one."""
 _ACTIONS = {Move.UNDO_LAST_UPDATE: "undo_change", Move.UNDO_SYNC: "undo_all", Move.RETRY: "try_again"}
 _OFFERS = {Move.UNDO_SYNC: "offer_undo", Move.UNDO_LAST_UPDATE: "offer_undo", Move.RETRY: "offer_to_try_again"}
 _FAILED = frozenset({"partial", "failed"})
@@ -94,7 +94,7 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
     A type of commands asks for the form that makes them.
     """
     if session.status is SessionStatus.CANCELLED:
-        words = _("The session for {day} has ended, so there is nothing to change here.", day=day_words(session.date))
+        words = _("The plan for {day} is closed, so there is nothing to change here.", day=day_words(session.date))
         return Refusal("session-ended", words)
     if isinstance(asked, type):
         shown = PLANNED if asked.home is TimeboxingStage.REFINE else {asked.home}
@@ -416,7 +416,7 @@ def _counts(session: Session) -> str:
     report = session.sync.last_sync
     if report is None:
         return block_words(session)
-    return ", ".join(count_writes(report.created, report.updated, report.deleted))
+    return format_writes(report.created, report.updated, report.deleted)
 
 
 def _has_failed(session: Session) -> bool:

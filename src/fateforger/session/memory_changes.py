@@ -44,7 +44,7 @@ from fateforger.values import replace
 
 MOST_NAMED = 3
 """Meetings that a sentence names."""
-UNKNOWN_CONSTRAINT = mark_message("I don't know that constraint any more, so I did nothing.")
+UNKNOWN_CONSTRAINT = mark_message("I don't know that rule any more, so I did nothing.")
 _TICK = timedelta(microseconds=1)
 
 
@@ -371,7 +371,7 @@ def find_alike(memory: Memory, record: ConstraintRecord) -> Version | None:
     return min(same, key=lambda version: (version.retired, version.uid), default=None)
 
 
-CHANGED = mark_message("That constraint has changed since this card was made, so I did nothing. This is how it is now.")
+CHANGED = mark_message("That rule has changed since this card was made, so I did nothing. This is how it is now.")
 CHANGED_SINCE = mark_message("{name} was changed since, so I left it as it is.")
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.session.cards import Button, Card
+from fateforger.text import gettext as _
 from fateforger.text import ngettext, shorten
 from fateforger.values import replace
 
@@ -187,13 +188,15 @@ MOST_LATER = 12
 """Most messages after a card with which it is updated in place: six exchanges, which still fit on a screen."""
 
 
-def count_writes(created: int, updated: int, deleted: int) -> tuple[str, str, str]:
-    """Return ``4 created``, ``1 updated`` and ``0 deleted``."""
-    return (
-        ngettext("{count} created", "{count} created", created),
-        ngettext("{count} updated", "{count} updated", updated),
-        ngettext("{count} deleted", "{count} deleted", deleted),
+def format_writes(created: int, updated: int, deleted: int, unchanged: int = 0) -> str:
+    """Return the counts that are not zero, like ``4 created, 1 updated``; ``unchanged`` if all are zero."""
+    counts = (
+        (created, ngettext("{count} created", "{count} created", created)),
+        (updated, ngettext("{count} updated", "{count} updated", updated)),
+        (deleted, ngettext("{count} deleted", "{count} deleted", deleted)),
+        (unchanged, ngettext("{count} unchanged", "{count} unchanged", unchanged)),
     )
+    return ", ".join(words for count, words in counts if count) or _("unchanged")
 
 
 class Outgoing(BaseModel):

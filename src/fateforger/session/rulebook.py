@@ -183,7 +183,7 @@ def _row(item: Applicable) -> MemoryRow:
 
 
 GONE = mark_message("I can't find that rule any more; please look at the list again.")
-NOT_ALL = mark_message("I cannot look up all of your rules just now; these are the ones I know from this session.")
+NOT_ALL = mark_message("I cannot look up all of your rules just now; these are the ones I know from this plan.")
 
 
 @dataclass(frozen=True)

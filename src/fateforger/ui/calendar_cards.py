@@ -33,7 +33,7 @@ SHOW_QUEUE = ShowTasks.action.constant()
 """Opens the queue next to a plan, where Slack runs no slash commands."""
 NO_HISTORY = mark_message("Nothing has been written to your calendar for this day yet.")
 UNDO_HINT = mark_message(
-    "Undo takes back a write and what came after it. What you changed on your calendar yourself stays yours."
+    "Undo takes back that change and every later one. What you changed on your calendar yourself stays."
 )
 HISTORY_MOVED = mark_message("History: further down in this thread.")
 
@@ -150,7 +150,7 @@ def preview_card(session: Session, view: PreviewView) -> Card:
         parts=(
             Heading(text=title),
             *_preview_words(view),
-            Note(text=_("Nothing has been written by this. Your calendar as of {when}.", when=when)),
+            Note(text=_("This is only a preview: nothing has been written. Your calendar as of {when}.", when=when)),
             Controls(items=(PREVIEW_AGAIN.localize(), HidePreview.action.button())),
         ),
     )

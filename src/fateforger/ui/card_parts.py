@@ -41,7 +41,7 @@ from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.ui.box_parts import with_lists
 
-KEEPS = mark_message("Your calendar keeps what is on it now. End this session?")
+KEEPS = mark_message("Close this plan? What is on your calendar stays there.")
 _LONGEST = 2_800
 """Characters of one paragraph; Slack accepts 3,000."""
 _MOST_NAMED = 3
@@ -59,7 +59,7 @@ def move_button(session: Session, move: Move, label: str | None = None, *, prima
 
 
 def move_row(session: Session, order: Iterable[tuple[Move, str | None]], *extra: Control) -> Controls:
-    """Return the moves that are possible now, in the given order, with Proceed highlighted, and further controls."""
+    """Return the moves that are possible now, in the given order, with Continue highlighted, and further controls."""
     moves = [
         move_button(session, move, label, primary=move is Move.PROCEED)
         for move, label in order
@@ -225,10 +225,10 @@ def ask_for_criteria(session: Session) -> tuple[Part, ...]:
     if not tasks:
         return ()
     title, more = plain(tasks[0].title, 80), len(tasks) - 1
-    one = _("What would make “{title}” a success? Edit… in its menu has room to say so.", title=title)
+    one = _("What would make “{title}” a success? You can say it under Edit… in its menu.", title=title)
     several = ngettext(
-        "What would make “{title}” (and {count} more) a success? Edit… in its menu has room to say so.",
-        "What would make “{title}” (and {count} more) a success? Edit… in its menu has room to say so.",
+        "What would make “{title}” (and {count} more) a success? You can say it under Edit… in the menu of each.",
+        "What would make “{title}” (and {count} more) a success? You can say it under Edit… in the menu of each.",
         more,
         title=title,
     )

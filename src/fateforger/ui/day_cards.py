@@ -91,13 +91,13 @@ def date_card(session: Session) -> Card:
 
 def _calendar_status(session: Session) -> str:
     if session.day.snapshot is not None:
-        return _("I have looked at that day on your calendar already.")
+        return _("I have read your calendar for that day.")
     if session.day.snapshot_error is not None:
         return _(
             "I could not read your calendar yet: {snapshot_error}",
             snapshot_error=plain(session.day.snapshot_error, 300),
         )
-    return _("Meanwhile I am looking at that day on your calendar.")
+    return _("I am already reading your calendar for that day.")
 
 
 MOST_LISTED = 25
@@ -107,9 +107,9 @@ def frame_card(session: Session) -> Card:
     """Return the card: the calendar, then the frame with its controls."""
     frame = frame_in_force(session)
     return Card(
-        text=_("{day}: what is fixed, and when does your day start and end?", day=day_words(session.date)),
+        text=_("{day}: when does your day start, and when does it end?", day=day_words(session.date)),
         parts=(
-            Heading(text=_("{day}: the frame of your day", day=day_words(session.date))),
+            Heading(text=_("{day}: the hours of your day", day=day_words(session.date))),
             *show_notice(session),
             *show_missing(session),
             *calendar_parts(session),
@@ -121,7 +121,7 @@ def frame_card(session: Session) -> Card:
                 text=_("**Your day ends at**"),
                 control=TimePick(action=AdjustFrame.end.id, placeholder=_("End"), selected=frame.day_end),
             ),
-            Prose(text=frame_words(session), control=Button(label=_("Edit frame and lunch"), action="form.frame")),
+            Prose(text=frame_words(session), control=Button(label=_("Edit hours and lunch"), action="form.frame")),
             *frame_notes(session),
             *_build_clock_note(session),
             *_room(session),
@@ -189,7 +189,12 @@ def calendar_parts(session: Session) -> tuple[Part, ...]:
     if session.day.snapshot is None:
         if session.day.snapshot_error is None:
             return (
-                Note(text=_("Your calendar is still loading; it appears here as soon as it answers. You can go on.")),
+                Note(
+                    text=_(
+                        "I am still reading your calendar. Your meetings appear here in a moment; you can"
+                        " go on meanwhile."
+                    )
+                ),
             )
         return (
             Prose(

@@ -146,7 +146,7 @@ def _build_priority(details: TaskDetails) -> ChoiceField:
         optional=True,
         choices=tuple(Choice(label=f"{n} ({_(name)})", value=str(n)) for n, name in PRIORITIES.items()),
         value=None if details.priority is None else str(details.priority),
-        hint=_("Left open, the order of the list decides."),
+        hint=_("If you leave it open, the order of the list decides."),
     )
 
 

@@ -25,7 +25,7 @@ from fateforger.session.day import day_words, on_calendar
 from fateforger.session.draft import grade_session
 from fateforger.session.edits import writes_at_once
 from fateforger.session.gate import block_words
-from fateforger.session.messages import SyncReport, count_writes
+from fateforger.session.messages import SyncReport, format_writes
 from fateforger.session.model import Session
 from fateforger.session.overview import block_span, block_title, clip_span, local_meeting, overview
 from fateforger.session.pending import GO_AHEAD, fix_button, held_question, refit_question, write_question
@@ -76,7 +76,7 @@ def _findings(session: Session) -> tuple[Part, ...]:
     lines = [f"- {plain(text, 300)}" for text in others[:MOST_FINDINGS]]
     if len(others) > MOST_FINDINGS:
         lines.append("- " + count_rest(len(others) - MOST_FINDINGS))
-    return (Note(text="\n".join((_("What would make it better still:"), *lines))),)
+    return (Note(text="\n".join((_("What would make it even better:"), *lines))),)
 
 
 def _buttons(session: Session) -> tuple[Part, ...]:
@@ -85,7 +85,7 @@ def _buttons(session: Session) -> tuple[Part, ...]:
 
 
 LATE = (
-    (0, mark_message("What is on now begins only now")),
+    (0, mark_message("The current block begins only now")),
     (15, mark_message("15 min")),
     (30, mark_message("30 min")),
     (45, mark_message("45 min")),
@@ -218,9 +218,9 @@ def _when_words(session: Session) -> str:
             "Nothing goes to your calendar yet: once this plan is at level 2 of 4 (Okay), it goes there by itself."
         )
     if session.sync.written is None:
-        return _("Your first change puts the plan on your calendar, and each further one follows at once.")
+        return _("Your first change puts the plan on your calendar. From then on, each change goes there at once.")
     if any(not (step.transactions or step.local) for step in session.sync.refine_undo) or _has_way_to_move(session):
-        return _("Your next change puts all of this on your calendar, and each further one follows at once.")
+        return _("Your next change puts all of this on your calendar. From then on, each change goes there at once.")
     if open_questions(session):
         return _(
             "Your calendar matches this plan, except for the open questions above. Each change goes there at once."
@@ -407,7 +407,7 @@ def _since(session: Session, report: SyncReport) -> tuple[Part, ...]:
     written = session.sync.written
     if written is None or (written.created, written.updated, written.deleted) == _counts(report):
         return ()
-    words = ", ".join(count_writes(written.created, written.updated, written.deleted))
+    words = format_writes(written.created, written.updated, written.deleted)
     return (Note(text=_("Since you began: {words}. Undo takes all of it back.", words=words)),)
 
 
@@ -416,7 +416,6 @@ def _counts(report: SyncReport) -> tuple[int, int, int]:
 
 
 def counts_words(report: SyncReport) -> str:
-    """Format counts, such as ``4 created, 1 updated, 0 deleted, 2 unchanged``."""
-    unchanged = ngettext("{count} unchanged", "{count} unchanged", report.unchanged)
-    counts = ", ".join((*count_writes(report.created, report.updated, report.deleted), unchanged))
+    """Format the counts that are not zero, such as ``4 created, 1 updated, 2 unchanged``."""
+    counts = format_writes(report.created, report.updated, report.deleted, report.unchanged)
     return _("Already up to date: {counts}", counts=counts) if report.status == "unchanged" else counts

@@ -82,7 +82,7 @@ def build_frame_form(session: Session, _request: FormRequest) -> Form:
     return Form(
         form="frame",
         session_id=session.id,
-        title=_("Frame of your day"),
+        title=_("Hours of your day"),
         submit=_("Save"),
         target=f"{visible_start(session):%H:%M}",
         fields=(
@@ -272,7 +272,7 @@ def build_replan_form(session: Session, _request: FormRequest) -> Form:
                 minimum=0,
                 maximum=MOST_LATE,
                 hint=_(
-                    "What is on now takes so much longer, or the next block begins so much later. 0: it begins now."
+                    "How much longer the current block takes, or how much later the next one begins. 0: it begins now."
                 ),
             ),
             _blocks("missed", _("Should be done by now, and is not"), choices),

@@ -56,13 +56,13 @@ def ended_card(session: Session) -> Card:
 
 def ended_reply(session: Session) -> Card:
     """Return the answer to a click or message after the end (S57)."""
-    text = _("This session has ended, so nothing more happens here. {remains}", remains=describe_remains(session))
+    text = _("This plan is closed, so nothing more happens here. {remains}", remains=describe_remains(session))
     return Card(text=text, parts=(Prose(text=text), localize_row(START_AGAIN)))
 
 
 def not_yours_card() -> Card:
     """Return the answer to a click by another person."""
-    text = _("This planning session is somebody else's; only they can change it.")
+    text = _("This plan belongs to somebody else, so only they can change it.")
     return Card(text=text, parts=(Prose(text=text),))
 
 
@@ -120,9 +120,9 @@ def moved_card(session: Session) -> Card:
 
 
 MODES: Mapping[Mode, str] = {
-    "dispositor": mark_message("It waits in your queue; nothing was carried out."),
+    "dispositor": mark_message("It waits in your queue. Nothing has started yet."),
     "executor": mark_message("It was pulled from your queue."),
-    "direct": mark_message("It went around your queue."),
+    "direct": mark_message("It did not go through your queue."),
 }
 """Words for how work was started (S146)."""
 
@@ -147,7 +147,7 @@ def root_line(session: Session) -> str:
         case TimeboxingStage.DATE:
             return _("Planning {day}: is it the right day?", day=day)
         case TimeboxingStage.COLLECT_CONSTRAINTS:
-            return _("Planning {day}: the frame of the day", day=day)
+            return _("Planning {day}: the hours of the day", day=day)
         case TimeboxingStage.CAPTURE_INPUTS:
             count = len(session.day.inputs.tasks)
             return _(
@@ -202,8 +202,10 @@ ERASE = Button(
         " messages stay where they are; to have a day taken back, press Undo in its thread first. This can't be undone."
     ),
 )
-YOURS = mark_message("What I keep about you is yours: to see, and to have erased.")
-HELLO = mark_message("I plan a day with you, step by step, and put it on your calendar. You can take it back, whole.")
+YOURS = mark_message("What I know about you is yours: you can see it, and have it erased.")
+HELLO = mark_message(
+    "I plan your day with you, step by step, and put it on your calendar. One click takes all of it off again."
+)
 
 
 def build_own_data() -> tuple[Part, ...]:
@@ -217,12 +219,12 @@ def welcome_card() -> Card:
 
 
 UNREAD = mark_message(
-    "I could not read your message: the language model gives no answer that I can use just now. Nothing of it is lost."
-    " Try again in a moment, or begin with a button; those work without it."
+    "I could not read your message, because the language model does not answer properly just now. I have kept"
+    " your words. Try again in a moment, or use a button: those work without it."
 )
 UNREAD_LONG = mark_message(
-    "I could not read your message: the language model gives no answer that I can use just now. Please send it once"
-    " more in a moment, or begin with a button; those work without it."
+    "I could not read your message, because the language model does not answer properly just now. Please send"
+    " it again in a moment, or use a button: those work without it."
 )
 
 
@@ -274,7 +276,7 @@ def _build_language_choice(spoken: PersonLanguage) -> tuple[Part, ...]:
     select = ChooseLanguage.action.select(
         choices, placeholder=_("Language"), selected=spoken.code if spoken.chosen else WRITTEN
     )
-    return Divider(), Prose(text=_("Language of everything I say"), control=select)
+    return Divider(), Prose(text=_("The language that I answer in"), control=select)
 
 
 CARDS: Mapping[TimeboxingStage, Callable[[Session], Card]] = {

@@ -180,7 +180,7 @@ def _waits(task: Task) -> Prose:
 
 
 GOALS = Button(label=mark_message("Goals"), action="form.goals", spoken=mark_message("Goals and blocks of the day"))
-NO_TASKS = mark_message("Nothing on your list yet. Leave the minutes open where you do not know them.")
+NO_TASKS = mark_message("Your list is empty. Where you don't know how long something takes, leave the minutes open.")
 
 
 def tasks_card(session: Session) -> Card:

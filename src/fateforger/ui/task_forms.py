@@ -176,7 +176,7 @@ def _hint_usual_minutes(session: Session) -> str:
     usual = [f"{each.name} {in_words(each.minutes)}" for each in known if each.minutes is not None]
     if not usual:
         return ""
-    return _("Left open, I plan what you usually need: {usual}.", usual=", ".join(usual[:MOST_USUAL]))
+    return _("If you leave it open, I plan what you usually need: {usual}.", usual=", ".join(usual[:MOST_USUAL]))
 
 
 def read_tasks_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:

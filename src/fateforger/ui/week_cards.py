@@ -116,7 +116,7 @@ def _list_left(left: Sequence[LeftTask]) -> Iterator[Part]:
         f"- {plain(each.task.title, 80)}" + (f": {plain(each.reason, 200)}" if each.reason else "") for each in left
     )
     named = limit_items(tasks, MOST_LEFT, count_rest)
-    yield Prose(text="\n".join((_("**Without a place on these days; they stay in your queue**"), *named)))
+    yield Prose(text="\n".join((_("**No room on these days; they stay in your queue**"), *named)))
 
 
 def _list_controls(view: WeekView) -> Iterator[Button]:

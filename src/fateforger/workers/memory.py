@@ -132,7 +132,7 @@ def parse_understood(job: Job) -> AddExtracted:
 
 
 UNREAD = mark_message(
-    "I could not look for rules in your last message, so I remember nothing of it; the rest of it counts as usual."
+    "I could not check your last message for rules, so I remember none from it. Everything else in it counts."
 )
 
 Interpret = Callable[[TimeboxingUserReply, Session], Awaitable[AddExtracted | None]]

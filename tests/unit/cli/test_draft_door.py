@@ -110,8 +110,8 @@ def test_for_people_nights_and_changed_clocks_are_marked_and_each_day_is_named()
     [
         ({"tasks": [{"id": "a", "title": "A", "minutes": -5}]}, "“minutes” has to be 1 or more."),
         ({"tasks": [{"id": f"t{n}", "title": "T"} for n in range(301)]}, "“tasks” can hold 300 at most, and here are 301."),
-        ({"frame": {"start": "18:00", "end": "09:00"}}, "The frame ends before it starts; choose an end after the start."),
-        ({"frame": {"start": "09:00", "end": "09:00"}}, "The frame ends before it starts; choose an end after the start."),
+        ({"frame": {"start": "18:00", "end": "09:00"}}, "The day ends before it starts; choose an end after the start."),
+        ({"frame": {"start": "09:00", "end": "09:00"}}, "The day ends before it starts; choose an end after the start."),
         ({"tasks": [{"id": "a", "title": "A"}] * 2}, "Two tasks are called “a”; each needs its own id."),
         ({"tasks": [{"id": "a", "title": "A", "after": ["b"]}]}, "A task comes after “b”, and there is no such task."),
         ({"immovables": [{"title": "M"}]}, "“M” needs a start and an end, or all_day."),

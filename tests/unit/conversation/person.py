@@ -486,7 +486,7 @@ class Person:
 
     async def to_tasks(self) -> None:
         await self.to_frame()
-        await self.press("Proceed")
+        await self.press("Continue")
 
     async def to_skeleton(self, *titles: str) -> None:
         await self.to_tasks()

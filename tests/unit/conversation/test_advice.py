@@ -27,7 +27,7 @@ async def crowded(anna: Person) -> None:
 async def test_the_card_names_what_is_missing_and_offers_what_helps(anna: Person) -> None:
     await crowded(anna)
     assert "Quality 2 of 4, Okay. Leave ten minutes between “Report” and “Mail”." in anna.words
-    assert "What would make it better still:\n- Put a meal or a real pause into the day." in anna.words
+    assert "What would make it even better:\n- Put a meal or a real pause into the day." in anna.words
     assert [button.label for button in fixes(anna)] == [
         BREAK,
         "Add lunch at 12:30",

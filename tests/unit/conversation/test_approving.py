@@ -445,7 +445,7 @@ async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
     }
     for sentence, record in rules.items():
         assert sentence in await town.agents.refusal("propose_constraint", {"constraint_record": record, "reason": "x"})
-    assert "I don't know that constraint" in await town.agents.refusal(
+    assert "I don't know that rule" in await town.agents.refusal(
         "propose_constraint", {"constraint_record": QUIET, "replaces": "nothing", "reason": "x"}
     )
     assert await town.house.waiting() == 0

@@ -34,7 +34,7 @@ async def to_box(anna: Person) -> None:
     """The day with a box is on the calendar."""
     await with_small_tasks(anna)
     await anna.press("Put together")
-    for label in ("Proceed", "Refine", "Commit to calendar"):
+    for label in ("Continue", "Refine", "Commit to calendar"):
         await anna.press(label)
 
 
@@ -76,7 +76,7 @@ async def test_two_small_tasks_are_not_offered_and_a_dated_one_is_not_boxed(anna
 
 async def test_blocks_are_put_together_in_refine_and_one_undo_takes_it_back(anna: Person) -> None:
     await with_small_tasks(anna)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.press("Refine")
     before = await anna.session()
     await anna.press("Put together")
@@ -164,7 +164,7 @@ async def test_what_is_ticked_on_a_day_is_ticked_in_the_queue(house: House, anna
     await desk.adds("Admin", details={"items": [{"title": "Bank"}, {"title": "Expenses"}]})
     await anna.to_tasks()
     await anna.press("Add")
-    for label in ("Proceed", "Refine", "Commit to calendar", "☐ Bank"):
+    for label in ("Continue", "Refine", "Commit to calendar", "☐ Bank"):
         await anna.press(label)
     (box,) = await desk.tasks()
     assert [item.done for item in box.spec.details.items] == [True, False]
@@ -187,7 +187,7 @@ async def test_small_tasks_of_the_queue_are_done_there_when_their_box_is(house: 
         await desk.adds(title, work={"kind": "do", "minutes": 10}, details={"kind": "shallow"})
     await anna.to_tasks()
     await anna.press("Add all 3 from the queue")
-    for label in ("Put together", "Proceed", "Refine", "Commit to calendar", "☐ Bank"):
+    for label in ("Put together", "Continue", "Refine", "Commit to calendar", "☐ Bank"):
         await anna.press(label)
     assert [task.spec.title for task in await desk.tasks()] == ["Expenses", "Train"]
     await anna.press("☑ Bank")
@@ -201,7 +201,7 @@ async def test_what_is_done_on_a_day_is_done_in_the_queue(house: House, anna: Pe
     report = await desk.adds("Report", work={"kind": "do", "minutes": 60}, acceptance_criteria=["Sent to Ann"])
     await anna.to_tasks()
     await anna.press("Add all 2 from the queue")
-    for label in ("Proceed", "Refine", "Commit to calendar"):
+    for label in ("Continue", "Refine", "Commit to calendar"):
         await anna.press(label)
     house.clock.at = MORNING.replace(hour=11)
     plan = (await anna.session()).planning.plan

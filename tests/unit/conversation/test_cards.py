@@ -194,7 +194,7 @@ def test_cancel_asks_before_it_leaves_blocks_behind() -> None:
         return next(b.confirm for b in rows if isinstance(b, Button) and b.action == "cancel")
 
     assert confirm(CASES["refine"]) is None
-    assert confirm(CASES["done"]) == "Your calendar keeps what is on it now. End this session?"
+    assert confirm(CASES["done"]) == "Close this plan? What is on your calendar stays there."
 
 
 def test_a_refusal_leads_with_what_is_missing() -> None:
@@ -256,7 +256,7 @@ def test_blocks_that_run_into_meetings() -> None:
     ("case", "line"),
     [
         ("date", "Planning **Monday 2 March**: is it the right day?"),
-        ("frame", "Planning **Monday 2 March**: the frame of the day"),
+        ("frame", "Planning **Monday 2 March**: the hours of the day"),
         ("tasks", "Planning **Monday 2 March**: what to do, 60 tasks so far"),
         ("skeleton", "Planning **Monday 2 March**: a first draft, 3 blocks"),
         ("refine", "Planning **Monday 2 March**: refining, 3 blocks"),
@@ -330,4 +330,4 @@ def test_what_makes_several_tasks_a_success_is_asked_in_the_language(language: s
 def test_going_back_says_where_to() -> None:
     """S57"""
     now = session(TimeboxingStage.COLLECT_CONSTRAINTS)
-    assert left_card(now, TimeboxingStage.CAPTURE_INPUTS).text == "↩ Back to “Your day's frame”."
+    assert left_card(now, TimeboxingStage.CAPTURE_INPUTS).text == "↩ Back to “Your day's hours”."

@@ -12,7 +12,7 @@ from fateforger.session.forms import ManyField
 from fateforger.session.model import Session
 
 OPEN = "**From Monday**, 3 things are still open, as far as I know: Write report, Review plans and Mail."
-ON = ("Proceed", "Refine", "Commit to calendar")
+ON = ("Continue", "Refine", "Commit to calendar")
 LATER = "You caught up with Monday: 2 things are on your list, one thing is settled."
 
 
@@ -61,7 +61,7 @@ async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Pe
     await thursday.fill("catch_up", day_1=await ids(thursday, "Write report", "Mail"))
     assert listed(await thursday.session()) == [("Write report", 60), ("Mail", 60)]
     assert (LATER in thursday.words, "still open" in thursday.words) == (True, False)
-    await thursday.press("Proceed")
+    await thursday.press("Continue")
     plan = (await thursday.session()).planning.plan
     assert plan is not None
     assert sorted(each.event.name for each in resolve(plan)) == ["Lunch", "Mail", "Shut down", "Write report"]
@@ -76,7 +76,7 @@ async def test_an_errand_is_still_open_after_its_day_and_a_meal_is_not(anna: Per
     await anna.fill("tasks", title_1="Post office", minutes_1=30, title_2="Dinner", minutes_2=45, proceed=False)
     await anna.fill_row("Post office", "task", kind="errand")
     await anna.fill_row("Dinner", "task", kind="meal")
-    await anna.press("Proceed")
+    await anna.press("Continue")
     for each in ON[1:]:
         await anna.press(each)
     tuesday = await morning(house, 1)

@@ -48,7 +48,7 @@ async def test_it_closes_once_its_day_is_over(house: House, anna: Person) -> Non
     assert len(house.calendar.writes) == writes
     assert await look(house) == 0
     await anna.says("and now?")
-    assert "This session has ended" in anna.asides[-1].text
+    assert "This plan is closed" in anna.asides[-1].text
 
 
 async def test_what_stands_beside_the_plan_is_put_away_too(house: House, anna: Person) -> None:

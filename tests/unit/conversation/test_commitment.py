@@ -12,7 +12,7 @@ from tests.unit.conversation.person import House, Person, meeting, open_house_at
 from fateforger.errors import ModelRejected
 from fateforger.session.forms import FormErrors
 
-ASKED = "What would make “Report” (and 1 more) a success? Edit… in its menu has room to say so."
+ASKED = "What would make “Report” (and 1 more) a success? You can say it under Edit… in the menu of each."
 CRITERIA = "Figures are checked\n\n  Bo has the draft  "
 
 
@@ -37,7 +37,7 @@ async def test_from_criteria_to_the_commitment(house: House, anna: Person) -> No
     assert "What would make “Review” a success?" in anna.words
     await anna.fill_row("Review", "task", done_when="Three comments", notes="With Eva")
     assert "a success?" not in anna.words
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     assert (
@@ -53,7 +53,7 @@ async def test_the_sentence_follows_the_plan(house: House, anna: Person) -> None
     """S209: by when is what the plan says now; a day without anything big promises nothing."""
     meeting(house, "Standup", "09:00", "09:30")
     await to_list(anna)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.press("Refine")
     await anna.fill_row("Report", "edit_block", start="10:00")
     await anna.press("Commit to calendar")

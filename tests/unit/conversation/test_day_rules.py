@@ -144,7 +144,7 @@ async def test_the_plan_is_held_to_it_in_refine(anna: Person, house: House) -> N
     meeting(house, "Board", "17:00", "18:00")
     await anna.to_frame()
     await anna.fill("rule_day", **LATE)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.fill("tasks", size=3, title_1="Report", minutes_1=60)
     await anna.press("Refine")
     assert "⚠️ Not kept, and it must be: No meeting past 17:00. These break it: “Board” (17:00–18:00)." in anna.words

@@ -126,7 +126,7 @@ async def test_s44_s45_a_draft_is_ready_before_it_is_asked_for(house: House) -> 
     kept = await until_kept(anna)
     await anna.read()
     assert (len(anna.arrived), model.asked, kept.planning.plan) == (before, ["draft"], None)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert model.asked == ["draft"]
     now = await anna.session()
     assert (now.stage, blocks(now)) == (Stage.SKELETON, ["10:00 Report", "11:00 Walk", "12:30 Lunch", "13:30 Mail"])
@@ -162,7 +162,7 @@ async def test_s44_nothing_is_drafted_ahead_of_a_calendar_that_was_not_read(hous
 async def test_without_a_model_all_is_as_it_was(house: House) -> None:
     anna = Person(house)
     await listed(anna)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert (blocks(await anna.session()), (await anna.session()).thread.notice) == (OWN, None)
 
 
@@ -171,7 +171,7 @@ async def test_s47_s119_a_draft_under_way_is_awaited_and_not_made_twice(house: H
     anna = listening(house, model)
     await listed(anna)
     await model.asked.wait()
-    pressing = asyncio.create_task(anna.press("Proceed"))
+    pressing = asyncio.create_task(anna.press("Continue"))
     await asyncio.sleep(0)
     model.may_answer.set()
     await pressing
@@ -268,7 +268,7 @@ async def test_s46_a_meeting_that_comes_with_the_click_makes_the_draft_stale(hou
     await listed(anna)
     await until_kept(anna)
     meeting(house, "Dentist", "10:00", "11:00")
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert (model.asked, blocks(await anna.session())[0]) == (["draft", "draft"], "11:00 Report")
 
 
@@ -282,7 +282,7 @@ async def test_s46_another_list_is_drafted_anew(house: House) -> None:
     assert first is not None
     assert second is not None
     assert first.basis != second.basis
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert (len(model.asked), blocks(await anna.session())) == (2, ["11:00 Report", "12:30 Lunch"])
 
 
@@ -303,7 +303,7 @@ async def test_s120_a_failed_draft_ends_in_our_own_and_says_so_once(
         await listed(anna)
         await until_kept(anna)
         asked = len(model.asked)
-        await anna.press("Proceed")
+        await anna.press("Continue")
     now = await anna.session()
     assert (len(model.asked), blocks(now), now.planning.sketch) == (asked, OWN, None)
     assert anna.words.count(sentence) == 1
@@ -325,7 +325,7 @@ async def test_redo_asks_for_another_draft(house: House) -> None:
     anna = listening(house, model)
     await listed(anna)
     await until_kept(anna)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.press("Redo step")
     assert (len(model.asked), blocks(await anna.session())[0]) == (2, "11:00 Report")
     assert "plan[4]" in model.prompts[1].user
@@ -356,7 +356,7 @@ async def test_a_finished_draft_survives_a_restart(house: House) -> None:
     await until_kept(anna)
     await house.coordinator.aclose()
     house.restart()
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert (model.asked, blocks(await anna.session())[0]) == (["draft"], "10:00 Report")
 
 
@@ -413,7 +413,7 @@ async def test_a_stopped_turn_leaves_the_draft_that_was_under_way(house: House) 
     anna = listening(house, model)
     await listed(anna)
     await model.asked.wait()
-    going = asyncio.create_task(anna.press("Proceed"))
+    going = asyncio.create_task(anna.press("Continue"))
 
     async def stopped() -> bool:
         return house.coordinator.stop(anna.session_id, house.clock.now())
@@ -423,7 +423,7 @@ async def test_a_stopped_turn_leaves_the_draft_that_was_under_way(house: House) 
     assert (await anna.session()).stage is Stage.CAPTURE_INPUTS
     model.may_answer.set()
     await until_kept(anna)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert (model.says.asked, blocks(await anna.session())[0]) == (["draft"], "10:00 Report")
 
 

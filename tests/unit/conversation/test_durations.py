@@ -24,7 +24,7 @@ async def begin(house: House, day: date, title: str, *, minutes: int | None, use
     person = Person(house, user)
     await person.start(day)
     await person.press("Plan this day")
-    await person.press("Proceed")
+    await person.press("Continue")
     await person.fill("tasks", title_1=title, minutes_1=minutes, one_thing="1", **more)
     return person
 
@@ -120,10 +120,10 @@ async def test_an_open_length_is_planned_as_usual_and_said_so(house: House) -> N
     hints = [getattr(field, "hint", "") for field in shown.fields]
     assert "Usually 1 h 30 min; leave it open to plan that." in hints
     more = await anna.look("tasks")
-    assert "Left open, I plan what you usually need: report 1 h 30 min." in " ".join(
+    assert "If you leave it open, I plan what you usually need: report 1 h 30 min." in " ".join(
         getattr(f, "hint", "") for f in more.fields
     )
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert "As long as you usually need: Report for Bolt, 1 h 30 min." in anna.words
     assert sum(await lengths(anna)) == 90
 

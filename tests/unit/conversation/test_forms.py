@@ -219,7 +219,7 @@ async def test_a_form_about_something_that_is_gone(anna: Person) -> None:
     )
     with pytest.raises(UserError) as lost:
         await anna.door.read_form(submission)
-    assert lost.value.message == "I don't know that session any more; start a new one with /timebox."
+    assert lost.value.message == "I can't find that plan any more. Start a new one with /timebox."
 
 
 async def test_an_edit_asks_only_for_what_differs(anna: Person) -> None:

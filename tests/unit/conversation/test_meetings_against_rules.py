@@ -70,7 +70,7 @@ async def test_it_is_asked_once_for_a_rule_a_meeting_and_a_day(anna: Person, hou
     meeting(house, "Standup", "09:30", "09:45")
     await anna.to_frame()
     await anna.press(ONCE)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert ONCE not in anna.labels()
     house.restart()
     await anna.press("Back")
@@ -91,7 +91,7 @@ async def test_it_stays_on_its_card_and_is_not_on_the_next_one(anna: Person, hou
     await anna.to_frame()
     await anna.pick("set_day_end", time(19))
     assert anna.words.count(ASKED) == 1
-    for step in ("Proceed", "Back"):
+    for step in ("Continue", "Back"):
         await anna.press(step)
         assert ASKED not in anna.words
     again = Person(house)
@@ -118,7 +118,7 @@ async def test_what_is_allowed_frees_no_time_for_the_plan(anna: Person, house: H
     meeting(house, "Standup", "09:30", "09:45")
     await anna.to_frame()
     await anna.press(ONCE)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.fill("tasks", title_1="Report", minutes_1=60)
     assert "11:00–12:00" in anna.words
 

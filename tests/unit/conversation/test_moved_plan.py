@@ -97,7 +97,7 @@ async def test_what_was_ticked_before_the_plan_moved_is_opened_again_on_its_new_
     for title in ("Bank", "Expenses", "Train"):
         await desk.adds(title, work={"kind": "do", "minutes": 10}, details={"kind": "shallow"})
     await anna.to_tasks()
-    for label in ("Add all 3 from the queue", "Put together", "Proceed", "Refine", "Commit to calendar", "☐ Bank"):
+    for label in ("Add all 3 from the queue", "Put together", "Continue", "Refine", "Commit to calendar", "☐ Bank"):
         await anna.press(label)
     about: dict[str, Any] = {"user_id": anna.user, "at": house.clock.now()}
     await house.coordinator.handle(

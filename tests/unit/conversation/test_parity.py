@@ -72,11 +72,11 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
     await look()
     await _rules(anna, found)
     await look()
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await look()
     await anna.fill("tasks", title_1="A", minutes_1=60, title_2="B", minutes_2=30, proceed=False)
     await look()
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await look()
     for minutes in ((420,), (280,), (100, 200)):
         await _too_much(anna, *minutes)
@@ -212,7 +212,7 @@ async def _boxed(house: House) -> set[tuple[TimeboxingStage, str]]:
     minutes: dict[str, Any] = {f"minutes_{row}": 15 for row in (1, 2, 3)}
     await person.fill("tasks", proceed=False, kind_1="errand", kind_2="errand", kind_3="errand", **titles, **minutes)
     found = set(actions(person))
-    for label in ("Put together", "Proceed", "Refine", "☐ Bank"):
+    for label in ("Put together", "Continue", "Refine", "☐ Bank"):
         await person.press(label)
         found |= set(actions(person))
     return {((await person.session()).stage, action) for action in found}
@@ -312,7 +312,7 @@ async def test_every_control_has_an_executor_or_a_form(anna: Person, house: Hous
 
 
 async def test_every_legal_move_is_offered_where_it_is_legal(anna: Person, house: House) -> None:
-    """S59: the table and the buttons agree, Stage 0's Proceed being called ``commit_date``. Retry in Stage 5 appears
+    """S59: the table and the buttons agree, Stage 0's Continue being called ``commit_date``. Retry in Stage 5 appears
     when a commit fails; its test is with the troubles."""
     found = await offered(anna, house)
     legal = {(stage, move) for stage, moves in TRANSITIONS.items() for move in moves}

@@ -51,7 +51,7 @@ async def test_lunch_set_once_is_in_the_frame_and_in_the_next_draft(anna: Person
     assert await names(house) == ["Lunch is at 13:00 for 1 h"]
     again = {field.name: field.value for field in (await anna.look("policy")).inputs}
     assert (again["lunch_start"], again["lunch_minutes"]) == (time(13), 60)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert "13:00 Lunch" in await drafted(anna)
     assert any(button.label == "How days are planned" for button in buttons_in(await anna.look("rules")))
 
@@ -79,7 +79,7 @@ async def test_a_routine_is_drafted_on_its_days_and_skipped_for_one(anna: Person
     assert "School run is planned on Monday and Tuesday at 08:10 for 35 min from now on." in anna.words
     version = (await house.store.constraints.of(ANNA))[-1]
     assert version.record.scope is Scope.PROFILE
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert "08:10 School run" in await drafted(anna)
 
 

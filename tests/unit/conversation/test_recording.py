@@ -139,7 +139,7 @@ async def test_a_first_message_and_a_draft_are_recorded_as_well(
     await anna.read()
     for text in ("ja", "weiter"):
         await anna.says(text)
-    await anna.press("Proceed")  # waits for the draft
+    await anna.press("Continue")  # waits for the draft
     await house.coordinator.aclose()
     turns = [parse_recorded_turn(json.loads(text), "a recording") for text in texts(tmp_path / "turns")]
     (read,) = [turn for turn in turns if isinstance(turn.runs[0], OpeningRun)]

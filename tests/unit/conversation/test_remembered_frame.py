@@ -59,7 +59,7 @@ async def test_what_is_known_fills_the_frame_and_the_draft(anna: Person, house: 
     assert f"**From what you told me:** work starts at 08:30 ({START})" in anna.words
     assert "you go to bed at 22:15 (“In bed by quarter past ten”)" in anna.words
     assert "I do not know yet when you get up and have lunch. Tell me once, and I keep to it." in anna.words
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await drafted(anna)
     assert await first_block(anna) == time(8, 30)
 
@@ -71,7 +71,7 @@ async def test_a_part_is_changed_for_the_day_and_the_rule_stays(anna: Person, ho
     await anna.pick("set_day_start", time(9, 30))
     assert await shown(anna) == (time(9, 30), time(18))
     assert "This day is different. Usually: work starts at 08:30." in anna.words
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await drafted(anna)
     assert await first_block(anna) == time(9, 30)
     tomorrow = Person(house)

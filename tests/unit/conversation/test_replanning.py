@@ -253,7 +253,7 @@ async def test_a_routine_outside_the_frame_keeps_its_hours(
     """S246"""
     await anna.to_frame()
     assert await anna.fill("routine", title="Gym", times=times, minutes=60, kind="H") is None
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.fill("tasks", title_1="Write report", minutes_1=60)
     assert planned(await anna.session())["Gym"] == "19:00-20:00"
     await anna.press("Refine")

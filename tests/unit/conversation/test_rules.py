@@ -47,9 +47,9 @@ def named(shown: Form) -> list[str]:
 async def test_nothing_but_one_quiet_way_while_there_are_no_rules(anna: Person) -> None:
     await anna.to_frame()
     assert anna.labels() == [
-        "Edit frame and lunch",
+        "Edit hours and lunch",
         "How days are planned",
-        "Proceed",
+        "Continue",
         "Add a rule",
         "Back",
         "Redo step",
@@ -194,7 +194,7 @@ async def test_a_form_over_one_rule_judges_it(anna: Person, house: House) -> Non
     assert words_in(shown).splitlines()[0] == "“Rule a” is confirmed."
     assert "Confirm" not in [b.label for b in buttons_in(shown)]
     shown = await anna.press_in(shown, "Not for this day")
-    assert "Not used: You set it aside for this session." in words_in(shown)
+    assert "Not used: You set it aside for this plan." in words_in(shown)
     shown = await anna.press_in(shown, "Use it for this day again")
     assert "Not used" not in words_in(shown)
     shown = await anna.press_in(shown, "Decline")

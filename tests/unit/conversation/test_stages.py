@@ -20,7 +20,7 @@ async def test_stage_0_offers_a_day_and_a_zone(anna: Person) -> None:
     assert anna.card.text == "Shall we plan Monday 2 March?"
     assert anna.words == (
         "Which day shall we plan?\n**Monday 2 March** 2026, in Europe/Amsterdam time\n"
-        "Meanwhile I am looking at that day on your calendar.\n"
+        "I am already reading your calendar for that day.\n"
     )
     assert anna.labels() == ["Plan this day", "Change time zone", "Cancel"]
     assert anna.root == "Planning Monday 2 March: is it the right day?"
@@ -111,7 +111,7 @@ async def test_three_hundred_meetings_are_counted(house: House, anna: Person) ->
     await anna.to_frame()
     assert "**On your calendar: 300 meetings**" in anna.words
     assert "- … and 275 more." in anna.words
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.fill("tasks", title_1="Breathe", minutes_1=30)
     assert "- Breathe: it needs 30 min, and the longest free stretch of the day is 0 min" in anna.words
     await anna.press("Refine")
@@ -138,7 +138,7 @@ async def test_the_frame_by_pickers_and_by_form(anna: Person) -> None:
 
 
 async def test_a_frame_that_makes_no_sense_loses_nothing(anna: Person) -> None:
-    """Issue: an end before a start: a clear sentence, nothing lost, Proceed only when it is mended (S54, S56)."""
+    """Issue: an end before a start: a clear sentence, nothing lost, Continue only when it is mended (S54, S56)."""
     await anna.to_frame()
     await anna.pick("set_day_start", time(19, 0))
     sentence = (
@@ -146,12 +146,12 @@ async def test_a_frame_that_makes_no_sense_loses_nothing(anna: Person) -> None:
         " Choose an end after the start, or an end in the night that follows."
     )
     assert sentence in anna.words
-    assert "Proceed" not in anna.labels()
+    assert "Continue" not in anna.labels()
     await anna.click("proceed", "collect_constraints")
     assert f"⚠️ {sentence}\nWhen does your day start, and when does it end?" in anna.words
     await anna.pick("set_day_end", time(2, 0))
     assert "19:00–02:00 (7 h, until the next day)" in anna.words
-    assert "Proceed" in anna.labels()
+    assert "Continue" in anna.labels()
     errors = await anna.fill("frame", day_start=time(14, 0), day_end=time(13, 0))
     assert errors is not None
     assert list(errors.errors) == ["day_end"]
@@ -161,7 +161,7 @@ async def test_the_frame_of_last_time_is_proposed(house: House, anna: Person) ->
     """S42: known defaults are not asked again."""
     await anna.to_frame()
     await anna.fill("frame", day_start=time(7, 0), day_end=time(15, 0), lunch_start=time(11, 30), lunch_minutes=30)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     again = Person(house)
     await again.to_frame()
     assert "08:00–15:00 (7 h), lunch around 11:30 for 30 min" in again.words
@@ -171,7 +171,7 @@ async def test_the_frame_of_last_time_is_proposed(house: House, anna: Person) ->
 
 
 async def test_stage_2_needs_something_to_do(anna: Person) -> None:
-    """S54, S56: no Proceed button, and a refusal on the server that names what is missing and asks one question."""
+    """S54, S56: no Continue button, and a refusal on the server that names what is missing and asks one question."""
     await anna.to_tasks()
     assert anna.labels() == ["Add tasks", "Goals", "Show my queue", "Back", "Redo step", "Cancel"]
     await anna.click("proceed", "capture_inputs")
@@ -391,8 +391,8 @@ async def test_another_day_keeps_tasks_and_drops_the_plan(house: House, anna: Pe
         await anna.press("Back")
     await anna.pick("choose_date", date(2026, 3, 3))
     await anna.press("Plan this day")
-    await anna.press("Proceed")
-    await anna.press("Proceed")
+    await anna.press("Continue")
+    await anna.press("Continue")
     assert anna.root == "Planning Tuesday 3 March: a first draft, 3 blocks"
     session = await anna.session()
     assert session.planning.plan is not None

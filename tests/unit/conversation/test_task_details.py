@@ -93,7 +93,7 @@ async def test_a_task_at_a_time_is_drafted_there(anna: Person) -> None:
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Report", minutes_1=120, title_2="Dentist", minutes_2=45, proceed=False)
     await anna.fill_row("Dentist", "task", size=1, at=DETAILED.at, kind="errand")
-    await anna.press("Proceed")
+    await anna.press("Continue")
     plan = (await anna.session()).planning.plan
     assert plan is not None
     assert [f"{b.start:%H:%M}" for b in resolve(plan) if b.event.name == "Dentist"] == ["14:00"]
@@ -103,7 +103,7 @@ async def test_a_task_at_a_time_outside_of_the_day_is_put_there(anna: Person, ho
     await anna.to_tasks()
     await anna.fill("tasks", title_1="Report", minutes_1=120, title_2="Dinner", minutes_2=90, proceed=False)
     await anna.fill_row("Dinner", "task", size=1, at=time(20), kind="family")
-    for label in ("Proceed", "Refine", "Commit to calendar"):
+    for label in ("Continue", "Refine", "Commit to calendar"):
         await anna.press(label)
     assert house.on_calendar()["Dinner"] == "20:00-21:30"
 
@@ -112,7 +112,7 @@ async def test_a_rule_about_work_is_not_one_about_family(anna: Person) -> None:
     """No work after half past five, said with the kinds that the form suggests, moves no dinner."""
     await anna.to_frame()
     await anna.fill("frame", day_end=time(21))
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.fill("tasks", title_1="Report", minutes_1=60, title_2="Dinner", minutes_2=60, proceed=False)
     await anna.fill_row("Dinner", "task", size=1, at=time(19), kind="family")
     await anna.fill_row("Report", "task", size=1, best="evening")
@@ -123,7 +123,7 @@ async def test_a_rule_about_work_is_not_one_about_family(anna: Person) -> None:
         "times": "17:30-24",
     }
     assert await anna.fill("rule_new", blocks=("DW", "SW", "PR"), **late) is None
-    await anna.press("Proceed")
+    await anna.press("Continue")
     plan = (await anna.session()).planning.plan
     assert plan is not None
     ends = {b.event.name: f"{b.start:%H:%M}-{b.end:%H:%M}" for b in resolve(plan)}
@@ -153,5 +153,5 @@ async def test_tasks_that_wait_for_each_other_are_refused(anna: Person) -> None:
     await anna.fill_row("Report", "task", size=1, after=(outline,))
     await anna.fill_row("Outline", "task", size=1, after=(report,))
     assert "“Outline” and “Report” would wait for each other. Clear “Comes after” for one of them." in anna.words
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert anna.words.index("Outline") < anna.words.index("Report")

@@ -35,7 +35,7 @@ def assert_leads(found: dict[str, tuple[datetime, datetime]]) -> None:
 async def test_the_way_is_drafted_moved_written_and_taken_back_with_its_task(anna: Person, house: House) -> None:
     """S259"""
     await with_dentist(anna)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     drafted = spans(await anna.session())
     assert_leads(drafted)
     assert (drafted[THERE][1] - drafted[THERE][0]).total_seconds() == 20 * 60
@@ -59,7 +59,7 @@ async def test_the_way_is_drafted_moved_written_and_taken_back_with_its_task(ann
 async def test_the_way_follows_a_task_that_is_dragged_on_the_calendar(anna: Person, house: House) -> None:
     """S259: the plan takes the ways along, and the next write puts them there."""
     await with_dentist(anna)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     drag(house, "Dentist", 180)
@@ -84,7 +84,7 @@ async def test_the_way_follows_a_task_that_is_dragged_on_the_calendar(anna: Pers
 async def test_a_way_that_a_person_moved_stays_where_it_was_put(anna: Person) -> None:
     """S259"""
     await with_dentist(anna)
-    await anna.press("Proceed")
+    await anna.press("Continue")
     await anna.press("Refine")
     before = spans(await anna.session())
     await anna.choose(HOME, "15 min later")

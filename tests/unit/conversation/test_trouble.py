@@ -281,10 +281,10 @@ async def test_two_rapid_commits_of_the_date_count_once(house: House, anna: Pers
 
 
 async def test_a_click_on_an_old_card_does_nothing(house: House, anna: Person) -> None:
-    """The second half of a double click on Proceed does not skip a step."""
+    """The second half of a double click on Continue does not skip a step."""
     await anna.to_frame()
-    proceed = next(c for c in anna.controls() if getattr(c, "label", "") == "Proceed")
-    await anna.press("Proceed")
+    proceed = next(c for c in anna.controls() if getattr(c, "label", "") == "Continue")
+    await anna.press("Continue")
     await anna.click("proceed", getattr(proceed, "target", ""))
     assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
     assert "That card was out of date, so I did nothing. This is where we are." in anna.words
@@ -310,7 +310,7 @@ async def test_a_conflicting_save_is_tried_again(house: House, anna: Person) -> 
     house.sessions = sessions
     house.coordinator = house.build_coordinator(submitter=house.submitter)
     sessions.armed = True
-    await anna.press("Proceed")
+    await anna.press("Continue")
     assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
 
 
@@ -349,7 +349,10 @@ async def test_a_slow_calendar_appears_when_it_answers(house: House, anna: Perso
     slow = SlowRead(house.submitter)
     house.coordinator = house.build_coordinator(submitter=slow, calendar_wait=0.01)
     await anna.to_frame()
-    assert "Your calendar is still loading; it appears here as soon as it answers. You can go on." in anna.words
+    assert (
+        "I am still reading your calendar. Your meetings appear here in a moment; you can go on meanwhile."
+        in anna.words
+    )
     assert "no meetings" not in anna.words
     slow.go.set()
     async with asyncio.timeout(60):

@@ -126,7 +126,7 @@ async def test_an_answer_to_no_question_says_so(spoken: House) -> None:
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
     await says(anna, wants("keep_plan"))
-    assert "That is not a question any more, so I changed nothing." in anna.words
+    assert "That question is settled already, so I changed nothing." in anna.words
 
 
 async def test_what_was_said_and_changed_last_is_known_to_the_next_reading(spoken: House) -> None:

@@ -29,7 +29,7 @@ EARLY = [said("must", "09:00", "09:30"), said("should", "10:00", "10:30"), said(
         (plan("DW 09:00 60 a"), MEETING, (), 1, "Move “a” away from the meeting it runs into."),
         (plan("DW 09:00 60 a"), SHORT, LEFT, 1, "Make room for “Taxes”, or take it off today's list."),
         (plan("DW 12:00 60 a"), ONE, (), 1, "Start “a” in the first half of the day."),
-        (plan("DW 12:00 60 b"), ONE, (), 1, "Give “a” a block: it is your one thing."),
+        (plan("DW 12:00 60 b"), ONE, (), 1, "Give “a” a block: it is the one thing that matters."),
         (plan("DW 09:00 60 a", "SW 10:00 15 b"), ONE, (), 2, "Leave ten minutes between “a” and “b”."),
         (plan("DW 09:00 60 a"), {**ONE, **LONG}, (), 2, "Put a meal or a real pause into the day."),
         (plan("DW 09:00 60 a", "R 10:00 10 b"), {**ONE, **LONG}, (), 2, "Put a meal or a real pause into the day."),
@@ -44,7 +44,7 @@ EARLY = [said("must", "09:00", "09:30"), said("should", "10:00", "10:30"), said(
         ),
         (
             plan("DW 09:00 30 a", "DW 09:40 30 b", "DW 10:20 30 c", "DW 11:00 30 d"), ONE, (), 3,
-            "There are 4 blocks of deep work; two or three of about 90 minutes are what a day holds.",
+            "There are 4 blocks of deep work. Two or three of about 90 minutes are enough for a day.",
         ),
         (
             plan("DW 09:00 60 a", "SW 10:10 20 b", "DW 10:35 60 c"), ONE, (), 3,

@@ -99,7 +99,7 @@ TOO_EARLY = frame_mistake(session(frame=WRONG)) or ""
             (
                 TOO_EARLY,
                 "When does your day start, and when does it end?",
-                "Rule: The frame of the day makes sense before anything is put into it.",
+                "Rule: The day needs its hours before anything is put into it.",
             ),
         ),
         (

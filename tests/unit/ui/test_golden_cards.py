@@ -45,7 +45,7 @@ async def walk(anna: Person, house: House) -> AsyncIterator[tuple[str, Card]]:
     yield "day-1-date", anna.card
     await anna.press("Plan this day")
     yield "day-2-frame", anna.card
-    await anna.press("Proceed")
+    await anna.press("Continue")
     yield "day-3-tasks-none", anna.card
     titles: dict[str, Any] = {
         "title_1": "Write report",

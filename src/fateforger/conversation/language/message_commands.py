@@ -314,7 +314,7 @@ def get_numbered(items: Sequence[T], number: int) -> T:
 
 NOTHING_PENDING = mark_message("Nothing here waits for a yes or a no just now, so I changed nothing.")
 WHICH_QUESTION = mark_message("More than one thing waits for your answer. Which one do you mean?")
-WHICH_OPTION = mark_message("A yes does not say which one. Please name it: {options}.")
+WHICH_OPTION = mark_message("Yes to which one? Please name it: {options}.")
 ONE_BY_ONE = mark_message(
     "Please say which of these you still want to do on this day, and what is done or not wanted any more."
 )
@@ -463,7 +463,7 @@ def _read_option(reply: TimeboxingUserReply, session: Session, words: OpenWords,
         case None if words.minutes is not None and 1 <= words.minutes <= 24 * 60:
             return ResizeTask(**head, task_id=task_id, minutes=words.minutes)
         case None:
-            raise BadInput(_("I could not tell what shall become of it; please use the buttons on the card."))
+            raise BadInput(_("I could not tell what you want to do with it. Please use the buttons on the card."))
 
 
 _PLAIN: Mapping[Intent, tuple[type[SessionCommandBase], Mapping[str, Any]]] = {

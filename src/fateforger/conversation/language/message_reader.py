@@ -103,7 +103,7 @@ UNSURE = mark_message(
     "The language model did not tell me in time what you want, so I took your message as information for this step."
 )
 NOTHING_FOUND = "nothing-found"
-REMEDY = mark_message("The buttons and forms on this card do the same.")
+REMEDY = mark_message("You can do the same with the buttons and forms on this card.")
 
 
 @dataclass(frozen=True, slots=True)

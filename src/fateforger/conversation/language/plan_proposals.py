@@ -150,14 +150,12 @@ class TimeboxPatcher:
         return PatchResult(change.patch, value.question, change.day)
 
 
-TOO_SLOW = mark_message(
-    "The language model took too long, so I drafted this day by my own rules; Redo step asks it again."
-)
+TOO_SLOW = mark_message("The language model took too long, so I drafted this day without it. Redo step asks it again.")
 NO_USE = mark_message(
-    "The language model gave me no draft that works, so I drafted this day by my own rules; Redo step asks it again."
+    "The language model gave me no draft that works, so I drafted this day without it. Redo step asks it again."
 )
 NO_ANSWER = mark_message(
-    "The language model does not answer at the moment, so I drafted this day by my own rules; Redo step asks it again."
+    "The language model does not answer at the moment, so I drafted this day without it. Redo step asks it again."
 )
 LONGEST_TITLE = 80
 

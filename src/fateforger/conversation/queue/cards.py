@@ -351,7 +351,7 @@ def build_pull_button(task: QueuedTask, label: str) -> Button:
 PAGE = 20
 """Tasks per page; each takes one of the hundred blocks of App Home."""
 LONGEST_OUTCOME = 160
-EMPTY_HOME = mark_message("Your queue is empty. What there is to do, and not on which day, goes here.")
+EMPTY_HOME = mark_message("Your queue is empty. Tasks that have no day yet wait here.")
 NOT_NOW = mark_message("I cannot look up your queue just now; open this page again in a moment.")
 
 

@@ -269,9 +269,9 @@ def build_parts_form(task: QueuedTask) -> Form:
                 name="goal", label=_("What is the goal?"), value=task.spec.title, max_length=1000, multiline=True
             ),
             lines("assumptions", _("What do you assume?"), _("One thing a line, also what seems obvious.")),
-            lines("probes", _("How could you find out cheaply whether that is so?"), _("One thing a line.")),
+            lines("probes", _("How could you check that cheaply?"), _("One thing a line.")),
             lines("parts", _("The parts that you know"), _("One a line; three to seven are enough for a start.")),
-            lines("open", _("Parts that nobody can say yet what they are"), _("One a line.")),
+            lines("open", _("Parts that are not clear yet"), _("One a line.")),
         ),
     )
 
@@ -312,7 +312,10 @@ def build_time_form(task: QueuedTask) -> Form:
         DateField(name="date", label=_("Day")),
         NumberField(name="minutes", label=_("Minutes"), value=minutes or 60, minimum=1, maximum=MAX_MINUTES),
         TimeField(
-            name="start", label=_("Starts at"), optional=True, hint=_("Left open, I take the first time that is free.")
+            name="start",
+            label=_("Starts at"),
+            optional=True,
+            hint=_("If you leave it open, I take the first free time."),
         ),
         title=_("Block time"),
         submit=_("Block time"),

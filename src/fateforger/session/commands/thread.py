@@ -112,7 +112,7 @@ class StageAction(SessionCommandBase):
     moves: ClassVar = {
         move: CardAction(move.value, label, partial(_read_move, move))
         for move, label in {
-            Move.PROCEED: mark_message("Proceed"),
+            Move.PROCEED: mark_message("Continue"),
             Move.BACK: mark_message("Back"),
             Move.REDO: mark_message("Redo step"),
             Move.CANCEL: mark_message("Cancel"),

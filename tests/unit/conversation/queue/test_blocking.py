@@ -47,7 +47,7 @@ async def test_where_no_draft_is_yet_it_is_something_to_do_on_that_day(anna: Des
     await anna.looks()
     assert (await anna.task(task.id)).state is TaskState.WAITING
     await person.read()
-    await person.press("Proceed")
+    await person.press("Continue")
     await anna.looks()
     assert (await anna.task(task.id)).outcome == "It has its time in the plan of Monday 2 March."
 

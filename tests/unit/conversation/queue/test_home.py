@@ -87,7 +87,7 @@ async def page(house: House, anna: Desk) -> Page:
 async def test_an_empty_queue_can_be_added_to(house: House) -> None:
     """S160"""
     page = Page(house)
-    assert await page.look() == "Your queue is empty. What there is to do, and not on which day, goes here.\n"
+    assert await page.look() == "Your queue is empty. Tasks that have no day yet wait here.\n"
     assert labels(page.card)[-1] == "Add a task"
 
 

@@ -91,7 +91,7 @@ async def test_a_question_changes_nothing_and_makes_no_task(talk: Begin) -> None
     """S149, S156: answered at once, in the person's language."""
     anna = await talk(wanting("question", answer="Es wartet nichts."))
     assert await anna.says("Was wartet auf mich?") is True
-    assert anna.words == "Es wartet nichts.\nIt went around your queue."
+    assert anna.words == "Es wartet nichts.\nIt did not go through your queue."
     assert await anna.tasks(ended=True) == ()
 
 

@@ -19,7 +19,7 @@ async def test_what_is_simple_is_done_at_once_with_a_note(anna: Desk) -> None:
     assert anna.words.startswith(
         "I go ahead right away. Note that this isn't tracked in your queue.\n\nI opened the plan"
     )
-    assert "It went around your queue." in anna.words
+    assert "It did not go through your queue." in anna.words
     after = await anna.task(task.id)
     assert (after.state, after.mode) == (TaskState.STOPPED, "direct")
     await anna.run_commands()
@@ -33,7 +33,7 @@ async def test_what_is_complex_stays_in_the_queue_with_the_line_that_pulls_it(an
     await anna.press("Do it now")
     assert anna.words == (
         "The rules of feature-dev apply to this, and only the queue checks them. I keep “Toggle” there: run "
-        f"`/pull {task.id}` to do it with all that.\n\nIt waits in your queue; nothing was carried out."
+        f"`/pull {task.id}` to do it with all that.\n\nIt waits in your queue. Nothing has started yet."
     )
     assert labels(anna.card) == ["Pull it now", "Do it anyway"]
     assert (await anna.task(task.id)).state is TaskState.ACTIVE

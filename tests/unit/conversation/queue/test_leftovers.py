@@ -26,7 +26,7 @@ async def person(house: House, anna: Desk) -> Person:
     await found.to_tasks()
     await found.press("Add")
     await found.fill("tasks", title_2="Taxes", minutes_2=60, proceed=False)
-    await found.press("Proceed")
+    await found.press("Continue")
     await found.press("Refine")
     await found.press("Commit to calendar")
     assert (await found.session()).sync.written is not None

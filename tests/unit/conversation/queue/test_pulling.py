@@ -37,7 +37,7 @@ async def test_a_task_is_acknowledged_with_all_that_applies(anna: Desk) -> None:
         "- When the test fails, it is time to implement\n"
         "- When the test passes, it is time to refactor or to commit\n"
         f"Run `/pull {task.id}` to start it, or just go on; I keep it for you.\n\n"
-        "It waits in your queue; nothing was carried out."
+        "It waits in your queue. Nothing has started yet."
     )
     assert labels(anna.card) == ["Pull it now", "Do it now", "Remind me…", "Show my queue"]
 
@@ -155,7 +155,7 @@ async def test_planning_a_day_opens_its_thread_once_and_is_done_with_the_commit(
     assert "I'll tick this task off once the day is on your calendar." in person.words
     await anna.looks()
     assert (await anna.task(task.id)).state is TaskState.WAITING
-    for label in ("Plan this day", "Proceed"):
+    for label in ("Plan this day", "Continue"):
         await person.press(label)
     await person.fill("tasks", title_1="Report", minutes_1=60)
     for label in ("Refine", "Commit to calendar"):

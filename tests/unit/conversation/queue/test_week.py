@@ -88,7 +88,7 @@ async def test_what_has_no_place_is_named_with_the_reason(anna: Desk) -> None:
     first = await adds(anna, "Build a shed", 1000, splittable=False)
     await adds(anna, "Paint the shed", 30, after=(first,))
     await plans(anna)
-    assert "Without a place on these days" in anna.words
+    assert "No room on these days" in anna.words
     assert "- Move house: Monday 2 March: " in anna.words
     assert "- Paint the shed: it comes after “Build a shed”, which has no place" in anna.words
 
