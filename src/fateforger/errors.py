@@ -11,6 +11,7 @@
     │   ├── CalendarError
     │   │   ├── CalendarUnreachable   no connection, time-out, server error
     │   │   ├── CalendarAuthFailed    the login expired or was refused
+    │   │   ├── CalendarNotConnected  the person has connected no calendar
     │   │   ├── CalendarNotFound      that calendar does not exist (any more)
     │   │   ├── CalendarReadOnly      it can be read but not written
     │   │   ├── CalendarIncomplete    the answer may be incomplete, so nothing may follow from it
@@ -112,6 +113,10 @@ class CalendarUnreachable(CalendarError):
 
 class CalendarAuthFailed(CalendarError):
     """The login expired or was refused."""
+
+
+class CalendarNotConnected(CalendarError):
+    """The person has connected no calendar here."""
 
 
 class CalendarNotFound(CalendarError):

@@ -8,7 +8,6 @@ import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from fateforger.adapters.optimizer.process import is_installed, optimize
 from fateforger.adapters.painter import render_in_thread
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.store import Store
+from fateforger.app.calendars import OpenCalendar, PersonCalendars
 from fateforger.app.health import build_external_list
 from fateforger.app.memory import build_memory
 from fateforger.app.people import build_personal_data
@@ -39,14 +39,12 @@ from fateforger.app.resources import (
 )
 from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.app.web import WebServer
-from fateforger.calendar.access import read_day
-from fateforger.calendar.model import Ledger, Snapshot
-from fateforger.calendar.ports import Calendar, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
 from fateforger.conversation.background_updates import Improver
 from fateforger.conversation.calendar_watch import Watcher
+from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.durations import DurationService
 from fateforger.conversation.language.model_calls import CountingModel
@@ -258,26 +256,6 @@ class _Resources:
     replica: str
 
 
-@dataclass(frozen=True, slots=True)
-class _BackgroundReader:
-    """The watcher's reads of the calendar. They leave most of the request budget to the reads that people wait for."""
-
-    engine: CalendarSubmitter
-    calendar: Calendar
-    journal: Journal
-
-    @property
-    def writing(self) -> bool:
-        return self.engine.writing
-
-    async def read(self, day: date, tz: str) -> tuple[Snapshot, Ledger]:
-        return await read_day(self.calendar, self.journal, day, tz)
-
-    async def late(self) -> tuple[str, ...]:
-        """Return a sentence for each event that reached the calendar after its undo."""
-        return await self.engine.late(self.calendar)
-
-
 @asynccontextmanager
 async def open_app(settings: Settings) -> AsyncIterator[App]:
     """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError``."""
@@ -292,7 +270,10 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         login = _build_login(settings, web)
         await _serve_pages(resources, web, login, local, health.route)
         stack.push_async_callback(calendar.aclose)
-        engine = submitter(settings, calendar, store.journal, clock, role="house")
+        build_engine = partial(submitter, settings, journal=store.journal, clock=clock, role="house")
+        engine = build_engine(calendar)
+        configured = OpenCalendar(engine, calendar.in_background(), store.journal)
+        calendars = PersonCalendars(configured, resources.ownership, build_engine)
         model = _open_model(resources)
         index = build_memory(settings)
         stack.push_async_callback(index.aclose)
@@ -301,7 +282,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             store.constraints, store.jobs, clock, index=health.indexing, reads_words=model is not None
         )
         tools = _build_tools(resources, memory, model)
-        coordinator = _build_coordinator(resources, engine, memory, tools)
+        coordinator = _build_coordinator(resources, calendars, memory, tools)
         stack.push_async_callback(coordinator.aclose)
         await _take_over_claims(resources)
         recovery = BackgroundTasks()
@@ -309,10 +290,9 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         recovery.start(_recover_transactions(engine), name="recovery")
         await asyncio.to_thread(warm_up)
         health.slack = slack = SlackApp(login, _build_slack_services(resources, coordinator, memory, engine))
-        watched = _BackgroundReader(engine, calendar.in_background(), store.journal)
         handlers = (
             *slack.handlers,
-            *_build_handlers(resources, watched),
+            *_build_handlers(resources, calendars),
             Repeated(INDEXING, health.indexing.run_once),
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
@@ -373,12 +353,12 @@ def _build_tools(resources: _Resources, memory: MemoryService, model: Model | No
 
 
 def _build_coordinator(
-    resources: _Resources, engine: CalendarSubmitter, memory: MemoryService, tools: Tools
+    resources: _Resources, calendars: Calendars, memory: MemoryService, tools: Tools
 ) -> PlanningCoordinator:
     settings, clock, store = resources.settings, resources.clock, resources.store
     return PlanningCoordinator(
         sessions=store.sessions,
-        submitter=engine,
+        calendars=calendars,
         clock=clock,
         calendar_write=settings.calendar_write,
         ownership=resources.ownership,
@@ -448,7 +428,7 @@ def _select_lanes(settings: Settings) -> tuple[Row, ...]:
     return tuple(row for row in LANES if not off.get(row.name))
 
 
-def _build_handlers(resources: _Resources, watched: _BackgroundReader) -> Iterator[Handler]:
+def _build_handlers(resources: _Resources, calendars: Calendars) -> Iterator[Handler]:
     """Yield the handlers of the background work that needs neither Slack nor the services of a turn."""
     settings, store, clock = resources.settings, resources.store, resources.clock
     sessions, jobs, constraints = store.sessions, store.jobs, store.constraints
@@ -459,5 +439,5 @@ def _build_handlers(resources: _Resources, watched: _BackgroundReader) -> Iterat
     if (model := _open_model(resources)) is not None:
         yield build_extract_handler(build_interpreter(model), jobs, sessions, clock)
     if seconds := settings.watch_seconds:
-        watcher = Watcher(sessions=sessions, jobs=jobs, calendar=watched, clock=clock, seconds=seconds)
+        watcher = Watcher(sessions=sessions, jobs=jobs, calendars=calendars, clock=clock, seconds=seconds)
         yield Repeated(WATCHING, watcher.run_once, seconds=seconds)

@@ -134,12 +134,15 @@ class BackgroundUpdates:
             before = await self._load(command.session_id)
             if before is None or command.command_id in before.thread.handled:
                 return
-            look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
+            look = await self._looker.wait(before.user_id, before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
             if look is None:
                 return
             late = await self._effects.take_back_late(look, before, command.command_id)
             if late:
-                look = await self._looker.wait(before.date, before.tz, seconds=REREAD_WAIT, fresh=True) or look
+                look = (
+                    await self._looker.wait(before.user_id, before.date, before.tz, seconds=REREAD_WAIT, fresh=True)
+                    or look
+                )
             known = before
             if look.snapshot is not None and is_in_doubt(before):
                 known = await self._effects.find_out(before)
@@ -212,7 +215,7 @@ class BackgroundUpdates:
 
     def show_when_read(self, session: Session) -> None:
         """Show the calendar once it answers after all."""
-        look = self._looker.begin(session.date, session.tz)
+        look = self._looker.begin(session.user_id, session.date, session.tz)
         self._late.start(self._apply_read(session.id, look), name=f"calendar of {session.id}")
 
     @property

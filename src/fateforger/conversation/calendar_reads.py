@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -18,6 +18,7 @@ from fateforger.calendar.merge import FIELDS, TOPICS
 from fateforger.calendar.model import WRITES, DesiredDay, Head, Ledger, Snapshot, SyncPlan
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import OpState
+from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.turn_values import DayReading
 from fateforger.errors import WorldError
 from fateforger.planning.timing import zone
@@ -30,8 +31,6 @@ from fateforger.workers.supervisor import BackgroundTasks
 
 KEPT_FOR = timedelta(seconds=30)
 """Age from which a result is read again."""
-
-Read = Callable[[date, str], Awaitable[tuple[Snapshot, Ledger]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,36 +48,40 @@ class _PendingRead:
     task: asyncio.Task[Look]
 
 
-class Looker:
-    """Reads each day and zone once at a time; concurrent callers share the read."""
+_LookKey = tuple[str, date, str]
+"""Person, day, zone."""
 
-    def __init__(self, read: Read, clock: Clock) -> None:
-        self._read = read
+
+class Looker:
+    """Reads each day of a person, in a zone, once at a time; concurrent callers for the same person share the read."""
+
+    def __init__(self, calendars: Calendars, clock: Clock) -> None:
+        self._calendars = calendars
         self._clock = clock
-        self._looks: dict[tuple[date, str], _PendingRead] = {}
+        self._looks: dict[_LookKey, _PendingRead] = {}
         self._tasks = BackgroundTasks()
 
-    def begin(self, day: date, tz: str, *, fresh: bool = False) -> asyncio.Task[Look]:
+    def begin(self, user_id: str, day: date, tz: str, *, fresh: bool = False) -> asyncio.Task[Look]:
         """Return the read in progress or a recent one, otherwise start a new one. ``fresh`` excludes finished reads."""
-        known = self._looks.get((day, tz))
+        known = self._looks.get((user_id, day, tz))
         if known is not None and not self._stale(known, fresh=fresh):
             return known.task
         self._looks = {key: look for key, look in self._looks.items() if not self._stale(look, fresh=False)}
-        task = self._tasks.start(self._look(day, tz), name=f"look at {day}", awaited=True)
-        self._looks[day, tz] = _PendingRead(self._clock.now(), task)
+        task = self._tasks.start(self._look(user_id, day, tz), name=f"look at {day}", awaited=True)
+        self._looks[user_id, day, tz] = _PendingRead(self._clock.now(), task)
         return task
 
-    async def wait(self, day: date, tz: str, *, seconds: float, fresh: bool = False) -> Look | None:
+    async def wait(self, user_id: str, day: date, tz: str, *, seconds: float, fresh: bool = False) -> Look | None:
         """Return the result of a read, or ``None`` if it takes too long; the read continues."""
-        task = self.begin(day, tz, fresh=fresh)
+        task = self.begin(user_id, day, tz, fresh=fresh)
         done, _ = await asyncio.wait({task}, timeout=seconds)
         return task.result() if done else None
 
-    def forget(self, day: date, tz: str) -> None:
+    def forget(self, user_id: str, day: date, tz: str) -> None:
         """Discard the result for a day that was written to, because it is out of date."""
-        known = self._looks.get((day, tz))
+        known = self._looks.get((user_id, day, tz))
         if known is not None and known.task.done():
-            del self._looks[day, tz]
+            del self._looks[user_id, day, tz]
 
     async def aclose(self) -> None:
         """Stop reading."""
@@ -91,9 +94,10 @@ class Looker:
         failed = look.task.cancelled() or look.task.exception() is not None or look.task.result().error is not None
         return fresh or failed or self._clock.now() - look.at > KEPT_FOR
 
-    async def _look(self, day: date, tz: str) -> Look:
+    async def _look(self, user_id: str, day: date, tz: str) -> Look:
         try:
-            snapshot, ledger = await self._read(day, tz)
+            calendar = await self._calendars.of(user_id)
+            snapshot, ledger = await calendar.read(day, tz)
         except WorldError as error:
             return Look(error=error.message)
         return Look(snapshot, ledger)

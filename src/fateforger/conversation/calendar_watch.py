@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Protocol
 
 from fateforger.calendar.late_creates import may_be_late
-from fateforger.conversation.calendar_reads import Look, Read, build_reading
+from fateforger.conversation.calendar_reads import Look, build_reading
+from fateforger.conversation.calendars import Calendars, WatchedCalendar
 from fateforger.conversation.turn_values import DayReading, apply_reading
 from fateforger.errors import CalendarUnreachable, WorldError
 from fateforger.planning.timing import local_day, zone
@@ -189,25 +189,14 @@ SLOW_SECONDS = 120.0
 WATCHED_FOR = timedelta(hours=6)
 """Time after an action until the day of the session is no longer read."""
 REQUESTS_A_MINUTE = 40.0
-"""Maximum number of requests per minute for all reads together: less than the budget for background reads."""
+"""Maximum number of requests per minute for all reads of one person: less than the budget for background reads."""
 LONGEST_REST = 300.0
 """Maximum seconds between two reads of a calendar that does not answer."""
 ASK_AGAIN = timedelta(seconds=15)
 """Time after which a session that was notified of a change, but does not show it yet, is notified again."""
 
-Day = tuple[date, str]
-
-
-class WatchedCalendar(Protocol):
-    """The part of :class:`fateforger.calendar.submitter.CalendarSubmitter` that the watcher needs."""
-
-    @property
-    def read(self) -> Read: ...
-
-    @property
-    def writing(self) -> bool: ...
-
-    async def late(self) -> tuple[str, ...]: ...
+Day = tuple[str, date, str]
+"""Person, day, zone."""
 
 
 def poll_interval(session: Session, now: datetime, seconds: float = WATCH_SECONDS) -> float | None:
@@ -245,7 +234,7 @@ class _JudgedRead:
 
 
 class Watcher:
-    """Reads each day once, however many sessions plan it, and not while a plan is being written.
+    """Reads each day of a person once, however many sessions plan it, and not while a plan is being written.
 
     A relevant change is queued on the session's lane, in order with the person's commands; an unchanged day has no
     effect. There is no persistent state: ``sessions`` lists the open sessions. ``seconds`` is the interval while the
@@ -257,14 +246,14 @@ class Watcher:
         *,
         sessions: Sessions,
         jobs: Jobs,
-        calendar: WatchedCalendar,
+        calendars: Calendars,
         clock: Clock,
         seconds: float = WATCH_SECONDS,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._sessions = sessions
         self._jobs = jobs
-        self._calendar = calendar
+        self._calendars = calendars
         self._clock = clock
         self._seconds = seconds
         self._jitter = jitter
@@ -277,39 +266,42 @@ class Watcher:
         days: dict[Day, list[Session]] = {}
         for session in await self._sessions.touched_since(now - WATCHED_FOR):
             if poll_interval(session, now, self._seconds) is not None:
-                days.setdefault((session.date, session.tz), []).append(session)
+                days.setdefault((session.user_id, session.date, session.tz), []).append(session)
         self._visits = {day: visits for day, visits in self._visits.items() if day in days}
         open_ids = {session.id for watched in days.values() for session in watched}
         self._judged = {key: judged for key, judged in self._judged.items() if key in open_ids}
         for day, watched in days.items():
-            if self._due(day, watched) and not self._calendar.writing:
-                await self._visit(day, watched)
+            if not self._due(day, watched):
+                continue
+            calendar = await self._calendars.watched(day[0])
+            if not calendar.writing:
+                await self._visit(day, watched, calendar)
 
     def _due(self, day: Day, watched: Sequence[Session]) -> bool:
         visits, now = self._visits.get(day), self._clock.now()
         if visits is None:
             return True
         paces = [p for session in watched if (p := poll_interval(session, now, self._seconds)) is not None]
-        spent = sum(each.cost for each in self._visits.values())
+        spent = sum(each.cost for (person, *_), each in self._visits.items() if person == day[0])
         rest = max(min(paces, default=SLOW_SECONDS), 60.0 * spent / REQUESTS_A_MINUTE)
         rest = max(rest, visits.asked)
         if visits.failures:
             rest = max(rest, min(LONGEST_REST, rest * 2.0 ** min(visits.failures, 20)) * visits.spread)
         return now - visits.at >= timedelta(seconds=rest)
 
-    async def _visit(self, day: Day, watched: Sequence[Session]) -> None:
+    async def _visit(self, day: Day, watched: Sequence[Session], calendar: WatchedCalendar) -> None:
         visits = self._visits.setdefault(day, _PollState(self._clock.now()))
         visits.at, visits.asked = self._clock.now(), 0.0
         try:
-            snapshot, ledger = await self._calendar.read(*day)
-            late = may_be_late(snapshot, ledger) and bool(await self._calendar.late())
+            snapshot, ledger = await calendar.read(*day[1:])
+            late = may_be_late(snapshot, ledger) and bool(await calendar.late())
         except WorldError as error:
             if isinstance(error, CalendarUnreachable) and error.retry_after is not None:
                 visits.asked = error.retry_after  # it is healthy, but wants fewer requests
                 return
             visits.failures += 1
             visits.spread = 0.5 + self._jitter() / 2
-            log.info("the calendar of %s cannot be watched: %s", day[0], error.message)
+            log.info("the calendar of %s cannot be watched: %s", day[1], error.message)
             return
         visits.failures = 0
         visits.cost = 1 + len(snapshot.fetched)

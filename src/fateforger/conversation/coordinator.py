@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.background_updates import BackgroundUpdates, Improver
 from fateforger.conversation.calendar_reads import Looker
+from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.drafts import Drafts
-from fateforger.conversation.effects import Effects, Submitter
+from fateforger.conversation.effects import Effects
 from fateforger.conversation.memory_service import NO_ZONE, MemoryService, RuleService
 from fateforger.conversation.queue.service import FORMS as TASK_FORMS
 from fateforger.conversation.queue.service import QueueService
@@ -108,7 +109,8 @@ class PlanningCoordinator:
 
     ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
     free text, ``memory`` knows the person's constraints, ``outside`` reads an external task list, ``proposals`` holds
-    the proposals of agents, and ``logbook`` records each turn. ``ownership`` decides who owns the calendar,
+    the proposals of agents, and ``logbook`` records each turn. ``calendars`` opens the calendar
+    of a person. ``ownership`` decides who owns the configured one,
     ``languages`` in which language each person is answered. ``model``
     and ``outside`` are ``None`` where none is configured. With an ``improver``, a thread shows a first plan at once,
     and the better one when it is found.
@@ -118,7 +120,7 @@ class PlanningCoordinator:
         self,
         *,
         sessions: Sessions,
-        submitter: Submitter,
+        calendars: Calendars,
         clock: Clock,
         ownership: Ownership,
         memory: MemoryService,
@@ -139,7 +141,7 @@ class PlanningCoordinator:
         self._ownership = ownership
         self._languages = languages
         self._proposals = proposals
-        self._looker = Looker(submitter.read, clock)
+        self._looker = Looker(calendars, clock)
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
         self._tasks = tasks
@@ -148,7 +150,7 @@ class PlanningCoordinator:
         self._alone = RuleService(sessions, memory, clock)
         self._forms = FormService(sessions, memory, self._alone, clock)
         effects = Effects(
-            submitter, self._looker, calendar_wait=calendar_wait, memory=memory, proposals=proposals, tasks=tasks
+            calendars, self._looker, calendar_wait=calendar_wait, memory=memory, proposals=proposals, tasks=tasks
         )
         self._later = BackgroundUpdates(
             sessions=sessions,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import date
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 from fateforger.calendar.access import WriteProgressCallback
 from fateforger.calendar.history import build_rows, find_undo_scope, is_in_effect, list_undone
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import Transaction
 from fateforger.conversation.calendar_reads import Looker, build_reading, predict_snapshot
+from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.turn_values import GoBack, ReadHistory, apply_reading
 from fateforger.conversation.write_results import (
     build_report,
@@ -36,27 +36,11 @@ from fateforger.values import replace
 NOT_ALL = mark_message("I could not take all of it back; press the button again in a moment.")
 
 
-class Historian(Protocol):
-    """The part of :class:`fateforger.calendar.submitter.CalendarSubmitter` that the history needs."""
-
-    async def history(self, day: date) -> tuple[Transaction, ...]: ...
-
-    async def undo_since(
-        self,
-        transaction_id: str,
-        *,
-        cause: str,
-        newest: str | None = None,
-        context: Mapping[str, Any] | None = None,
-        told: WriteProgressCallback = ...,
-    ) -> SyncResult: ...
-
-
 class HistoryService:
     """Applies history commands to a session. ``StoreError`` is raised to the caller."""
 
-    def __init__(self, submitter: Historian, looker: Looker) -> None:
-        self._submitter = submitter
+    def __init__(self, calendars: Calendars, looker: Looker) -> None:
+        self._calendars = calendars
         self._looker = looker
 
     async def show(self, effect: ReadHistory, session: Session) -> Session:
@@ -70,13 +54,15 @@ class HistoryService:
 
     async def has_begun_to_write(self, session: Session, cause: str) -> bool:
         """Check whether a command has begun to write to the session's day."""
-        return any(transaction.cause == cause for transaction in await self._submitter.history(session.date))
+        calendar = await self._calendars.of(session.user_id)
+        return any(transaction.cause == cause for transaction in await calendar.history(session.date))
 
     async def refresh(self, session: Session, *, said: bool = True) -> Session:
         """Update the open history; ``said`` keeps its messages."""
         if session.thread.history is None:
             return session
-        rows = build_rows(await self._submitter.history(session.date), session=session.id)
+        calendar = await self._calendars.of(session.user_id)
+        rows = build_rows(await calendar.history(session.date), session=session.id)
         listed = rows[: session.thread.history.listed]
         newest = rows[0].transaction if rows else ""
         view = replace(session.thread.history, rows=listed, total=len(rows), newest=newest)
@@ -87,9 +73,10 @@ class HistoryService:
         self, effect: GoBack, session: Session, before: Session, cause: str, told: WriteProgressCallback
     ) -> Session:
         """Undo a write and all later ones. A failure changes nothing, and the card and the history both say so."""
-        history = await self._submitter.history(session.date)
+        calendar = await self._calendars.of(session.user_id)
+        history = await calendar.history(session.date)
         try:
-            result = await self._submitter.undo_since(
+            result = await calendar.undo_since(
                 effect.transaction,
                 cause=cause,
                 newest=effect.newest,
@@ -102,7 +89,7 @@ class HistoryService:
             lines = (_("I could not take that back: {message}", message=error.message), _("Nothing has changed."))
             return _add_notice(before, lines, refused=True)
         finally:
-            self._looker.forget(session.date, session.tz)
+            self._looker.forget(session.user_id, session.date, session.tz)
         return await self._apply_result(session, before, result)
 
     async def _apply_result(self, session: Session, before: Session, result: SyncResult) -> Session:
@@ -111,7 +98,8 @@ class HistoryService:
         if report.status in {"partial", "failed"}:
             kept = before.with_day(snapshot=predict_snapshot(before.day.snapshot, result)).with_sync(last_sync=report)
             return _add_notice(kept, (_(NOT_ALL), *report.sentences), refused=True)
-        history = await self._submitter.history(session.date)
+        calendar = await self._calendars.of(session.user_id)
+        history = await calendar.history(session.date)
         ids = () if result.transaction is None else list_undone(result.transaction)
         gone_back = [t for t in history if t.id in ids]
         plan = find_plan_before(gone_back, session)
@@ -132,7 +120,7 @@ class HistoryService:
         """Return the session with the person's own changes in the calendar, which an undo keeps (S90, S242)."""
         if session.planning.plan is None or session.stage.number < TimeboxingStage.REFINE.number:
             return session
-        look = await self._looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+        look = await self._looker.wait(session.user_id, session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
         if look is None or look.snapshot is None:
             return session
         return apply_reading(session, build_reading(session.with_day(snapshot=None), look))

@@ -8,18 +8,17 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-from collections.abc import Collection, Mapping
-from typing import Any, Protocol, assert_never
+from typing import Any, assert_never
 
 from fateforger.calendar.access import Wait, WriteProgressCallback
 from fateforger.calendar.descriptions import describe_plan
 from fateforger.calendar.late_creates import may_be_late
-from fateforger.calendar.merge import Choices
-from fateforger.calendar.model import SafetyCheckKind, SyncPlan
+from fateforger.calendar.model import SafetyCheckKind
 from fateforger.calendar.results import SyncResult
 from fateforger.conversation.agent_proposals import ProposalService
-from fateforger.conversation.calendar_reads import Look, Looker, Read, build_reading
-from fateforger.conversation.day_history import Historian, HistoryService
+from fateforger.conversation.calendar_reads import Look, Looker, build_reading
+from fateforger.conversation.calendars import Calendars, Submitter
+from fateforger.conversation.day_history import HistoryService
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import WRITING
@@ -64,18 +63,12 @@ from fateforger.text import gettext as _
 from fateforger.values import replace
 
 
-class Previewer(Protocol):
-    """The part of :class:`fateforger.calendar.submitter.CalendarSubmitter` that a preview needs."""
-
-    async def preview(self, plan: TBPlan, *, choices: Choices = ...) -> SyncPlan: ...
-
-
-async def open_preview(effect: Preview, session: Session, submitter: Previewer, looker: Looker) -> Session:
+async def open_preview(effect: Preview, session: Session, submitter: Submitter, looker: Looker) -> Session:
     """Return the session with an open preview. The calendar is read as for a commit.
 
     Nothing of that read is kept, so that the next one finds the same news.
     """
-    look = await looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+    look = await looker.wait(session.user_id, session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
     reading = None if look is None else build_reading(session, look)
     looked = (
         session if reading is None or reading.snapshot is None else settle_questions(apply_reading(session, reading))
@@ -120,35 +113,6 @@ def _with_preview(session: Session, view: PreviewView) -> Session:
 log = logging.getLogger(__name__)
 
 
-class Submitter(Historian, Previewer, Protocol):
-    """The part of :class:`fateforger.calendar.submitter.CalendarSubmitter` that the coordinator needs."""
-
-    @property
-    def read(self) -> Read: ...
-
-    async def find_out(self, transaction_id: str) -> SyncResult | None: ...
-
-    async def submit_plan(
-        self,
-        plan: TBPlan,
-        *,
-        cause: str,
-        group: str | None = None,
-        context: dict[str, Any] | None = None,
-        confirmed: Collection[SafetyCheckKind] = (),
-        choices: Choices = ...,
-        told: WriteProgressCallback = ...,
-    ) -> SyncResult: ...
-
-    async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None: ...
-
-    async def take_back_late(self, *, cause: str) -> tuple[str, ...]: ...
-
-    async def undo_group(
-        self, group: str, *, cause: str, context: Mapping[str, Any] | None = None, told: WriteProgressCallback = ...
-    ) -> SyncResult: ...
-
-
 class Effects:
     """Carries out effects and applies their results to the session.
 
@@ -158,7 +122,7 @@ class Effects:
 
     def __init__(
         self,
-        submitter: Submitter,
+        calendars: Calendars,
         looker: Looker,
         *,
         calendar_wait: float,
@@ -166,12 +130,12 @@ class Effects:
         proposals: ProposalService,
         tasks: QueueService,
     ) -> None:
-        self._submitter = submitter
+        self._calendars = calendars
         self._tasks = tasks
         self._proposals = proposals
         self._memory = memory
         self._looker = looker
-        self.past = HistoryService(submitter, looker)
+        self.past = HistoryService(calendars, looker)
         self._calendar_wait = calendar_wait
 
     async def carry_out(  # noqa: C901, PLR0912  one line per kind of effect
@@ -199,7 +163,7 @@ class Effects:
             case GoBack():
                 return await self.past.go_back(effect, session, before, cause, told)
             case Preview():
-                return await open_preview(effect, session, self._submitter, self._looker)
+                return await open_preview(effect, session, await self._calendars.of(session.user_id), self._looker)
             case DraftDay():
                 return session  # carried out before, while the turn could still be stopped
             case WriteMemory():
@@ -235,18 +199,20 @@ class Effects:
 
         Writes nothing to the calendar. A failure loses nothing.
         """
+        calendar = await self._calendars.of(session.user_id)
         with contextlib.suppress(UserError, CalendarError):
-            await self._submitter.take_note(plan, cause=cause, group=session.sync.write_group)
+            await calendar.take_note(plan, cause=cause, group=session.sync.write_group)
 
     async def find_out(self, session: Session) -> Session:
         """Return the session with the result of its latest write, if that was unknown and can be found out now."""
-        history = await self._submitter.history(session.date)
+        calendar = await self._calendars.of(session.user_id)
+        history = await calendar.history(session.date)
         latest = next((t for t in history if t.context.get("session") == session.id), None)
         try:
-            result = None if latest is None else await self._submitter.find_out(latest.id)
+            result = None if latest is None else await calendar.find_out(latest.id)
         except (UserError, CalendarError):
             return session
-        return apply_found_result(session, result, await self._submitter.history(session.date))
+        return apply_found_result(session, result, await calendar.history(session.date))
 
     async def take_back_late(self, look: Look, session: Session, cause: str) -> tuple[str, ...]:
         """Remove writes that reached the calendar after their undo, and return a sentence for each.
@@ -255,25 +221,29 @@ class Effects:
         """
         if look.snapshot is None or look.ledger is None or not may_be_late(look.snapshot, look.ledger):
             return ()
+        calendar = await self._calendars.of(session.user_id)
         try:
-            return await self._submitter.take_back_late(cause=cause)
+            return await calendar.take_back_late(cause=cause)
         except (UserError, CalendarError) as error:
             log.info("what arrived late cannot be removed now: %s", error.message)
             return ()
         finally:
-            self._looker.forget(session.date, session.tz)
+            self._looker.forget(session.user_id, session.date, session.tz)
 
     async def _read(self, effect: ReadCalendar, session: Session) -> Session:
         if not effect.wait:
-            self._looker.begin(effect.day, effect.tz, fresh=effect.fresh)
+            self._looker.begin(session.user_id, effect.day, effect.tz, fresh=effect.fresh)
             return session
-        look = await self._looker.wait(effect.day, effect.tz, seconds=self._calendar_wait, fresh=effect.fresh)
+        look = await self._looker.wait(
+            session.user_id, effect.day, effect.tz, seconds=self._calendar_wait, fresh=effect.fresh
+        )
         return session if look is None else apply_reading(session, build_reading(session, look))
 
     async def _write(self, effect: WriteCalendar, session: Session, cause: str, told: WriteProgressCallback) -> Session:
         plan = session.planning.plan or TBPlan(date=session.date, tz=session.tz)
+        calendar = await self._calendars.of(session.user_id)
         try:
-            result = await self._submitter.submit_plan(
+            result = await calendar.submit_plan(
                 plan,
                 cause=cause,
                 group=effect.group,
@@ -287,7 +257,7 @@ class Effects:
         except (UserError, CalendarError) as error:
             return apply_failed_submit(session, (error.message,))
         finally:
-            self._looker.forget(session.date, session.tz)
+            self._looker.forget(session.user_id, session.date, session.tz)
         return apply_submit(session, result)
 
     async def _undo_update(
@@ -295,25 +265,27 @@ class Effects:
     ) -> Session:
         context = {"session": session.id, "deed": "undo_update", "plan_before": _dump_plan(session.planning.plan)}
         context |= dump_facts(facts_of(session))
+        calendar = await self._calendars.of(session.user_id)
         result: SyncResult | None = None
         for transaction in effect.transactions:
             try:
-                result = await self._submitter.undo_since(transaction, cause=cause, context=context, told=told)
+                result = await calendar.undo_since(transaction, cause=cause, context=context, told=told)
                 break
             except NotUndoable:
                 continue  # already undone by another command: only the plan is left to restore
             except (UserError, CalendarError) as error:
                 return before.refuse(_("I could not take that back: {reason}", reason=error.message))
             finally:
-                self._looker.forget(session.date, session.tz)
-        return apply_update_undo(session, result, await self._submitter.history(session.date))
+                self._looker.forget(session.user_id, session.date, session.tz)
+        return apply_update_undo(session, result, await calendar.history(session.date))
 
     async def _undo_group(
         self, effect: UndoGroup, session: Session, before: Session, cause: str, told: WriteProgressCallback
     ) -> Session:
         context = {"session": session.id, "deed": "undo_group"}
+        calendar = await self._calendars.of(session.user_id)
         try:
-            result = await self._submitter.undo_group(effect.group, cause=cause, context=context, told=told)
+            result = await calendar.undo_group(effect.group, cause=cause, context=context, told=told)
         except NotUndoable as error:
             return apply_missing_group(session, error.message)
         except (UserError, CalendarError) as error:
@@ -321,7 +293,7 @@ class Effects:
                 _("I could not take it back: {reason}", reason=error.message), _("Nothing has changed.")
             )
         finally:
-            self._looker.forget(session.date, session.tz)
+            self._looker.forget(session.user_id, session.date, session.tz)
         return apply_group_undo(session, result)
 
 

@@ -258,7 +258,7 @@ class SessionStarter:
 
     def _look_ahead(self, session: Session) -> None:
         """Start to read what Stage 1 shows, before it is needed (S39, S102)."""
-        self.looker.begin(session.date, session.tz)
+        self.looker.begin(session.user_id, session.date, session.tz)
         if self.outside is not None:
             self.outside.begin()
         self.memory.begin(session.user_id)

@@ -461,7 +461,7 @@ class Turns:
 
     async def _read_day(self, session: Session, tell: ProgressCallback) -> Look | None:
         tell(Progress(doing=Activity.LOOKING))
-        return await self.looker.wait(session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
+        return await self.looker.wait(session.user_id, session.date, session.tz, seconds=REREAD_WAIT, fresh=True)
 
 
 def _trigger_of(command: SessionCommand) -> Trigger:

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import text
 from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.one_calendar import OneCalendar
 
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.calendar.access import CommitContext
@@ -21,9 +22,9 @@ from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.background_updates import Improver
+from fateforger.conversation.calendars import Calendars, Submitter
 from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.durations import DurationService
-from fateforger.conversation.effects import Submitter
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import Finder, MemoryService
 from fateforger.conversation.ports import CoordinatorPort
@@ -150,10 +151,12 @@ class House:
         self.memory = memory
         self.coordinator = self.build_coordinator(submitter=self.submitter)
 
-    def build_coordinator(self, *, submitter: Submitter, calendar_wait: float = PATIENT) -> PlanningCoordinator:
+    def build_coordinator(
+        self, *, submitter: Submitter, calendar_wait: float = PATIENT, calendars: Calendars | None = None
+    ) -> PlanningCoordinator:
         return PlanningCoordinator(
             sessions=self.sessions or self.store.sessions,
-            submitter=submitter,
+            calendars=calendars or OneCalendar(submitter),
             clock=self.clock,
             ownership=Ownership(self.store.owners, self.clock, named=None, page=(), real_slack=False),
             memory=self.memory,

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from tests.factories.sessions import with_fields
 from tests.fakes.google_calendar import Answer, Fail, LoseAnswer, Race
+from tests.fakes.one_calendar import OneCalendar
 from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, Person, meeting, open_house_at
 from tests.unit.conversation.test_person_edits import drag, event
 
 from fateforger.calendar.event import Marker, OwnedId
 from fateforger.calendar.ports import Rejected, Unknown
-from fateforger.conversation.calendar_reads import Read
 from fateforger.conversation.calendar_watch import ASK_AGAIN, SLOW_SECONDS, WATCH_SECONDS, Watcher, poll_interval
+from fateforger.conversation.calendars import Read
 from fateforger.conversation.write_results import FOUND_OUT, LOOKING
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
 from fateforger.planning.plan import resolve
@@ -69,7 +70,7 @@ class Watch:
         self.watcher = Watcher(
             sessions=self.house.store.sessions,
             jobs=self.house.store.jobs,
-            calendar=self.reader,
+            calendars=OneCalendar(self.house.submitter, self.reader),
             clock=self.house.clock,
             jitter=lambda: 0.5,
         )
@@ -246,7 +247,12 @@ async def test_a_round_that_fails_does_not_end_the_watching(house: House, anna: 
             found: tuple[Session, ...] = await house.store.sessions.touched_since(moment)
             return found
 
-    watcher = Watcher(sessions=Broken(), jobs=house.store.jobs, calendar=house.submitter, clock=house.clock)
+    watcher = Watcher(
+        sessions=Broken(),
+        jobs=house.store.jobs,
+        calendars=OneCalendar(house.submitter, house.submitter),
+        clock=house.clock,
+    )
     timer = replace(WATCHING, backoff=Backoff(0.001, 0.001))
     rounds = Repeated(timer, watcher.run_once)
     rounds.start()

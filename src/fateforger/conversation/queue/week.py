@@ -152,7 +152,7 @@ class WeekPlanner:
         earlier = await self._earlier(command)
         starts = [_build_start(command, day, key, self.tools.tz) for day in days]
         begun = [build_session(start, earlier, calendar_write=self.calendar_write) for start in starts]
-        looks = await asyncio.gather(*(self.looker.wait(s.date, s.tz, seconds=WEEK_WAIT) for s in begun))
+        looks = await asyncio.gather(*(self.looker.wait(s.user_id, s.date, s.tz, seconds=WEEK_WAIT) for s in begun))
         found = []
         for empty, look in zip(begun, looks, strict=True):
             if look is None or look.snapshot is None:

@@ -1,0 +1,24 @@
+"""One calendar for everybody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fateforger.conversation.calendars import Submitter, WatchedCalendar
+
+
+@dataclass(frozen=True, slots=True)
+class OneCalendar:
+    """Implements :class:`fateforger.conversation.calendars.Calendars` over the calendar of a single person."""
+
+    submitter: Submitter
+    reads: WatchedCalendar | None = None
+
+    async def of(self, user_id: str) -> Submitter:
+        del user_id
+        return self.submitter
+
+    async def watched(self, user_id: str) -> WatchedCalendar:
+        del user_id
+        assert self.reads is not None
+        return self.reads

@@ -1,0 +1,90 @@
+"""Two people in one program: each sees, writes and undoes only what is on their own calendar."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+import pytest
+from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.google_store import GoogleStore
+from tests.unit.conversation.person import House, Person, meeting
+
+from fateforger.calendar.access import CommitContext
+from fateforger.calendar.missing import NOT_CONNECTED, MissingCalendar
+from fateforger.calendar.ports import Calendar
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.conversation.calendars import WatchedCalendar
+
+BEN = "U_BEN"
+
+
+@dataclass
+class TwoCalendars:
+    """Implements ``Calendars``: each person has a calendar of their own, or a missing one."""
+
+    house: House
+    calendars: dict[str, Calendar]
+    opened: dict[str, CalendarSubmitter] = field(default_factory=dict)
+
+    async def of(self, user_id: str) -> CalendarSubmitter:
+        if user_id not in self.opened:
+            calendar = self.calendars.get(user_id) or MissingCalendar(f"none:{user_id}")
+            house, ids = self.house, itertools.count()
+            outside = CommitContext(calendar, house.store.journal, house.clock, sleep=house.sleep, jitter=lambda: 0.5)
+            engine = CalendarSubmitter(outside, owner=user_id, new_id=lambda: f"{user_id}-{next(ids)}")
+            self.opened[user_id] = engine
+        return self.opened[user_id]
+
+    async def watched(self, user_id: str) -> WatchedCalendar:
+        return await self.of(user_id)
+
+
+@pytest.fixture
+def other() -> GoogleCalendarFake:
+    return GoogleCalendarFake(GoogleStore(), key="fake/ben")
+
+
+@pytest.fixture
+def ben(house: House, anna: Person, other: GoogleCalendarFake) -> Person:
+    """Ben plans the same day in the same zone as Anna, on a calendar of his own."""
+    calendars = TwoCalendars(house, {anna.user: house.port, BEN: other})
+    house.coordinator = house.build_coordinator(submitter=house.submitter, calendars=calendars)
+    return Person(house, user=BEN)
+
+
+def titles(calendar: GoogleCalendarFake) -> set[str]:
+    return {event.summary for event in calendar.store.shown().values()}
+
+
+async def test_each_sees_only_their_own_meetings(house: House, anna: Person, ben: Person) -> None:
+    meeting(house, "Therapy", "09:30", "10:00")
+    await anna.to_frame()
+    await ben.to_frame()
+    assert "Therapy" in anna.words
+    assert "Therapy" not in ben.words
+
+
+async def test_each_writes_and_undoes_only_their_own(
+    house: House, anna: Person, ben: Person, other: GoogleCalendarFake
+) -> None:
+    await anna.to_refine("Report")
+    await anna.press("Commit to calendar")
+    await ben.to_refine("Mail")
+    await ben.press("Commit to calendar")
+    assert ("Report" in titles(house.calendar), "Mail" in titles(house.calendar)) == (True, False)
+    assert ("Report" in titles(other), "Mail" in titles(other)) == (False, True)
+    before = house.calendar.store.shown()
+    await ben.press("Undo")
+    assert titles(other) == set()
+    assert house.calendar.store.shown() == before
+
+
+async def test_nobody_without_a_calendar_reaches_another_one(house: House, anna: Person) -> None:
+    meeting(house, "Therapy", "09:30", "10:00")
+    calendars = TwoCalendars(house, {anna.user: house.port})
+    house.coordinator = house.build_coordinator(submitter=house.submitter, calendars=calendars)
+    ben = Person(house, user=BEN)
+    await ben.to_frame()
+    assert "Therapy" not in ben.words
+    assert NOT_CONNECTED in ben.words
