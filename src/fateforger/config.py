@@ -121,6 +121,10 @@ class Settings(BaseSettings):
     calendar_owner: str | None = Field(
         None, description="Slack id (U...) of the calendar's owner; left out, whoever claims it with up's code."
     )
+    secret_keys: SecretStr | None = Field(
+        None,
+        description="Fernet keys that encrypt people's logins, newest first, with commas between: docs/connections.md.",
+    )
     slack_api_base_url: str | None = Field(
         None,
         validation_alias=AliasChoices("SLACK_API_BASE_URL", "FATEFORGER_SLACK_API_BASE_URL"),

@@ -18,6 +18,10 @@ class OneCalendar:
         del user_id
         return self.submitter
 
+    async def is_connected(self, user_id: str) -> bool:
+        del user_id
+        return True
+
     async def watched(self, user_id: str) -> WatchedCalendar:
         del user_id
         assert self.reads is not None

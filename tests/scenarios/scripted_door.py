@@ -217,6 +217,9 @@ class ScriptedDoor:
         session = await self.sessions.in_thread(channel, thread_ts)
         return session.id if session else None
 
+    async def has_calendar(self, user_id: str) -> bool:
+        return (await self.calendar_owner()).person == user_id
+
     async def calendar_owner(self) -> OwnerRecord:
         return OwnerRecord(self.owner_of_calendar or Anybody())
 

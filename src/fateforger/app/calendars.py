@@ -1,17 +1,43 @@
-"""Calendars of people: the configured one is its owner's, and nobody else reads or writes it."""
+"""Calendars of people: each person's connected one, and the configured one for its owner.
+
+They are opened on demand and closed when they are idle. Nobody ever reads or writes another person's calendar.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import date
+import hashlib
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fateforger.calendar.access import read_day
+from fateforger.calendar.connections import Connection, Connections, Provider
+from fateforger.calendar.lazy import LazyCalendar
 from fateforger.calendar.missing import MissingCalendar
 from fateforger.calendar.model import Ledger, Snapshot
 from fateforger.calendar.ports import Calendar, DayReads, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.errors import CalendarAuthFailed, CalendarUnreachable
+from fateforger.ports.clock import Clock
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
 from fateforger.workers.people import Ownership
+
+if TYPE_CHECKING:
+    from caldav_mcp import LocalCalendarConfig
+
+IDLE = timedelta(minutes=15)
+"""Time without use after which a person's calendar is closed."""
+GATEWAY = "/calendars"
+"""Path at which the calendars of people are served to the program itself."""
+BROKEN = mark_message("Your calendar is not connected any more: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +61,160 @@ class OpenCalendar:
         return await self.engine.late(self.reads)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class _Entry:
+    """A person's calendar while it is in use, with the connection that it was opened for."""
+
+    connection: Connection
+    calendar: LazyCalendar
+    open: OpenCalendar
+    used_at: datetime
+
+    def serves(self, connection: Connection) -> bool:
+        """Check whether it is still the calendar of the connection."""
+        mine = self.connection
+        return (mine.key, mine.connected_at, mine.is_open) == (
+            connection.key,
+            connection.connected_at,
+            connection.is_open,
+        )
+
+
+Opener = Callable[[Connection], AbstractAsyncContextManager[Calendar]]
+"""Opens the calendar of a connection for as long as the block runs. Raises ``CalendarError``."""
+
+
+@dataclass(slots=True)
 class PersonCalendars:
     """Implements :class:`fateforger.conversation.calendars.Calendars`.
 
-    The owner has the ``configured`` calendar. ``build_engine`` returns the engine of a calendar.
+    A person has the calendar that they connected, else the ``configured`` one if they own it. ``build_engine`` returns
+    the engine of a calendar, and ``openers`` open one at each provider.
     """
 
     configured: OpenCalendar
     ownership: Ownership
+    connections: Connections
+    openers: Mapping[Provider, Opener]
     build_engine: Callable[[Calendar], CalendarSubmitter]
+    clock: Clock
+    _entries: dict[str, _Entry] = field(init=False, default_factory=dict)
 
     async def of(self, user_id: str) -> CalendarSubmitter:
         return (await self.watched(user_id)).engine
 
     async def watched(self, user_id: str) -> OpenCalendar:
-        if (await self.ownership.owner()).person == user_id:
+        connection = await self.connections.of(user_id)
+        await self._close_idle()
+        if connection is not None and connection.is_open:
+            return self._enter(connection)
+        if connection is None and await self._owns_configured(user_id):
             return self.configured
-        missing = MissingCalendar(f"none:{user_id}")
+        return self._build_missing(user_id, connection)
+
+    async def is_connected(self, user_id: str) -> bool:
+        connection = await self.connections.of(user_id)
+        return connection.is_open if connection is not None else await self._owns_configured(user_id)
+
+    async def list_engines(self) -> tuple[CalendarSubmitter, ...]:
+        """Return the engine of each calendar that can be used, the configured one first. Raises ``StoreError``."""
+        people = [user_id for user_id in await self.connections.list_people() if await self.is_connected(user_id)]
+        return (self.configured.engine, *[await self.of(user_id) for user_id in people])
+
+    async def aclose(self) -> None:
+        """Close all calendars that people connected."""
+        for entry in self._entries.values():
+            await entry.calendar.aclose()
+        self._entries.clear()
+
+    async def _owns_configured(self, user_id: str) -> bool:
+        return (await self.ownership.owner()).person == user_id
+
+    def _enter(self, connection: Connection) -> OpenCalendar:
+        entry = self._entries.get(connection.user_id)
+        if entry is None or not entry.serves(connection):
+            entry = self._entries[connection.user_id] = self._build_entry(connection)
+        entry.used_at = self.clock.now()
+        return entry.open
+
+    def _build_entry(self, connection: Connection) -> _Entry:
+        opener = self.openers[connection.provider]
+        calendar = LazyCalendar(connection.key, lambda: opener(connection))
+        opened = OpenCalendar(self.build_engine(calendar), calendar, self.configured.journal)
+        return _Entry(connection, calendar, opened, self.clock.now())
+
+    def _build_missing(self, user_id: str, connection: Connection | None) -> OpenCalendar:
+        key = f"none:{user_id}" if connection is None else connection.key
+        problem = "" if connection is None or not connection.problem else _(BROKEN, problem=connection.problem)
+        missing = MissingCalendar(key, problem)
         return OpenCalendar(self.build_engine(missing), missing, self.configured.journal)
+
+    async def _close_idle(self) -> None:
+        """Close what has not been used for :data:`IDLE`, and what another connection has replaced."""
+        idle = [
+            user_id
+            for user_id, entry in self._entries.items()
+            if self.clock.now() - entry.used_at > IDLE and not entry.open.writing
+        ]
+        for entry in [self._entries.pop(user_id) for user_id in idle]:
+            await entry.calendar.aclose()
+
+
+class CalDavGateway:
+    """Serves the people's CalDAV calendars to our own MCP client, each under a name that nobody can guess."""
+
+    def __init__(self, folder: Path, url: str, time_zone: str, now: Callable[[], datetime]) -> None:
+        """Keep what belongs to each calendar in ``folder``. ``url`` is the address of this app."""
+        self._folder = folder
+        self._url = url
+        self._time_zone = time_zone
+        self._now = now
+        self._apps: dict[str, ASGIApp] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name, _slash, rest = scope.get("path", "").removeprefix(scope.get("root_path", "")).lstrip("/").partition("/")
+        app = self._apps.get(name)
+        if app is None:
+            await PlainTextResponse("There is no calendar here.", status_code=404)(scope, receive, send)
+            return
+        await app({**scope, "path": f"/{rest}", "raw_path": None, "root_path": ""}, receive, send)
+
+    @asynccontextmanager
+    async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
+        """Open a person's CalDAV calendar. Raises ``CalendarError``."""
+        from caldav_mcp import open_local_calendar  # noqa: PLC0415  heavy
+        from caldav_mcp.errors import ServiceError, Unauthorized  # noqa: PLC0415  heavy
+        from fateforger.adapters.calendar.calendars import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
+
+        folder = self._folder / hashlib.sha256(connection.key.encode()).hexdigest()[:32]
+        try:
+            local = await open_local_calendar(build_config(connection, folder, self._time_zone), now=self._now)
+        except Unauthorized:
+            raise CalendarAuthFailed(_("Your calendar server refuses the user name or the password.")) from None
+        except (ServiceError, OSError) as error:
+            raise CalendarUnreachable(_("Your calendar server cannot be used: {error}.", error=error)) from None
+        name = secrets.token_urlsafe(24)
+        async with local:
+            self._apps[name] = local.mcp_app
+            try:
+                endpoint, calendar_id = f"{self._url}/{name}/mcp", connection.calendar_id
+                one = open_mcp_calendar(
+                    endpoint, time_zone=self._time_zone, calendar_id=calendar_id, key=connection.key
+                )
+                async with aclosing(one):
+                    yield SeveralCalendars(one, ",".join(connection.reads)) if connection.reads else one
+            finally:
+                del self._apps[name]
+
+
+def build_config(connection: Connection, folder: Path, time_zone: str) -> LocalCalendarConfig:
+    """Return the configuration of the server over a person's CalDAV calendar."""
+    from caldav_mcp import LocalCalendarConfig  # noqa: PLC0415  heavy
+
+    return LocalCalendarConfig(
+        data_dir=folder,
+        time_zone=time_zone,
+        caldav_url=connection.address,
+        username=connection.account,
+        password=connection.secret,
+    )

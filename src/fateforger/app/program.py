@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,8 +19,9 @@ from starlette.routing import BaseRoute, Mount, Route
 from fateforger.adapters.optimizer.process import is_installed, optimize
 from fateforger.adapters.painter import render_in_thread
 from fateforger.adapters.recordings import RecordingFiles
+from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
-from fateforger.app.calendars import OpenCalendar, PersonCalendars
+from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
 from fateforger.app.health import build_external_list
 from fateforger.app.memory import build_memory
 from fateforger.app.people import build_personal_data
@@ -32,6 +33,7 @@ from fateforger.app.resources import (
     describe_owner,
     lock_data_dir,
     open_state,
+    open_vault,
     read_or_create,
     read_replica_name,
     start_local_calendar,
@@ -39,6 +41,7 @@ from fateforger.app.resources import (
 )
 from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.app.web import WebServer
+from fateforger.calendar.connections import Provider
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
@@ -181,11 +184,11 @@ def describe_calendar(settings: Settings) -> str:
 
 
 async def _serve_pages(
-    resources: _Resources, web: WebServer, login: SlackLogin, local: LocalCalendar | None, health: Route
+    resources: _Resources, web: WebServer, login: SlackLogin, local: LocalCalendar | None, own: Sequence[BaseRoute]
 ) -> None:
-    """Serve the local stand-ins and the ``health`` route."""
+    """Serve the local stand-ins and the program's ``own`` routes."""
     stack, settings = resources.stack, resources.settings
-    routes: list[BaseRoute] = [health]
+    routes: list[BaseRoute] = [*own]
     if local is not None:
         routes += [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
     if not settings.real_slack:
@@ -268,12 +271,22 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         stack.callback(web.close)
         calendar, local = await _open_calendar(resources, web)
         login = _build_login(settings, web)
-        await _serve_pages(resources, web, login, local, health.route)
+        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
+        await _serve_pages(resources, web, login, local, (health.route, Mount(GATEWAY, gateway)))
         stack.push_async_callback(calendar.aclose)
         build_engine = partial(submitter, settings, journal=store.journal, clock=clock, role="house")
         engine = build_engine(calendar)
         configured = OpenCalendar(engine, calendar.in_background(), store.journal)
-        calendars = PersonCalendars(configured, resources.ownership, build_engine)
+        connections = SqlConnections(store.database, open_vault(settings))
+        calendars = PersonCalendars(
+            configured=configured,
+            ownership=resources.ownership,
+            connections=connections,
+            openers={Provider.CALDAV: gateway.open},
+            build_engine=build_engine,
+            clock=clock,
+        )
+        stack.push_async_callback(calendars.aclose)
         model = _open_model(resources)
         index = build_memory(settings)
         stack.push_async_callback(index.aclose)
@@ -287,7 +300,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         await _take_over_claims(resources)
         recovery = BackgroundTasks()
         stack.push_async_callback(recovery.close)
-        recovery.start(_recover_transactions(engine), name="recovery")
+        recovery.start(_recover_transactions(calendars), name="recovery")
         await asyncio.to_thread(warm_up)
         health.slack = slack = SlackApp(login, _build_slack_services(resources, coordinator, memory, engine))
         handlers = (
@@ -385,13 +398,14 @@ async def _take_over_claims(resources: _Resources) -> None:
     await resources.store.people.scrub()
 
 
-async def _recover_transactions(engine: CalendarSubmitter) -> None:
-    """Finish what a crash left open. While the calendar does not answer, this is left to the next submit or undo."""
-    try:
-        for result in await engine.recover():
-            log.info("settled an interrupted transaction: %s", " ".join(result.sentences))
-    except WorldError as error:
-        log.warning("an interrupted transaction stays open for now: %s", error.message)
+async def _recover_transactions(calendars: PersonCalendars) -> None:
+    """Finish what a crash left open. While a calendar does not answer, this is left to the next submit or undo."""
+    for engine in await calendars.list_engines():
+        try:
+            for result in await engine.recover():
+                log.info("settled an interrupted transaction: %s", " ".join(result.sentences))
+        except WorldError as error:
+            log.warning("an interrupted transaction stays open for now: %s", error.message)
 
 
 def _build_slack_services(

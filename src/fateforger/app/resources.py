@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fateforger.adapters.calendar.budget import RequestBudget
     from fateforger.adapters.calendar.calendars import McpCalendar
     from fateforger.adapters.store.store import Store
+    from fateforger.adapters.store.vault import Vault
     from fateforger.calendar.ports import Calendar, Journal, Quota
     from fateforger.calendar.submitter import CalendarSubmitter
     from fateforger.ports.people import OwnerRecord
@@ -223,6 +224,24 @@ def build_calendar(
         patience=BUDGET_PATIENCE if patience is None else patience,
     )
     return SeveralCalendars(calendar, settings.calendars_read) if settings.calendars_read.strip() else calendar
+
+
+KEY_FILE = "logins.key"
+"""Name of the file in the data directory."""
+
+
+def open_vault(settings: Settings) -> Vault:
+    """Return what encrypts people's logins: with the configured keys, or one that is kept in the data directory.
+
+    Several programs on one database need the same keys, so there they have to be configured. Raises ``BadInput``.
+    """
+    from fateforger.adapters.store.vault import HOW, Vault, new_key  # noqa: PLC0415  heavy
+
+    if settings.secret_keys is not None:
+        return Vault(settings.secret_keys.get_secret_value())
+    if settings.database_url is not None:
+        raise BadInput(f"People's logins in your database need a key of yours. {HOW}", where="secret_keys")
+    return Vault(read_or_create(settings.data_dir / KEY_FILE, new_key))
 
 
 def find_calendar_key(settings: Settings) -> str:

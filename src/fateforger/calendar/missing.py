@@ -25,6 +25,8 @@ class MissingCalendar:
     """
 
     key: str
+    problem: str = ""
+    """Why a calendar that was connected is not any more; empty if there was none."""
 
     @property
     def traits(self) -> CalendarTraits:
@@ -42,7 +44,7 @@ class MissingCalendar:
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
         del event_id, fields, marker, extras
-        return Unauthorized(_(NOT_CONNECTED))
+        return Unauthorized(self._reason)
 
     async def update(
         self,
@@ -54,14 +56,18 @@ class MissingCalendar:
         seen: EventImage | None = None,
     ) -> Outcome:
         del event_id, changes, marker, expect, seen
-        return Unauthorized(_(NOT_CONNECTED))
+        return Unauthorized(self._reason)
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         del event_id, expect
-        return Unauthorized(_(NOT_CONNECTED))
+        return Unauthorized(self._reason)
 
     async def aclose(self) -> None:
         """Do nothing."""
 
     def _refuse(self) -> NoReturn:
-        raise CalendarNotConnected(_(NOT_CONNECTED))
+        raise CalendarNotConnected(self._reason)
+
+    @property
+    def _reason(self) -> str:
+        return self.problem or _(NOT_CONNECTED)

@@ -19,6 +19,7 @@ NEEDED = {
     "autogen-ext": "autogen_ext",
     "babel": "babel",
     "click": "click",
+    "cryptography": "cryptography",
     "deepdiff": "deepdiff",
     "fonttools": "fontTools",
     "httpx": "httpx",

@@ -30,6 +30,7 @@ _COMMANDS = {
         "fateforger.cli.constraints",
         "What people told the planner once, and which of it applies on a day.",
     ),
+    "calendars": ("fateforger.cli.calendars", "The calendar that each person connected: show, connect, disconnect."),
     "tasks": ("fateforger.cli.tasks", "The queue of work: what is next, and what becomes of it."),
     "person": ("fateforger.cli.records", "What is held about somebody: all of it as one document, or erased."),
     "workflow": ("fateforger.cli.workflow", "Check what was done against the rules of a workflow."),

@@ -83,6 +83,10 @@ class Calendars(Protocol):
         """Return a person's calendar."""
         ...
 
+    async def is_connected(self, user_id: str) -> bool:
+        """Check whether a person has a calendar."""
+        ...
+
     async def watched(self, user_id: str) -> WatchedCalendar:
         """Return a person's calendar for reads in the background."""
         ...

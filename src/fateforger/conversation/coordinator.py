@@ -141,6 +141,7 @@ class PlanningCoordinator:
         self._ownership = ownership
         self._languages = languages
         self._proposals = proposals
+        self._calendars = calendars
         self._looker = Looker(calendars, clock)
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
@@ -295,6 +296,10 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.owner`."""
         session = await self._sessions.load(session_id)
         return None if session is None else session.user_id
+
+    async def has_calendar(self, user_id: str) -> bool:
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.has_calendar`."""
+        return await self._calendars.is_connected(user_id)
 
     async def calendar_owner(self) -> OwnerRecord:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.calendar_owner`."""

@@ -73,8 +73,12 @@ class CoordinatorPort(Protocol):
         """Return the user id of a session's person; ``None`` if there is no such session."""
         ...
 
+    async def has_calendar(self, user_id: str) -> bool:
+        """Check whether a person has a calendar to plan on: their own, or the configured one as its owner."""
+        ...
+
     async def calendar_owner(self) -> OwnerRecord:
-        """Return the owner of the calendar, the only person who can plan. There may be no owner."""
+        """Return the owner of the configured calendar. There may be no owner."""
         ...
 
     async def claim_calendar(self, user_id: str, code: str) -> Claim:

@@ -111,6 +111,7 @@ KINDS: Mapping[str, str] = {
     "agent_calls": "calls of agents",
     "proposals": "proposals of agents",
     "ownership": "notes of whose calendar this is",
+    "connection": "the calendar that they connected",
     "recordings": "recorded turns",
     "language": "the language in which they are answered",
     "talk": "what was said last outside of plans",

@@ -112,16 +112,13 @@ CLAIM = "claim"
 """Word that precedes a code."""
 
 
-async def calendar_refusal(door: CoordinatorPort, user_id: str, *, in_card: bool = False) -> str | None:
-    """Return the reason why a person cannot plan here, with a remedy; ``None`` if they can.
-
-    With ``in_card`` the text mentions no one.
-    """
-    owner = await door.calendar_owner()
-    if owner.person == user_id:
+async def calendar_refusal(door: CoordinatorPort, user_id: str) -> str | None:
+    """Return the reason why a person cannot plan here, with a remedy; ``None`` if they can."""
+    if await door.has_calendar(user_id):
         return None
+    owner = await door.calendar_owner()
     if owner.person is not None:
-        return phrases.not_your_calendar(None if in_card else owner.person)
+        return _(phrases.NOT_CONNECTED)
     return phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
 
 

@@ -217,7 +217,7 @@ class RequestHandler:
         """
         if not self._is_addressed(said):
             return
-        refusal = await calendar_refusal(self.door, said.user_id, in_card=is_private(said.channel))
+        refusal = await calendar_refusal(self.door, said.user_id)
         if refusal is not None:
             await self._refuse(said, refusal)
             return
@@ -311,7 +311,7 @@ class RequestHandler:
 
     async def meet(self, user_id: str, channel: str) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
-        refusal = await calendar_refusal(self.door, user_id, in_card=True)
+        refusal = await calendar_refusal(self.door, user_id)
         await self.jobs.enqueue(first_greeting_job(user_id, channel, refusal), now=self.clock.now())
         if self.door.reads_words and refusal is None:
             self.background.start(suggest(self.client, channel), name="suggestions")

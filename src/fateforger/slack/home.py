@@ -54,7 +54,7 @@ class Home:
 
     async def _publish(self, user_id: str) -> None:
         try:
-            refusal = await calendar_refusal(self.door, user_id, in_card=True)
+            refusal = await calendar_refusal(self.door, user_id)
             card = await self.door.home(user_id) if refusal is None else refused_home_card(refusal)
             # Each publication is a new rendering, so a start button works again tomorrow.
             message = render(card, session="", v=uuid4().hex, size=HOME)

@@ -19,19 +19,10 @@ def not_yours(owner: str) -> str:
     return _("This plan belongs to <@{owner}>, so only they can change it.", owner=owner)
 
 
-def not_your_calendar(owner: str | None) -> str:
-    if owner is None:
-        return _(
-            "I plan on another person's calendar, and I keep to one person's calendar."
-            " For yours, run a fateforger of your own."
-        )
-    return _(
-        "I plan on the calendar of <@{owner}>, and I keep to one person's calendar."
-        " For yours, run a fateforger of your own.",
-        owner=owner,
-    )
-
-
+NOT_CONNECTED = mark_message(
+    "Your calendar is not connected here yet, and I plan on nobody else's. Whoever runs me can connect it for you, with"
+    " `fateforger calendars connect`."
+)
 NOBODYS_CALENDAR = mark_message(
     "I am not connected to anyone's calendar yet. If you run me, send me `{command} claim` with the code that"
     " `fateforger up` prints."

@@ -36,6 +36,9 @@ class TwoCalendars:
             self.opened[user_id] = engine
         return self.opened[user_id]
 
+    async def is_connected(self, user_id: str) -> bool:
+        return user_id in self.calendars
+
     async def watched(self, user_id: str) -> WatchedCalendar:
         return await self.of(user_id)
 

@@ -31,6 +31,7 @@ from sqlmodel import Field
 
 from fateforger.adapters.store.agents import CLIENT, PROPOSAL, AgentCall
 from fateforger.adapters.store.calendars import OWNER, close_calendar
+from fateforger.adapters.store.connections import CONNECTION
 from fateforger.adapters.store.constraints import (
     UNINDEXED,
     VERSION,
@@ -221,7 +222,7 @@ _DOCUMENTS = frozenset(
     {"session", "message", "payload", "plan", "context", "op", "observed", "head", "task", "proposal", "record"}
 )
 """Columns that hold JSON texts."""
-_WITHHELD = frozenset({"token_hash", "code_hash", "code_salt", "closed_for"})
+_WITHHELD = frozenset({"token_hash", "code_hash", "code_salt", "closed_for", "secret"})
 _AT_ONCE = 400
 """The most values in one statement; databases accept some thousands."""
 
@@ -278,6 +279,7 @@ def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare,
     yield Share("agent_calls", CALL, (CALL.c.user_id == user_id,))
     yield Share("proposals", PROPOSAL, (PROPOSAL.c.user_id == user_id,))
     yield Share("ownership", OWNER, (OWNER.c.person == user_id,))
+    yield Share("connection", CONNECTION, (CONNECTION.c.user_id == user_id,))
     yield Share("language", LANGUAGE, (LANGUAGE.c.user_id == user_id,))
     yield Share("talk", TALK, (TALK.c.user_id == user_id,))
 

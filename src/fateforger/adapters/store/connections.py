@@ -1,0 +1,130 @@
+"""The calendar that each person connected, in SQL, with encrypted secrets."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection as SqlConnection
+from sqlalchemy import Text, select, update
+from sqlmodel import Field
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.tables import Base, Instant, open_rows, table
+from fateforger.adapters.store.vault import SecretUnreadable, Vault
+from fateforger.calendar.connections import Connection, Provider
+from fateforger.text import gettext as _
+from fateforger.text import mark_message
+
+LOST_KEY = mark_message("I cannot read the login of your calendar any more. Please connect it again.")
+
+
+class ConnectionRow(Base, table=True):
+    """The calendar that a person connected. ``secret`` is encrypted, and empty once they disconnected."""
+
+    __tablename__ = "calendar_connection"
+
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    provider: str = Field(sa_type=Text)
+    account: str = Field(sa_type=Text)
+    address: str = Field(sa_type=Text)
+    calendar_id: str = Field(sa_type=Text)
+    reads: str = Field(sa_type=Text)
+    secret: str = Field(sa_type=Text)
+    problem: str = Field(sa_type=Text)
+    connected_at: datetime = Field(sa_type=Instant)
+
+
+CONNECTION = table(ConnectionRow)
+
+
+class SqlConnections:
+    """Implements :class:`fateforger.calendar.connections.Connections` over a :class:`Database`."""
+
+    def __init__(self, database: Database, vault: Vault) -> None:
+        self._database = database
+        self._vault = vault
+
+    async def of(self, user_id: str) -> Connection | None:
+        row = await self._database.read(lambda connection: _find(connection, user_id))
+        return None if row is None else self._to_value(row)
+
+    async def list_people(self) -> tuple[str, ...]:
+        statement = select(CONNECTION.c.user_id).order_by(CONNECTION.c.user_id)
+        return await self._database.read(lambda connection: tuple(connection.execute(statement).scalars()))
+
+    async def keep(self, connection: Connection) -> None:
+        row = self._to_row(connection)
+        await self._database.write(lambda rows: _keep(rows, row))
+
+    async def replace_secret(self, user_id: str, old: str, new: str) -> bool:
+        encrypted = self._vault.encrypt(new)
+
+        def work(connection: SqlConnection) -> bool:
+            row = _find(connection, user_id)
+            if row is None or self._read_secret(row) != old:
+                return False
+            _update(connection, user_id, {"secret": encrypted, "problem": ""})
+            return True
+
+        return await self._database.write_alone(f"connection of {user_id}", work)
+
+    async def note_problem(self, user_id: str, problem: str) -> bool:
+        def work(connection: SqlConnection) -> bool:
+            row = _find(connection, user_id)
+            if row is None or not row.secret or row.problem:
+                return False
+            _update(connection, user_id, {"problem": problem})
+            return True
+
+        return await self._database.write_alone(f"connection of {user_id}", work)
+
+    def _to_value(self, row: ConnectionRow) -> Connection:
+        secret = self._read_secret(row)
+        return Connection(
+            user_id=row.user_id,
+            provider=Provider(row.provider),
+            account=row.account,
+            calendar_id=row.calendar_id,
+            connected_at=row.connected_at,
+            address=row.address,
+            reads=tuple(row.reads.splitlines()),
+            secret=secret or "",
+            problem=row.problem if secret is not None else _(LOST_KEY),
+        )
+
+    def _to_row(self, connection: Connection) -> ConnectionRow:
+        return ConnectionRow(
+            user_id=connection.user_id,
+            provider=connection.provider.value,
+            account=connection.account,
+            address=connection.address,
+            calendar_id=connection.calendar_id,
+            reads="\n".join(connection.reads),
+            secret=self._vault.encrypt(connection.secret) if connection.secret else "",
+            problem=connection.problem,
+            connected_at=connection.connected_at,
+        )
+
+    def _read_secret(self, row: ConnectionRow) -> str | None:
+        """Return the secret, empty if there is none; ``None`` if its key is lost."""
+        if not row.secret:
+            return ""
+        try:
+            return self._vault.decrypt(row.secret)
+        except SecretUnreadable:
+            return None
+
+
+def _find(connection: SqlConnection, user_id: str) -> ConnectionRow | None:
+    with open_rows(connection) as rows:
+        return rows.get(ConnectionRow, user_id)
+
+
+def _keep(connection: SqlConnection, row: ConnectionRow) -> None:
+    with open_rows(connection) as rows:
+        rows.merge(row)
+
+
+def _update(connection: SqlConnection, user_id: str, values: dict[str, Any]) -> None:
+    connection.execute(update(CONNECTION).where(CONNECTION.c.user_id == user_id).values(values))

@@ -1,0 +1,46 @@
+"""Encryption of the secrets that people entrust to the program."""
+
+from __future__ import annotations
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+
+from fateforger.errors import BadInput
+
+HOW = (
+    "FATEFORGER_SECRET_KEYS holds Fernet keys with commas between, the newest first. Make one with:"
+    ' python -c "from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())"'
+)
+
+
+class SecretUnreadable(Exception):
+    """A secret was encrypted with a key that is not among those given."""
+
+
+class Vault:
+    """Encrypts with the first key and decrypts with any, so that keys can be rotated."""
+
+    def __init__(self, keys: str) -> None:
+        """Read Fernet keys with commas between. Raises :class:`BadInput`."""
+        try:
+            fernets = [Fernet(key.strip()) for key in keys.split(",") if key.strip()]
+        except ValueError:
+            raise BadInput(f"A key for secrets is not one. {HOW}", where="secret_keys") from None
+        if not fernets:
+            raise BadInput(f"There is no key for secrets. {HOW}", where="secret_keys")
+        self._fernet = MultiFernet(fernets)
+
+    def encrypt(self, secret: str) -> str:
+        """Return the secret in encrypted form, which also hides when it was not changed."""
+        return self._fernet.encrypt(secret.encode()).decode()
+
+    def decrypt(self, encrypted: str) -> str:
+        """Return the secret. Raises :class:`SecretUnreadable`."""
+        try:
+            return self._fernet.decrypt(encrypted.encode()).decode()
+        except InvalidToken:
+            raise SecretUnreadable from None
+
+
+def new_key() -> str:
+    """Return a new key."""
+    return Fernet.generate_key().decode()

@@ -1,0 +1,76 @@
+"""Try a person's calendar, and keep the connection if it works."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from fateforger.app.calendars import build_config
+from fateforger.app.resources import explain_ambiguous_calendars
+from fateforger.calendar.connections import Connection
+from fateforger.errors import BadInput, CalendarAuthFailed, CalendarUnreachable
+from fateforger.text import gettext as _
+from fateforger.values import replace
+
+if TYPE_CHECKING:
+    from caldav_mcp.discovery import Account
+    from fateforger.adapters.calendar.directory import CalendarEntry
+
+
+async def try_caldav(wanted: Connection, time_zone: str) -> Connection:
+    """Log in to a CalDAV server, and return the connection with the ids of the named calendars.
+
+    ``wanted.calendar_id`` is a name or id, or empty for the main calendar; ``wanted.reads`` are names or ids. Raises
+    ``BadInput``, ``CalendarNotFound``, ``CalendarAuthFailed`` and ``CalendarUnreachable``.
+    """
+    from fateforger.adapters.calendar.directory import choose_read, find_calendar  # noqa: PLC0415  heavy
+
+    account = await _look_up(wanted, time_zone)
+    entries = list_entries(account)
+    if not wanted.calendar_id and not account.main_is_certain:
+        raise BadInput(
+            explain_ambiguous_calendars([entry.summary for entry in entries if entry.writable]), where="calendar"
+        )
+    written = find_calendar(entries, wanted.calendar_id or "primary")
+    if not written.writable:
+        raise BadInput(
+            _("“{name}” can only be read. Choose a calendar that you may write to.", name=written.summary),
+            where="calendar",
+        )
+    read = choose_read(entries, ",".join(wanted.reads), written=written.id) if wanted.reads else ()
+    return replace(wanted, calendar_id=written.id, reads=tuple(entry.id for entry in read))
+
+
+async def _look_up(wanted: Connection, time_zone: str) -> Account:
+    from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
+    from caldav_mcp.local_calendar import find_calendars  # noqa: PLC0415  heavy
+
+    with TemporaryDirectory() as nowhere:
+        config = build_config(wanted, Path(nowhere), time_zone)
+        try:
+            return await find_calendars(config)
+        except Unauthorized:
+            raise CalendarAuthFailed(_("Your calendar server refuses the user name or the password.")) from None
+        except NotFound:
+            raise BadInput(_("I find no calendar at that address. Please check it."), where="address") from None
+        except ServiceError as error:
+            raise CalendarUnreachable(_("Your calendar server cannot be used: {error}.", error=error)) from None
+
+
+def list_entries(account: Account) -> Sequence[CalendarEntry]:
+    """Return the calendars of a CalDAV account, the main one first."""
+    from fateforger.adapters.calendar.directory import CalendarEntry  # noqa: PLC0415  heavy
+
+    return [
+        CalendarEntry(
+            id=about.calendar_id,
+            summary=about.name,
+            time_zone=about.zone.key,
+            access_role="writer" if about.writable else "reader",
+            primary=place == 0,
+            selected=True,
+        )
+        for place, about in enumerate(account.calendars)
+    ]

@@ -1,0 +1,86 @@
+"""A calendar that is opened when it is first used."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from datetime import datetime
+from typing import Any
+
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.ports import Calendar, CalendarTraits, Limited, Outcome, Unauthorized
+from fateforger.errors import CalendarAuthFailed, CalendarError
+
+Open = Callable[[], AbstractAsyncContextManager[Calendar]]
+"""Opens a calendar for as long as the block runs. Raises ``CalendarError``."""
+
+
+class LazyCalendar:
+    """Opens a calendar for the first call, and again after an attempt that failed.
+
+    Implements :class:`fateforger.calendar.ports.Calendar`. ``key`` is known before, so the journal can be read at once.
+    """
+
+    def __init__(self, key: str, open_calendar: Open) -> None:
+        self._key = key
+        self._open = open_calendar
+        self._opening = asyncio.Lock()
+        self._calendar: Calendar | None = None
+        self._resources = AsyncExitStack()
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def traits(self) -> CalendarTraits:
+        """The calendar's, which the engine asks for after it has read, and until then the least."""
+        return CalendarTraits() if self._calendar is None else self._calendar.traits
+
+    async def opened(self) -> Calendar:
+        """Return the calendar itself. Raises ``CalendarError``."""
+        async with self._opening:
+            if self._calendar is None:
+                self._calendar = await self._resources.enter_async_context(self._open())
+            return self._calendar
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        return await (await self.opened()).window(start, end)
+
+    async def get(self, event_id: str) -> EventImage | None:
+        return await (await self.opened()).get(event_id)
+
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        return await self._write(lambda calendar: calendar.create(event_id, fields, marker, extras))
+
+    async def update(
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
+    ) -> Outcome:
+        return await self._write(lambda calendar: calendar.update(event_id, changes, marker, expect=expect, seen=seen))
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        return await self._write(lambda calendar: calendar.delete(event_id, expect=expect))
+
+    async def aclose(self) -> None:
+        """Close the calendar if it was opened. A later call opens it again."""
+        async with self._opening:
+            self._calendar = None
+            await self._resources.aclose()
+
+    async def _write(self, write: Callable[[Calendar], Awaitable[Outcome]]) -> Outcome:
+        try:
+            calendar = await self.opened()
+        except CalendarAuthFailed as error:
+            return Unauthorized(error.message)
+        except CalendarError as error:
+            return Limited(reason=error.message)  # nothing was sent
+        return await write(calendar)

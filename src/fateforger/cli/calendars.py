@@ -1,0 +1,125 @@
+"""``fateforger calendars``: the calendar that each person connected."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fateforger.cli.documents import print_result
+from fateforger.cli.options import Opened, add_store_options, check_person_option, run_with_store
+from fateforger.errors import BadInput
+
+if TYPE_CHECKING:
+    from fateforger.calendar.connections import Connection, Connections
+
+_whose = click.option(
+    "--user", "user_id", metavar="ID", required=True, callback=check_person_option, help="Whose calendar."
+)
+
+
+@click.group("calendars")
+def calendars_command() -> None:
+    """The calendar that each person connected. Others keep the configured one, which is its owner's."""
+
+
+@calendars_command.command("connect")
+@_whose
+@click.option("--address", metavar="URL", required=True, help="A CalDAV calendar or account.")
+@click.option("--account", metavar="NAME", required=True, help="User name there.")
+@click.option("--calendar", default="", metavar="NAME", help="The calendar to write to, if there are several.")
+@click.option("--read", "reads", multiple=True, metavar="NAME", help="Another one to plan around; may be repeated.")
+@add_store_options
+def connect_command(
+    ctx: click.Context,
+    user_id: str,
+    address: str,
+    account: str,
+    calendar: str,
+    reads: tuple[str, ...],
+    as_json: bool,
+    **where: str | None,
+) -> None:
+    """Try a CalDAV calendar, and keep it as a person's own. The password is read from the terminal, or from stdin."""
+    password = click.prompt("Password", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    if not password:
+        raise BadInput("There is no password: type it, or send it as a line on stdin.", where="password")
+
+    async def connect(opened: Opened) -> Connection:
+        from fateforger.app.connecting import try_caldav  # noqa: PLC0415  heavy
+        from fateforger.calendar.connections import Connection, Provider  # noqa: PLC0415  heavy
+
+        wanted = Connection(
+            user_id=user_id,
+            provider=Provider.CALDAV,
+            account=account,
+            calendar_id=calendar,
+            connected_at=opened.now,
+            address=address,
+            reads=reads,
+            secret=password,
+        )
+        found = await try_caldav(wanted, opened.settings.time_zone)
+        await _open_connections(opened).keep(found)
+        return found
+
+    _show(run_with_store(ctx, where, connect), as_json=as_json)
+
+
+@calendars_command.command("show")
+@_whose
+@add_store_options
+def show_command(ctx: click.Context, user_id: str, as_json: bool, **where: str | None) -> None:
+    """Show which calendar a person connected."""
+    _show(run_with_store(ctx, where, lambda opened: _open_connections(opened).of(user_id)), as_json=as_json)
+
+
+@calendars_command.command("disconnect")
+@_whose
+@add_store_options
+def disconnect_command(ctx: click.Context, user_id: str, as_json: bool, **where: str | None) -> None:
+    """Forget a person's login. Events stay on their calendar, and the history of what was written stays here."""
+
+    async def disconnect(opened: Opened) -> Connection:
+        from fateforger.values import replace  # noqa: PLC0415  the help text needs none of it
+
+        connections = _open_connections(opened)
+        found = await connections.of(user_id)
+        if found is None or not found.secret:
+            raise BadInput(f"{user_id} has connected no calendar.", where="user")
+        gone = replace(found, secret="", problem="")
+        await connections.keep(gone)
+        return gone
+
+    _show(run_with_store(ctx, where, disconnect), as_json=as_json)
+
+
+def _open_connections(opened: Opened) -> Connections:
+    from fateforger.adapters.store.connections import SqlConnections  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_vault  # noqa: PLC0415  heavy
+
+    return SqlConnections(opened.store.database, open_vault(opened.settings))
+
+
+def _show(connection: Connection | None, *, as_json: bool) -> None:
+    if connection is None:
+        print_result({"connection": None}, ["No calendar is connected."], as_json=as_json)
+        return
+    document: dict[str, Any] = {
+        "user": connection.user_id,
+        "provider": connection.provider.value,
+        "address": connection.address,
+        "account": connection.account,
+        "calendar": connection.calendar_id,
+        "reads": list(connection.reads),
+        "connected": connection.is_open,
+        "problem": connection.problem,
+    }
+    state = "connected" if connection.is_open else connection.problem or "disconnected"
+    lines = [
+        f"{connection.user_id}: {connection.account} at {connection.address}, {state}.",
+        f"Written to: {connection.calendar_id}.",
+        *([f"Also read: {', '.join(connection.reads)}."] if connection.reads else []),
+    ]
+    print_result({"connection": document}, lines, as_json=as_json)

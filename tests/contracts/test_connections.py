@@ -1,0 +1,116 @@
+"""What the store of connected calendars has to do, over each database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from tests.contracts.stores import KINDS, two_stores
+
+from fateforger.adapters.store.connections import LOST_KEY, SqlConnections
+from fateforger.adapters.store.store import Store
+from fateforger.adapters.store.vault import Vault, new_key
+from fateforger.calendar.connections import Connection, Connections, Provider
+from fateforger.errors import BadInput
+from fateforger.values import replace
+
+OLD, NEW = new_key(), new_key()
+PASSWORD = "correct horse battery staple"
+ANNA = Connection(
+    user_id="U1",
+    provider=Provider.CALDAV,
+    account="anna",
+    calendar_id="work",
+    connected_at=datetime(2026, 3, 2, 7, tzinfo=UTC),
+    address="https://dav.example.org/anna/",
+    reads=("Family", "Birthdays, 2026"),
+    secret=PASSWORD,
+)
+Both = tuple[Store, Store]
+
+
+@pytest.fixture(params=KINDS)
+async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
+    async with two_stores(request, tmp_path) as stores:
+        yield stores
+
+
+def connections(store: Store, keys: str = OLD) -> Connections:
+    return SqlConnections(store.database, Vault(keys))
+
+
+async def test_each_person_has_their_own(both: Both) -> None:
+    first, other = (connections(store) for store in both)
+    assert await first.of("U1") is None
+    await first.keep(ANNA)
+    ben = replace(ANNA, user_id="U2", provider=Provider.GOOGLE, address="", account="ben@example.org", reads=())
+    await other.keep(ben)
+    assert [await first.of(user) for user in ("U1", "U2")] == [ANNA, ben]
+    assert await other.list_people() == ("U1", "U2")
+    assert ANNA.key != ben.key
+
+
+async def test_no_secret_is_stored_or_shown_in_clear(both: Both) -> None:
+    await connections(both[0]).keep(ANNA)
+    rows = await both[1].database.read(
+        lambda connection: connection.execute(text("SELECT * FROM calendar_connection")).all()
+    )
+    assert PASSWORD not in str(rows)
+    assert PASSWORD not in repr(ANNA)
+    exported = await both[1].people.export("U1")
+    (held,) = exported["connection"]
+    assert held["account"] == "anna"
+    assert "secret" not in held
+
+
+async def test_erasing_a_person_erases_their_connection(both: Both) -> None:
+    await connections(both[0]).keep(ANNA)
+    await both[1].people.erase("U1", now=ANNA.connected_at)
+    assert await connections(both[0]).of("U1") is None
+
+
+async def test_keys_are_rotated(both: Both) -> None:
+    """A newer key in front encrypts, and what an older one encrypted is still read."""
+    await connections(both[0]).keep(ANNA)
+    rotated = connections(both[1], f"{NEW}, {OLD}")
+    assert await rotated.of("U1") == ANNA
+    await rotated.keep(ANNA)
+    assert await connections(both[0], NEW).of("U1") == ANNA
+
+
+async def test_a_lost_key_loses_the_login_and_nothing_else(both: Both) -> None:
+    await connections(both[0]).keep(ANNA)
+    found = await connections(both[1], NEW).of("U1")
+    assert found == replace(ANNA, secret="", problem=LOST_KEY)
+    assert found is not None
+    assert not found.is_open
+
+
+async def test_a_refreshed_token_replaces_only_the_one_it_came_from(both: Both) -> None:
+    first, other = (connections(store) for store in both)
+    await first.keep(ANNA)
+    assert await first.replace_secret("U1", PASSWORD, "second")
+    assert not await other.replace_secret("U1", PASSWORD, "third")
+    found = await other.of("U1")
+    assert found is not None
+    assert found.secret == "second"
+
+
+async def test_a_problem_is_news_once(both: Both) -> None:
+    first, other = (connections(store) for store in both)
+    assert not await first.note_problem("U1", "Your password was refused.")
+    await first.keep(ANNA)
+    assert await first.note_problem("U1", "Your password was refused.")
+    assert not await other.note_problem("U1", "Your password was refused.")
+    found = await other.of("U1")
+    assert found is not None
+    assert (found.problem, found.is_open) == ("Your password was refused.", False)
+
+
+@pytest.mark.parametrize("keys", ["", " , ", "not a key", f"{OLD},short"])
+def test_what_is_no_key_is_refused_with_the_way_to_make_one(keys: str) -> None:
+    with pytest.raises(BadInput, match="Make one with"):
+        Vault(keys)
