@@ -68,6 +68,9 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="Address the local page listens on.")
     port: int = Field(8765, ge=0, le=65535, description="Port of the local page; 0 picks a free one.")
+    public_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
+        None, description="Address at which people reach this program's pages, such as https://plan.example.org."
+    )
     time_zone: Annotated[str, AfterValidator(_check_zone)] = Field(
         "Europe/Amsterdam", description="Zone of the embedded calendar and of people whose zone is unknown."
     )

@@ -22,6 +22,10 @@ class OneCalendar:
         del user_id
         return True
 
+    def connect_link(self, user_id: str) -> str | None:
+        del user_id
+        return None
+
     async def watched(self, user_id: str) -> WatchedCalendar:
         del user_id
         assert self.reads is not None

@@ -220,6 +220,9 @@ class ScriptedDoor:
     async def has_calendar(self, user_id: str) -> bool:
         return (await self.calendar_owner()).person == user_id
 
+    def connect_link(self, user_id: str) -> str | None:
+        return None
+
     async def calendar_owner(self) -> OwnerRecord:
         return OwnerRecord(self.owner_of_calendar or Anybody())
 

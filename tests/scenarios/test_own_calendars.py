@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import httpx
 import pytest
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS
-from tests.scenarios.person import Person
+from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.radicale import Radicale, free_port
 
@@ -101,3 +102,46 @@ def test_a_calendar_that_does_not_work_is_not_kept(program: Program) -> None:
     assert "cannot be used" in done.stderr
     assert "secret-word" not in done.stderr + done.stdout
     assert run(program, "calendars", "show", "--user", alex.user).stdout == "No calendar is connected.\n"
+
+
+def link(person: Person) -> str:
+    """The newest link that the person can read in their messages."""
+    found = re.findall(r"http://[^\s|>]+/connect/[\w=-]+", str(person.roots()))
+    return str(found[-1])
+
+
+def fill(page: str, /, **fields: str) -> httpx.Response:
+    return httpx.post(page, data=fields, trust_env=False, timeout=60)
+
+
+def test_a_person_connects_and_disconnects_on_a_page(program: Program, radicale: Radicale) -> None:
+    """S352: no password passes through Slack, and what does not work is not kept."""
+    alex = program.person()
+    robin = second(alex)
+    robin.slash("/timebox", "connect")
+    eventually(lambda: "/connect/" in str(robin.roots()), "a link")
+    page = link(robin)
+    assert "I never change an event that I did not make" in httpx.get(page, trust_env=False).text
+    wrong = fill(page, address="http://127.0.0.1:9/me/", account="me", password="secret-word")
+    assert (wrong.status_code, "cannot be used" in wrong.text) == (422, True)
+    assert "secret-word" not in wrong.text
+    assert 'value="me"' in wrong.text
+    done = fill(page, address=radicale.calendar, account="me", password="any")
+    assert "Your calendar is connected." in done.text
+    plan(robin)
+    assert "Write report" in CalDav(radicale.calendar).titles()
+    gone = fill(page, do="disconnect")
+    assert "I have forgotten its password" in gone.text
+    robin.press("Undo")
+    robin.reads("Connect your own calendar")
+    assert "Write report" in CalDav(radicale.calendar).titles()
+    fill(page, address=radicale.calendar, account="me", password="any")
+    robin.press("Undo")
+    robin.reads("Taken back")
+    assert CalDav(radicale.calendar).titles() == []
+
+
+def test_a_link_of_somebody_else_or_an_old_one_opens_nothing(program: Program) -> None:
+    alex = program.person()
+    answer = fill(f"{alex.base}/connect/made-up", address="x", account="me", password="any")
+    assert (answer.status_code, "too old" in answer.text) == (410, True)

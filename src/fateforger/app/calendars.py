@@ -12,11 +12,12 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from fateforger.app.connect_page import ConnectLinks
+from fateforger.app.connecting import build_config
 from fateforger.calendar.access import read_day
 from fateforger.calendar.connections import Connection, Connections, Provider
 from fateforger.calendar.lazy import LazyCalendar
@@ -29,9 +30,6 @@ from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.workers.people import Ownership
-
-if TYPE_CHECKING:
-    from caldav_mcp import LocalCalendarConfig
 
 IDLE = timedelta(minutes=15)
 """Time without use after which a person's calendar is closed."""
@@ -98,6 +96,8 @@ class PersonCalendars:
     openers: Mapping[Provider, Opener]
     build_engine: Callable[[Calendar], CalendarSubmitter]
     clock: Clock
+    links: ConnectLinks | None
+    """Links to the page on which people connect a calendar, if they can reach it."""
     _entries: dict[str, _Entry] = field(init=False, default_factory=dict)
 
     async def of(self, user_id: str) -> CalendarSubmitter:
@@ -115,6 +115,9 @@ class PersonCalendars:
     async def is_connected(self, user_id: str) -> bool:
         connection = await self.connections.of(user_id)
         return connection.is_open if connection is not None else await self._owns_configured(user_id)
+
+    def connect_link(self, user_id: str) -> str | None:
+        return None if self.links is None else self.links.build(user_id)
 
     async def list_engines(self) -> tuple[CalendarSubmitter, ...]:
         """Return the engine of each calendar that can be used, the configured one first. Raises ``StoreError``."""
@@ -205,16 +208,3 @@ class CalDavGateway:
                     yield SeveralCalendars(one, ",".join(connection.reads)) if connection.reads else one
             finally:
                 del self._apps[name]
-
-
-def build_config(connection: Connection, folder: Path, time_zone: str) -> LocalCalendarConfig:
-    """Return the configuration of the server over a person's CalDAV calendar."""
-    from caldav_mcp import LocalCalendarConfig  # noqa: PLC0415  heavy
-
-    return LocalCalendarConfig(
-        data_dir=folder,
-        time_zone=time_zone,
-        caldav_url=connection.address,
-        username=connection.account,
-        password=connection.secret,
-    )

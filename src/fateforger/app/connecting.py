@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from fateforger.app.calendars import build_config
 from fateforger.app.resources import explain_ambiguous_calendars
 from fateforger.calendar.connections import Connection
 from fateforger.errors import BadInput, CalendarAuthFailed, CalendarUnreachable
@@ -15,24 +14,31 @@ from fateforger.text import gettext as _
 from fateforger.values import replace
 
 if TYPE_CHECKING:
+    from caldav_mcp import LocalCalendarConfig
     from caldav_mcp.discovery import Account
     from fateforger.adapters.calendar.directory import CalendarEntry
+
+
+class AmbiguousCalendar(BadInput):
+    """There are several calendars to write to; ``names`` are theirs."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(explain_ambiguous_calendars(names), where="calendar")
+        self.names = tuple(names)
 
 
 async def try_caldav(wanted: Connection, time_zone: str) -> Connection:
     """Log in to a CalDAV server, and return the connection with the ids of the named calendars.
 
     ``wanted.calendar_id`` is a name or id, or empty for the main calendar; ``wanted.reads`` are names or ids. Raises
-    ``BadInput``, ``CalendarNotFound``, ``CalendarAuthFailed`` and ``CalendarUnreachable``.
+    ``BadInput``, ``AmbiguousCalendar``, ``CalendarNotFound``, ``CalendarAuthFailed`` and ``CalendarUnreachable``.
     """
     from fateforger.adapters.calendar.directory import choose_read, find_calendar  # noqa: PLC0415  heavy
 
     account = await _look_up(wanted, time_zone)
     entries = list_entries(account)
     if not wanted.calendar_id and not account.main_is_certain:
-        raise BadInput(
-            explain_ambiguous_calendars([entry.summary for entry in entries if entry.writable]), where="calendar"
-        )
+        raise AmbiguousCalendar([entry.summary for entry in entries if entry.writable])
     written = find_calendar(entries, wanted.calendar_id or "primary")
     if not written.writable:
         raise BadInput(
@@ -74,3 +80,16 @@ def list_entries(account: Account) -> Sequence[CalendarEntry]:
         )
         for place, about in enumerate(account.calendars)
     ]
+
+
+def build_config(connection: Connection, folder: Path, time_zone: str) -> LocalCalendarConfig:
+    """Return the configuration of the server over a person's CalDAV calendar."""
+    from caldav_mcp import LocalCalendarConfig  # noqa: PLC0415  heavy
+
+    return LocalCalendarConfig(
+        data_dir=folder,
+        time_zone=time_zone,
+        caldav_url=connection.address,
+        username=connection.account,
+        password=connection.secret,
+    )

@@ -21,7 +21,9 @@ from fateforger.adapters.painter import render_in_thread
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
+from fateforger.adapters.store.vault import Vault
 from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
+from fateforger.app.connect_page import ConnectLinks, ConnectPage
 from fateforger.app.health import build_external_list
 from fateforger.app.memory import build_memory
 from fateforger.app.people import build_personal_data
@@ -202,6 +204,29 @@ async def _serve_pages(
         stack.callback(local.release_pages)
 
 
+def _build_links(settings: Settings, vault: Vault, web: WebServer, clock: Clock) -> ConnectLinks | None:
+    """Return links to the page on which people connect calendars; ``None`` if people in Slack could not open it."""
+    if settings.real_slack and settings.public_url is None:
+        return None
+    return ConnectLinks(vault, (settings.public_url or web.url).rstrip("/"), clock)
+
+
+def _build_connect_page(
+    resources: _Resources, vault: Vault, connections: SqlConnections, links: ConnectLinks | None
+) -> Iterator[BaseRoute]:
+    if links is not None:
+        page = ConnectPage(
+            links=links,
+            connections=connections,
+            languages=resources.languages,
+            vault=vault,
+            clock=resources.clock,
+            time_zone=resources.settings.time_zone,
+            local=not resources.settings.real_slack,
+        )
+        yield page.route
+
+
 def _build_login(settings: Settings, web: WebServer) -> SlackLogin:
     if settings.slack_bot_token is not None and settings.slack_app_token is not None:
         return SlackLogin(
@@ -267,17 +292,20 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         resources = await _open_resources(stack, settings)
         store, clock = resources.store, resources.clock
         health = HealthCheck(store.sessions)
-        web = WebServer(settings.host, settings.port)
+        web = WebServer(settings.host, settings.port, public_url=settings.public_url)
         stack.callback(web.close)
         calendar, local = await _open_calendar(resources, web)
         login = _build_login(settings, web)
         gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
-        await _serve_pages(resources, web, login, local, (health.route, Mount(GATEWAY, gateway)))
+        vault = open_vault(settings)
+        connections = SqlConnections(store.database, vault)
+        links = _build_links(settings, vault, web, clock)
+        own = [health.route, Mount(GATEWAY, gateway), *_build_connect_page(resources, vault, connections, links)]
+        await _serve_pages(resources, web, login, local, own)
         stack.push_async_callback(calendar.aclose)
         build_engine = partial(submitter, settings, journal=store.journal, clock=clock, role="house")
         engine = build_engine(calendar)
         configured = OpenCalendar(engine, calendar.in_background(), store.journal)
-        connections = SqlConnections(store.database, open_vault(settings))
         calendars = PersonCalendars(
             configured=configured,
             ownership=resources.ownership,
@@ -285,6 +313,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             openers={Provider.CALDAV: gateway.open},
             build_engine=build_engine,
             clock=clock,
+            links=links,
         )
         stack.push_async_callback(calendars.aclose)
         model = _open_model(resources)

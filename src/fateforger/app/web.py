@@ -66,11 +66,13 @@ class WebServer:
     Raises :class:`BadInput` if the port is taken.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, *, public_url: str | None = None) -> None:
+        """Also answer requests for the host of ``public_url``, under which a proxy is reached."""
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{self.port}"  # noqa: S104  compared, not bound
-        self._hosts = frozenset(_LOOPBACK | {host})
+        public = None if public_url is None else _parse_host(public_url)
+        self._hosts = frozenset(_LOOPBACK | {host} | ({public} if public else set()))
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
 

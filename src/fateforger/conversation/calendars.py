@@ -87,6 +87,10 @@ class Calendars(Protocol):
         """Check whether a person has a calendar."""
         ...
 
+    def connect_link(self, user_id: str) -> str | None:
+        """Return a link to the page on which a person connects a calendar; ``None`` if nobody could open it."""
+        ...
+
     async def watched(self, user_id: str) -> WatchedCalendar:
         """Return a person's calendar for reads in the background."""
         ...

@@ -301,6 +301,10 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.has_calendar`."""
         return await self._calendars.is_connected(user_id)
 
+    def connect_link(self, user_id: str) -> str | None:
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.connect_link`."""
+        return self._calendars.connect_link(user_id)
+
     async def calendar_owner(self) -> OwnerRecord:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.calendar_owner`."""
         return await self._ownership.owner()

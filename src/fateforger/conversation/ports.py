@@ -77,6 +77,10 @@ class CoordinatorPort(Protocol):
         """Check whether a person has a calendar to plan on: their own, or the configured one as its owner."""
         ...
 
+    def connect_link(self, user_id: str) -> str | None:
+        """Return a link to the page on which a person connects a calendar; ``None`` if nobody could open it."""
+        ...
+
     async def calendar_owner(self) -> OwnerRecord:
         """Return the owner of the configured calendar. There may be no owner."""
         ...

@@ -110,6 +110,8 @@ async def find_private_place(people: People, user_id: str, asked: Place) -> Plac
 
 CLAIM = "claim"
 """Word that precedes a code."""
+CONNECT = "connect"
+"""Word that asks for the link to connect a calendar."""
 
 
 async def calendar_refusal(door: CoordinatorPort, user_id: str) -> str | None:
@@ -118,8 +120,14 @@ async def calendar_refusal(door: CoordinatorPort, user_id: str) -> str | None:
         return None
     owner = await door.calendar_owner()
     if owner.person is not None:
-        return _(phrases.NOT_CONNECTED)
+        return connect_answer(door, user_id)
     return phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
+
+
+def connect_answer(door: CoordinatorPort, user_id: str) -> str:
+    """Return how a person connects their calendar, or another one."""
+    link = door.connect_link(user_id)
+    return _(phrases.NOT_CONNECTED) if link is None else _(phrases.CONNECT, link=f"<{link}>")
 
 
 async def claim_answer(door: CoordinatorPort, user_id: str, code: str) -> str:

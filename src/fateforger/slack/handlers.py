@@ -32,9 +32,11 @@ from fateforger.session.queue_commands import (
 from fateforger.session.store import Feedbacks, Rating, Sent
 from fateforger.slack import phrases
 from fateforger.slack.access import (
+    CONNECT,
     People,
     calendar_refusal,
     claim_answer,
+    connect_answer,
     find_private_place,
     is_private,
     parse_sent_code,
@@ -113,6 +115,8 @@ class RequestHandler:
         code = parse_typed_code(said)
         if code is not None:
             return await claim_answer(self.door, user_id, code)
+        if said == CONNECT:
+            return connect_answer(self.door, user_id)
         try:
             day = date.fromisoformat(said) if said else None
         except ValueError:

@@ -151,8 +151,8 @@ async def test_a_stale_row_does_nothing_and_says_so(house: House, anna: Person) 
     shown = house.on_calendar()
     await anna.click(oldest.action, oldest.target)
     assert house.on_calendar() == shown
-    assert "Something was written since that list was made, so I did nothing." in anna.beside("history")
-    assert "Something was written since that list was made, so I did nothing." in anna.words
+    assert "Something was written after that list was made, so I did nothing." in anna.beside("history")
+    assert "Something was written after that list was made, so I did nothing." in anna.words
     assert len(rows(anna)) == 4
     await anna.press_beside("history", "Undo", row="08:02")
     await anna.click(newest.action, newest.target)

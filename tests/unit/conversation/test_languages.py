@@ -66,14 +66,14 @@ async def test_a_first_message_is_answered_in_its_language(house: House) -> None
     assert headline(anna.card) == "Wat wil je op dinsdag 3 maart gedaan krijgen?"
     with speak("en"):
         await anna.click("back")
-    assert headline(anna.card) == "Dinsdag 3 maart: wat staat vast, en wanneer begint en eindigt je dag?"
+    assert headline(anna.card) == "Dinsdag 3 maart: wanneer begint je dag, en wanneer eindigt hij?"
     assert await house.store.languages.of(ANNA) == PersonLanguage("nl")
 
 
 async def test_a_thread_follows_the_language_that_its_person_writes(house: House) -> None:
     anna = await opens(house, "plan tomorrow", date="2026-03-03", language="en")
     await says(anna, wants("answer") | {"language": "de"}, frame(day_start="08:00"))
-    assert headline(anna.card) == "Dienstag, 3. März: Was steht fest, und wann beginnt und endet dein Tag?"
+    assert headline(anna.card) == "Dienstag, 3. März: Wann beginnt dein Tag, und wann endet er?"
     await says(anna, wants("answer") | {"language": None}, frame(day_start="08:30"))
     assert headline(anna.card).startswith("Dienstag"), "a message that is too short to tell changes nothing"
     await says(anna, wants("answer") | {"language": "pt"}, frame(day_start="08:00"))
@@ -126,7 +126,7 @@ REFUSED_KEY = {
     "es": "El servidor del modelo de lenguaje no acepta mi clave.",
 }
 UNREAD = {
-    "en": "I could not look for rules",
+    "en": "I could not check your last message for rules",
     "nl": "Ik kon je laatste bericht niet op regels nalezen",
     "de": "Ich konnte in deiner letzten Nachricht nicht nach Regeln suchen",
     "fr": "Je n’ai pas pu chercher de règles",

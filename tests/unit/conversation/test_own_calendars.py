@@ -39,6 +39,10 @@ class TwoCalendars:
     async def is_connected(self, user_id: str) -> bool:
         return user_id in self.calendars
 
+    def connect_link(self, user_id: str) -> str | None:
+        del user_id
+        return None
+
     async def watched(self, user_id: str) -> WatchedCalendar:
         return await self.of(user_id)
 
