@@ -122,7 +122,7 @@ async def test_nothing_is_asked_when_all_was_settled(anna: Person, house: House)
     session = await thursday.session()
     assert (listed(session), session.open_work.offered) == ([], ())
     assert "You caught up with Monday: 3 things are settled." in thursday.words
-    assert "open" not in (await morning(house, 4)).words.split("Nothing on your list")[0]
+    assert "open" not in (await morning(house, 4)).words.split("Your list is empty")[0]
 
 
 async def test_what_came_up_on_several_days_is_asked_once(anna: Person, house: House) -> None:

@@ -206,7 +206,7 @@ async def test_a_form_after_the_end(anna: Person) -> None:
     await anna.press("Cancel")
     with pytest.raises(UserError) as caught:
         await anna.fill("frame")
-    assert caught.value.message == "The session for Monday 2 March has ended, so there is nothing to change here."
+    assert caught.value.message == "The plan for Monday 2 March is closed, so there is nothing to change here."
 
 
 async def test_a_form_about_something_that_is_gone(anna: Person) -> None:

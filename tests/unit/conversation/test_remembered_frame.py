@@ -157,7 +157,7 @@ async def test_a_rule_that_is_set_aside_sets_nothing_and_counts_again(anna: Pers
     await anna.to_frame()
     await anna.pick("set_day_start", time(9, 15))
     row = (await anna.look("rules")).fields
-    assert any("You set it aside for this session" in part.text for part in row if isinstance(part, Note))
+    assert any("You set it aside for this plan" in part.text for part in row if isinstance(part, Note))
     version = (await house.store.constraints.of(ANNA))[0]
     await anna.click("memory.use_again", f"{version.seq} {version.uid}")
     await anna.read()

@@ -381,7 +381,7 @@ async def test_the_day_cannot_change_under_written_blocks(house: House, anna: Pe
     for _ in range(4):
         await anna.press("Back")
     await anna.pick("choose_date", date(2026, 3, 3))
-    assert "⚠️ Blocks for Monday 2 March are on your calendar. Undo them in Refine first" in anna.words
+    assert "⚠️ Blocks for Monday 2 March are on your calendar. Take them off in Refine first" in anna.words
     assert house.on_calendar() == {"Report": "09:15-10:15", "Lunch": "12:30-13:15"}
 
 

@@ -319,7 +319,7 @@ async def test_somebody_else_is_told_so(house: House, anna: Person) -> None:
     bo = Person(house, user="U_BO", session_id=anna.session_id)
     await bo.click("proceed")
     assert (await anna.session()).stage is TimeboxingStage.COLLECT_CONSTRAINTS
-    assert bo.asides[-1].text.startswith("This planning session is somebody else's")
+    assert bo.asides[-1].text.startswith("This plan belongs to somebody else")
 
 
 async def test_a_session_that_nobody_knows_is_passed_over(house: House, anna: Person) -> None:

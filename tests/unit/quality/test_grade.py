@@ -36,7 +36,7 @@ EARLY = [said("must", "09:00", "09:30"), said("should", "10:00", "10:30"), said(
         (plan("DW 09:00 60 a"), SHORT, (), 3, "Say which task is the one thing that matters."),
         (
             plan("DW 09:00 180 a"), ONE, (), 3,
-            "Split “a”: 1 h 30 min of focus in one piece is about what anyone can do.",
+            "Split “a”: 1 h 30 min is about as long as anyone can focus.",
         ),
         (
             plan("DW 09:00 60 a", "SW 10:10 60 b"), ONE, (), 3,
