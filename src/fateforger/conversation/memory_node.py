@@ -46,6 +46,7 @@ from fateforger.session.memory_changes import (
     Memory,
     MemoryChange,
     allow_meetings,
+    ask_to_settle,
     disallow_meetings,
     find_alike,
     judge_constraint,
@@ -127,6 +128,7 @@ def apply_understood(
             taken = taken.with_lines(_(DECLINED_BEFORE))
             continue
         taken = remember_constraint(taken, record)
+    taken = ask_to_settle(taken, heard.contradictions)
     trouble = None if heard.trouble is None else _(heard.trouble)
     lines = tuple(line for line in (heard.question, trouble) if line is not None)
     if taken.versions:

@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from datetime import datetime
+from typing import TypeVar
 
 from fateforger.conversation import memory_node as node
 from fateforger.conversation.language.message_reader import read_memory_request
@@ -19,7 +20,7 @@ from fateforger.errors import (
     StoreUnavailable,
     VersionConflict,
 )
-from fateforger.memory.ports import Constraints, Recollection
+from fateforger.memory.ports import Constraints, Finder
 from fateforger.memory.retrieval import NEAREST, NO_INDEX, select_current
 from fateforger.memory.versions import Version
 from fateforger.ports.clock import Clock
@@ -57,7 +58,8 @@ from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, quote_title
 from fateforger.ui.rule_cards import rules_reply
 from fateforger.values import replace
-from fateforger.workers.lanes import EXTRACT, TURN
+from fateforger.workers.contradictions import build_compare_job
+from fateforger.workers.lanes import EXTRACT, TURN, CompareRules
 from fateforger.workers.memory import (
     build_extract_job,
     build_write_job,
@@ -151,12 +153,6 @@ class ConstraintRetriever:
 
 
 log = logging.getLogger(__name__)
-
-
-class Finder(Protocol):
-    """The search of the index. Raises ``MemoryUnavailable``."""
-
-    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]: ...
 
 
 async def search_memory(
@@ -362,12 +358,22 @@ class MemoryService:
             await self._jobs.enqueue(build_write_job(effect.versions, session.id, cause), now=self._clock.now())
             return session.remark(_(WRITTEN_LATER))
         log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
+        await self.queue_comparison(session, min(version.updated_at for version in effect.versions), cause)
         self._retriever.refresh_after_write(session.user_id)
         asked = ((version.uid, version.updated_at) for version in effect.versions)
         numbered = dict(zip(asked, written, strict=True))
         said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.rules.said)
         view = None if session.thread.memory is None else with_seqs(session.thread.memory, written)
         return session.with_rules(said=said).with_thread(memory=view)
+
+    async def queue_comparison(self, session: Session, since: datetime, cause: str) -> None:
+        """Queue the comparison of what was told since then, here or outside of any session, with what was told before.
+
+        A session asks about it, so outside of one nothing is queued; the next session begins with it.
+        """
+        if session.id:
+            wanted = CompareRules(session_id=session.id, user_id=session.user_id, since=since)
+            await self._jobs.enqueue(build_compare_job(wanted, cause), now=self._clock.now())
 
     async def _in_time(self, asking: Awaitable[T]) -> T:
         try:

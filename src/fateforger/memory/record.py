@@ -383,19 +383,31 @@ def compute_rule_key(record: ConstraintRecord) -> str:
     )
 
 
+def has_rule(record: ConstraintRecord) -> bool:
+    """Check whether typed fields of a record ask for something, besides its words."""
+    payload = record.payload
+    return bool(payload.rule_kind or payload.windows or payload.day_rule)
+
+
+def asks_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+    """Check whether the typed fields of two records ask for the same; words alone never do."""
+    return has_rule(one) and compute_rule_key(one) == compute_rule_key(other)
+
+
 def means_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     """Check whether two records are one constraint in other words, or in another language.
 
     They are if both are fully described by their typed fields, and these are equal. For rules whose meaning is in their
     words, only the person can tell.
     """
-    if not (_is_typed(one) and _is_typed(other)) or one.scope is not other.scope:
+    if not (is_typed(one) and is_typed(other)) or one.scope is not other.scope:
         return False
     alike = set(one.applies_event_types) == set(other.applies_event_types) and one.necessity is other.necessity
     return alike and _get_slot(one) == _get_slot(other) and compute_rule_key(one) == compute_rule_key(other)
 
 
-def _is_typed(record: ConstraintRecord) -> bool:
+def is_typed(record: ConstraintRecord) -> bool:
+    """Check whether the typed fields of a record say all of it, so that its words add nothing."""
     scalars = record.payload.scalar_params.model_dump(exclude_none=True)
     whole = _get_slot(record) is not None or record.payload.rule_kind in _TYPED
     return record.payload.day_rule is not None or (whole and bool(record.payload.windows or scalars))

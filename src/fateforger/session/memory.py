@@ -63,12 +63,16 @@ class MemoryWrite(BaseModel):
 
 
 class MemoryQuestion(BaseModel):
-    """Two conflicting constraints between which only the person can choose, the newer one first."""
+    """Two conflicting constraints between which only the person can choose, the newer one first.
+
+    With ``replaces`` their meaning conflicts, and the question is whether the newer one replaces the older one.
+    """
 
     model_config = _FROZEN
     uids: tuple[str, str]
     names: tuple[str, str]
     sentence: str
+    replaces: bool = False
 
 
 class MemoryRow(BaseModel):

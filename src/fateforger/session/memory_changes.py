@@ -19,6 +19,7 @@ from fateforger.memory.contradiction import (
     Change,
     Finding,
     Kind,
+    ask_to_replace,
     build_narrowed_by,
     find_contradictions,
     is_narrowing,
@@ -26,8 +27,8 @@ from fateforger.memory.contradiction import (
 from fateforger.memory.credentials import REFUSED, holds_credentials
 from fateforger.memory.record import (
     ConstraintRecord,
+    asks_the_same,
     compute_content_key,
-    compute_rule_key,
     compute_uid,
     means_the_same,
 )
@@ -241,6 +242,26 @@ def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
     newer, older = finding.uids
     names = (memory.find_version(newer).record.name, memory.find_version(older).record.name)
     return MemoryQuestion(uids=(newer, older), names=names, sentence=finding.sentence)
+
+
+def ask_to_settle(taken: MemoryChange, pairs: Sequence[tuple[str, str]]) -> MemoryChange:
+    """Return the result with a question for each pair of constraints whose meaning contradicts, the newer one first.
+
+    Pairs of which one is out of force by now, or replaces the other, are left out.
+    """
+    newest = taken.memory.newest
+    found = [(newest[newer], newest[older]) for newer, older in pairs if newer in newest and older in newest]
+    questions = tuple(
+        MemoryQuestion(
+            uids=(newer.uid, older.uid),
+            names=(newer.record.name, older.record.name),
+            sentence=ask_to_replace(older, newer),
+            replaces=True,
+        )
+        for newer, older in found
+        if not (newer.retired or older.retired or older.uid in newer.flat.supersedes)
+    )
+    return replace(taken, questions=(*taken.questions, *questions))
 
 
 def replacers(memory: Memory, uid: str) -> list[Version]:
@@ -480,7 +501,7 @@ def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None
             other=quote_title(loser.record.name),
         )
         return replace(taken, put_aside=(loser.uid,)).with_lines(line)
-    if circle or loser.flat.session_only or compute_rule_key(kept.record) == compute_rule_key(loser.record):
+    if circle or loser.flat.session_only or asks_the_same(kept.record, loser.record):
         gone = replace(loser.record, status=Status.DECLINED)
         event = Event(action=Action.ARCHIVE, reason=f"{SAME} {kept.uid}")
         line = _(

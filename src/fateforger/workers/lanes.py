@@ -247,6 +247,15 @@ class TidyUp:
     tz: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareRules:
+    """Compare what a person told since an instant, in that session or outside of any, with what they told before."""
+
+    session_id: str
+    user_id: str
+    since: datetime
+
+
 FOREVER = 10**9
 STOP_TRIES = 8
 """Tries until a stop comes too late."""
@@ -295,6 +304,12 @@ EXTRACT = Lane(
     LanePolicy(workers=8, tries=5, grace_seconds=1.0, backoff=Backoff(2.0, 60.0)),
     tells=True,
 )
+COMPARE = Lane(
+    "compare",
+    TypeAdapter(CompareRules),
+    LanePolicy(tries=5, grace_seconds=1.0, backoff=Backoff(2.0, 60.0)),
+    tells=True,
+)
 
 LANES: tuple[Row, ...] = (
     SENDING,
@@ -307,6 +322,7 @@ LANES: tuple[Row, ...] = (
     ERASING,
     MEMORY,
     EXTRACT,
+    COMPARE,
     INDEXING,
     WAITING_TASKS,
     CLOSING,
