@@ -463,6 +463,7 @@ def _all_questions(session: Session) -> Iterator[PendingQuestion]:
         yield from unsure_questions(session)
         yield from clash_questions(session)
         yield from meeting_questions(session)
+        yield from memory_questions(session)
     if stage in {Stage.CAPTURE_INPUTS, Stage.SKELETON}:
         yield from length_questions(session)
     if stage is Stage.CAPTURE_INPUTS:
@@ -479,7 +480,6 @@ def _all_questions(session: Session) -> Iterator[PendingQuestion]:
                 kind=PendingKind.CALENDAR, sentence=sentence, which=conflict_buttons(question, target)
             )
         yield from _single(refit_question(session))
-    yield from memory_questions(session)
     yield from offer_questions(session)
     for fix in session.planning.fixes:
         yield PendingQuestion(

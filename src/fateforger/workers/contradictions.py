@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 NEAR_ENOUGH = 0.3
 """Similarity from which the person is asked about the nearest statement, where no model judges it.
 
-Statements of one subject, such as a diet, are at 0.35 to 0.5 with the default embedder, and unrelated ones below 0.3.
+To an embedder of meaning, statements about one subject, such as a diet, are 0.35 to 0.5 alike, and unrelated ones less
+than 0.3. One of spelling finds only those that are worded alike.
 """
 MOST_ASKED = 2
 """Most statements that one statement may replace, of those that the person is asked about at once."""

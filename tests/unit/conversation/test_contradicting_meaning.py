@@ -20,6 +20,7 @@ from fateforger.memory.contradiction import find_candidates
 from fateforger.memory.ports import Recollection
 from fateforger.memory.versions import Version
 from fateforger.ports.model import Prompt
+from fateforger.session.pending import pending_questions
 from fateforger.session.rulebook import rules_in_force
 
 VEGETARIAN, FISH = "I'm vegetarian", "I eat fish now"
@@ -201,6 +202,7 @@ async def test_while_the_index_is_away_topics_are_compared(opened: Opener) -> No
 
 
 async def test_what_was_told_outside_of_a_plan_is_asked_about_in_the_next_one(opened: Opener) -> None:
+    """On its first card about the day: a yes to which day it is answers no question that is not in view."""
     anna = await opened(judge=judging(1))
     await say(anna, VEGETARIAN)
     told = version_of("fish", user=ANNA, description=FISH, topics=["food"], at="2026-03-02T07:30:00+00:00")
@@ -209,6 +211,8 @@ async def test_what_was_told_outside_of_a_plan_is_asked_about_in_the_next_one(op
     await again.start()
     await anna.house.work()
     await again.read()
+    assert QUESTION not in again.words
+    assert pending_questions(await again.session()) == ()
     await again.press("Plan this day")
     assert again.words.count(QUESTION) == 1
 
