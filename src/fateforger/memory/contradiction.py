@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Any
 
-from fateforger.memory.record import ConstraintRecord, Window, is_typed
+from fateforger.memory.record import ConstraintRecord, Window, has_rule, is_typed
 from fateforger.memory.recurrence import list_weekdays
 from fateforger.memory.versions import Event, Instant, Version, select_newest
 from fateforger.memory.vocabulary import (
@@ -238,6 +238,14 @@ def find_candidates(
     ]
     about.sort(key=lambda version: (place.get(version.uid, len(place)), version.uid))
     return tuple(version for version in about if _may_contradict(version, newer))[:MOST_CANDIDATES]
+
+
+def is_same_subject(one: Version, other: Version) -> bool:
+    """Check whether two constraints, whose meaning is in their words alone, share a topic and the kind of statement."""
+    first, second = one.record, other.record
+    if has_rule(first) or has_rule(second) or set(first.topics).isdisjoint(second.topics):
+        return False
+    return (first.aspect and first.aspect.dimension) == (second.aspect and second.aspect.dimension)
 
 
 def _may_contradict(older: Version, newer: Version) -> bool:

@@ -42,26 +42,6 @@ class AllowedMeeting(BaseModel):
     day: Date
 
 
-class MemoryWrite(BaseModel):
-    """A command's writes into memory, kept so that they can be undone.
-
-    ``versions`` are the ones written, ``before`` the newest of each constraint before, if any. ``put_aside`` and
-    ``taken_up`` are the constraints that no longer count in the session, or count again; ``allowed`` are meetings that
-    may break one. ``lines`` describe the writes. A ``fresh`` one is shown on the next card with its Undo; later it is
-    only kept.
-    """
-
-    model_config = _FROZEN
-    cause: str
-    lines: tuple[str, ...]
-    versions: tuple[Version, ...] = ()
-    before: tuple[Version, ...] = ()
-    put_aside: tuple[str, ...] = ()
-    taken_up: tuple[str, ...] = ()
-    allowed: tuple[AllowedMeeting, ...] = ()
-    fresh: bool = True
-
-
 class MemoryQuestion(BaseModel):
     """Two conflicting constraints between which only the person can choose, the newer one first.
 
@@ -73,6 +53,27 @@ class MemoryQuestion(BaseModel):
     names: tuple[str, str]
     sentence: str
     replaces: bool = False
+
+
+class MemoryWrite(BaseModel):
+    """A command's writes into memory, kept so that they can be undone.
+
+    ``versions`` are the ones written, ``before`` the newest of each constraint before, if any. ``put_aside`` and
+    ``taken_up`` are the constraints that no longer count in the session, or count again; ``allowed`` are meetings that
+    may break one, ``answered`` the questions that it answered. ``lines`` describe the writes. A ``fresh`` one is shown
+    on the next card with its Undo; later it is only kept.
+    """
+
+    model_config = _FROZEN
+    cause: str
+    lines: tuple[str, ...]
+    versions: tuple[Version, ...] = ()
+    before: tuple[Version, ...] = ()
+    put_aside: tuple[str, ...] = ()
+    taken_up: tuple[str, ...] = ()
+    allowed: tuple[AllowedMeeting, ...] = ()
+    answered: tuple[MemoryQuestion, ...] = ()
+    fresh: bool = True
 
 
 class MemoryRow(BaseModel):

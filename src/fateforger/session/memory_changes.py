@@ -119,6 +119,7 @@ class MemoryChange:
     disallowed: tuple[AllowedMeeting, ...] = ()
     lines: tuple[str, ...] = ()
     questions: tuple[MemoryQuestion, ...] = ()
+    answered: tuple[MemoryQuestion, ...] = ()
 
     def with_version(self, version: Version, *lines: str) -> MemoryChange:
         """Return the result with one version more, which the next step sees."""
@@ -244,24 +245,22 @@ def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
     return MemoryQuestion(uids=(newer, older), names=names, sentence=finding.sentence)
 
 
-def ask_to_settle(taken: MemoryChange, pairs: Sequence[tuple[str, str]]) -> MemoryChange:
-    """Return the result with a question for each pair of constraints whose meaning contradicts, the newer one first.
+def ask_to_settle(taken: MemoryChange, newer_uid: str, older_uid: str) -> MemoryChange:
+    """Return the result with the question whether a constraint replaces an older one that it contradicts in meaning.
 
-    Pairs of which one is out of force by now, or replaces the other, are left out.
+    Nothing is asked if one of them is out of force by now, or replaces the other.
     """
     newest = taken.memory.newest
-    found = [(newest[newer], newest[older]) for newer, older in pairs if newer in newest and older in newest]
-    questions = tuple(
-        MemoryQuestion(
-            uids=(newer.uid, older.uid),
-            names=(newer.record.name, older.record.name),
-            sentence=ask_to_replace(older, newer),
-            replaces=True,
-        )
-        for newer, older in found
-        if not (newer.retired or older.retired or older.uid in newer.flat.supersedes)
+    newer, older = newest.get(newer_uid), newest.get(older_uid)
+    if newer is None or older is None or newer.retired or older.retired or older_uid in newer.flat.supersedes:
+        return taken
+    question = MemoryQuestion(
+        uids=(newer_uid, older_uid),
+        names=(newer.record.name, older.record.name),
+        sentence=ask_to_replace(older, newer),
+        replaces=True,
     )
-    return replace(taken, questions=(*taken.questions, *questions))
+    return replace(taken, questions=(*taken.questions, question))
 
 
 def replacers(memory: Memory, uid: str) -> list[Version]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fateforger.errors import MemoryUnavailable
-from fateforger.memory.contradiction import find_candidates
+from fateforger.memory.contradiction import find_candidates, is_same_subject
 from fateforger.memory.ports import Constraints, Finder
 from fateforger.memory.retrieval import NEAREST
 from fateforger.memory.versions import Version, list_history, select_newest
@@ -65,7 +65,10 @@ class Comparer:
         scores = await self._search(newer)
         candidates = find_candidates(versions, newer.user_id, newer.uid, list(scores))
         if self.judge is None:
-            found = tuple(each for each in candidates[:1] if scores.get(each.uid, 0.0) >= NEAR_ENOUGH)
+            asked = (
+                each for each in candidates if scores.get(each.uid, 0.0) >= NEAR_ENOUGH or is_same_subject(newer, each)
+            )
+            found = tuple(asked)[:1]
         else:
             found = await self.judge(newer, candidates) if candidates else ()
         return tuple((newer, older) for older in found[:MOST_ASKED])
@@ -100,6 +103,14 @@ def _is_new(version: Version, versions: Sequence[Version], since: datetime) -> b
     return not before or before[-1].record.words != version.record.words
 
 
+def name_question(user_id: str, one: str, other: str) -> str:
+    """Return the id of the question about two constraints: it is asked once, whichever session or program finds it.
+
+    It names the person, so that the receipt of the question is erased with their data.
+    """
+    return f"replaces/{user_id}/{'/'.join(sorted((one, other)))}"
+
+
 def build_compare_handler(comparer: Comparer, jobs: Jobs, clock: Clock) -> JobHandler:
     """Return the handler that compares statements, and has the session ask about the contradictions.
 
@@ -107,18 +118,16 @@ def build_compare_handler(comparer: Comparer, jobs: Jobs, clock: Clock) -> JobHa
     """
 
     async def ask(wanted: CompareRules, job: Job, comparer: Comparer) -> None:
-        pairs = await comparer.compare(wanted)
-        if not pairs:
-            return
-        command = AddExtracted(
-            command_id=f"{job.dedupe}/asked",
-            session_id=wanted.session_id,
-            of=job.dedupe,
-            at=clock.now(),
-            contradictions=tuple((newer.uid, older.uid) for newer, older in pairs),
-        )
-        log.info("constraints may contradict session=%s count=%d", wanted.session_id, len(pairs))
-        await jobs.enqueue(build_command_job(command, key=command.session_id), now=clock.now())
+        for newer, older in await comparer.compare(wanted):
+            command = AddExtracted(
+                command_id=name_question(wanted.user_id, newer.uid, older.uid),
+                session_id=wanted.session_id,
+                of=job.dedupe,
+                at=clock.now(),
+                contradicts=(newer.uid, older.uid),
+            )
+            log.info("constraints may contradict session=%s", wanted.session_id)
+            await jobs.enqueue(build_command_job(command, key=command.session_id), now=clock.now())
 
     async def perform(wanted: CompareRules, job: Job) -> None:
         await ask(wanted, job, comparer)

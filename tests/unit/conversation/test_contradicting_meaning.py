@@ -22,6 +22,8 @@ from fateforger.memory.versions import Version
 from fateforger.ports.model import Prompt
 from fateforger.session.pending import pending_questions
 from fateforger.session.rulebook import rules_in_force
+from fateforger.workers.contradictions import build_compare_job
+from fateforger.workers.lanes import CompareRules
 
 VEGETARIAN, FISH = "I'm vegetarian", "I eat fish now"
 TOLD = {
@@ -121,7 +123,21 @@ async def test_a_statement_that_contradicts_an_earlier_one_takes_its_place_by_on
     assert (event.action.value, event.reason) == ("supersede", f"superseded by {newest['Fish'].uid}")
     await anna.press("Undo")
     assert await counting(anna) == [FISH, VEGETARIAN]
+    assert anna.words.count(QUESTION) == 1, "the answer was taken back, so the question is open again"
+    await anna.press(BOTH)
+    assert await counting(anna) == [FISH, VEGETARIAN]
     assert QUESTION not in anna.words
+
+
+async def test_keeping_both_can_be_taken_back(opened: Opener) -> None:
+    anna = await opened(judge=judging(1))
+    await say(anna, VEGETARIAN)
+    await say(anna, FISH)
+    await anna.press(BOTH)
+    await anna.press("Undo")
+    assert "That is open again, so I ask you once more." in anna.words
+    await anna.press(REPLACE)
+    assert await counting(anna) == [FISH]
 
 
 async def test_both_stay_and_it_is_not_asked_again(opened: Opener) -> None:
@@ -178,9 +194,12 @@ async def test_a_statement_with_other_topics_is_found_by_its_meaning(opened: Ope
     assert QUESTION in anna.words
 
 
-@pytest.mark.parametrize(("score", "asked"), [(0.4, 1), (0.2, 0)])
-async def test_without_a_model_the_person_is_asked_about_what_is_near(opened: Opener, score: float, asked: int) -> None:
-    anna = await opened(index=Near(score))
+@pytest.mark.parametrize(("score", "topics", "asked"), [(0.4, False, 1), (0.2, False, 0), (0.2, True, 1)])
+async def test_without_a_model_the_person_is_asked_about_what_is_near(
+    opened: Opener, score: float, topics: bool, asked: int
+) -> None:
+    """Or about what shares a topic."""
+    anna = await opened(index=Near(score), extractor=reading(topics))
     await say(anna, VEGETARIAN)
     await say(anna, FISH)
     assert anna.words.count(QUESTION) == asked
@@ -215,6 +234,43 @@ async def test_what_was_told_outside_of_a_plan_is_asked_about_in_the_next_one(op
     assert pending_questions(await again.session()) == ()
     await again.press("Plan this day")
     assert again.words.count(QUESTION) == 1
+
+
+async def told_at_once(house: House) -> tuple[Person, Person]:
+    """Two sessions, each of which finds that one statement contradicts another."""
+    first, second = Person(house), Person(house)
+    await first.to_frame()
+    await second.to_frame()
+    rows = [
+        version_of("vegetarian", user=ANNA, description=VEGETARIAN, topics=["food"], at="2026-03-02T06:00:00+00:00"),
+        version_of("fish", user=ANNA, description=FISH, topics=["food"], at="2026-03-02T06:30:00+00:00"),
+    ]
+    await house.remembered.write(rows, cause="outside")
+    for person in (first, second):
+        wanted = CompareRules(session_id=person.session_id, user_id=ANNA, since=rows[1].updated_at)
+        job = build_compare_job(wanted, f"told in {person.session_id}")
+        await house.store.jobs.enqueue(job, now=house.clock.now())
+    await house.work()
+    for person in (first, second):
+        await person.read()
+    return first, second
+
+
+async def test_a_pair_that_two_programs_find_is_asked_about_once(opened: Opener) -> None:
+    house = (await opened(judge=judging(1))).house
+    first, second = await told_at_once(house)
+    assert (first.words + second.words).count(QUESTION) == 1
+
+
+async def test_an_erased_person_is_asked_again(opened: Opener) -> None:
+    """The receipt that a question was asked is erased with all else that is kept about the person."""
+    house = (await opened(judge=judging(1))).house
+    await told_at_once(house)
+    counts = await house.store.people.erase(ANNA, now=house.clock.now(), calendar=None, closing=None)
+    assert counts["constraints"] == 2
+    house.restart()
+    first, second = await told_at_once(house)
+    assert (first.words + second.words).count(QUESTION) == 1
 
 
 def older(**fields: Any) -> Version:

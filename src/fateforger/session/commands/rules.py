@@ -192,7 +192,7 @@ class AddExtracted(BaseModel):
 
     It queues with the person's commands, but does not count as activity of theirs. ``of`` is the reply's id, and
     ``at`` its instant. ``question`` is an open question about it, ``trouble`` the reason it could not be read.
-    ``contradictions`` are pairs of constraints in memory of which the first, the newer one, may replace the second.
+    ``contradicts`` are two constraints in memory of which the first, the newer one, may replace the second.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -202,7 +202,7 @@ class AddExtracted(BaseModel):
     of: str
     at: datetime
     records: tuple[ConstraintRecord, ...] = ()
-    contradictions: tuple[tuple[str, str], ...] = ()
+    contradicts: tuple[str, str] | None = None
     question: str | None = None
     trouble: str | None = None
 
