@@ -306,6 +306,9 @@ class MemoryService:
         if reading.error is not None:
             log.warning("constraints cannot be read: %s", reading.error)
         near = await self._near(command, reading.versions) if isinstance(command, TimeboxingUserReply) else ()
+        if near:
+            recalled = recall(session, reading.versions, self._clock.now(), near=near)
+            reading = replace(reading, recalled=recalled)
         return replace(reading, wrote=wrote, near=near)
 
     async def _near(self, reply: TimeboxingUserReply, versions: Sequence[Version]) -> tuple[str, ...]:

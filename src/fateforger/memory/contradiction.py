@@ -20,6 +20,7 @@ from fateforger.memory.versions import Event, Instant, Version, select_newest
 from fateforger.memory.vocabulary import (
     WEEK,
     Action,
+    Domain,
     RuleKind,
     Scope,
     Source,
@@ -214,6 +215,7 @@ def _iter_pairs_with(uid: str, in_order: Sequence[Version]) -> Iterator[tuple[Ve
 
 MOST_CANDIDATES = 8
 """Most constraints that one is compared with in meaning."""
+_UNRELATED = 2
 
 
 def find_candidates(
@@ -221,8 +223,9 @@ def find_candidates(
 ) -> tuple[Version, ...]:
     """Return the older constraints in force whose meaning a constraint may contradict.
 
-    These are the ones ``near`` to its words, the nearest first, then the ones about the same topic. Where typed fields
-    say all of both, they decide (:func:`find_contradictions`).
+    These are the ones ``near`` to its words, the nearest first, then the ones about the same topic, then those that say
+    the same kind of thing about the same part of life (S188). Where typed fields say all of both, they decide
+    (:func:`find_contradictions`).
     """
     mine = select_newest(versions, user_id)
     newer, place = mine[uid], {other: number for number, other in enumerate(near)}
@@ -231,21 +234,26 @@ def find_candidates(
         for version in mine.values()
         if version.created_at < newer.updated_at and version.uid != uid and not version.retired
     ]
-    about = [
-        version
-        for version in older
-        if version.uid in place or not set(version.record.topics).isdisjoint(newer.record.topics)
-    ]
-    about.sort(key=lambda version: (place.get(version.uid, len(place)), version.uid))
+    subject = {version.uid: _rank_subject(version.record, newer.record) for version in older}
+    about = [version for version in older if version.uid in place or subject[version.uid] < _UNRELATED]
+    about.sort(key=lambda version: (place.get(version.uid, len(place)), subject[version.uid], version.uid))
     return tuple(version for version in about if _may_contradict(version, newer))[:MOST_CANDIDATES]
+
+
+def _rank_subject(one: ConstraintRecord, other: ConstraintRecord) -> int:
+    """Return how close two constraints are in subject: 0 for a common topic, 1 for one part of life, or unrelated."""
+    if not set(one.topics).isdisjoint(other.topics):
+        return 0
+    parts = {None if each.aspect is None else each.aspect.category for each in (one, other)}
+    same_part = len(parts) == 1 and parts.isdisjoint({None, Domain.OTHER.value})
+    return 1 if same_part and one.dimension is other.dimension else _UNRELATED
 
 
 def is_same_subject(one: Version, other: Version) -> bool:
     """Check whether two constraints, whose meaning is in their words alone, share a topic and the kind of statement."""
     first, second = one.record, other.record
-    if has_rule(first) or has_rule(second) or set(first.topics).isdisjoint(second.topics):
-        return False
-    return (first.aspect and first.aspect.dimension) == (second.aspect and second.aspect.dimension)
+    in_words = not (has_rule(first) or has_rule(second))
+    return in_words and first.dimension is second.dimension and not set(first.topics).isdisjoint(second.topics)
 
 
 def _may_contradict(older: Version, newer: Version) -> bool:

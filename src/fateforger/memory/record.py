@@ -259,6 +259,17 @@ class ConstraintRecord(BaseModel):
         return OTHER_TYPE if self.payload.rule_kind is None else self.payload.rule_kind.value
 
     @property
+    def dimension(self) -> Dimension:
+        """What kind of statement it is, known without a model.
+
+        Where that is not said, typed fields that ask for something state a policy, and words alone a state.
+        """
+        if self.aspect is not None and self.aspect.dimension is not None:
+            return self.aspect.dimension
+        slot = self.aspect is not None and self.aspect.frame_slot is not None
+        return Dimension.POLICY if slot or has_rule(self) else Dimension.STATE
+
+    @property
     def words(self) -> str:
         """The person's words, or the name if they are unknown."""
         return self.description.strip() or self.name.strip()

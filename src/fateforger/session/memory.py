@@ -19,8 +19,8 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 class RecalledConstraints(BaseModel):
     """Constraints from the store that apply on ``day`` at ``stage``, as of ``at``.
 
-    ``left_out`` counts those that there was no room for. ``trouble`` is a sentence on why the store could not be
-    read; the versions are then those of the last time.
+    ``topics`` are those that the last message was about. ``left_out`` counts the constraints that there was no room
+    for. ``trouble`` is a sentence on why the store could not be read; the versions are then those of the last time.
     """
 
     model_config = _FROZEN
@@ -28,6 +28,7 @@ class RecalledConstraints(BaseModel):
     stage: TimeboxingStage
     at: datetime
     versions: tuple[Version, ...] = ()
+    topics: tuple[str, ...] = ()
     left_out: int = 0
     trouble: str | None = None
 

@@ -196,7 +196,10 @@ async def test_a_statement_with_other_topics_is_found_by_its_meaning(opened: Ope
 
 @pytest.mark.parametrize(("score", "topics", "asked"), [(0.4, False, 1), (0.2, False, 0), (0.2, True, 1)])
 async def test_without_a_model_the_person_is_asked_about_what_is_near(
-    opened: Opener, score: float, topics: bool, asked: int
+    opened: Opener,
+    score: float,
+    topics: bool,  # noqa: FBT001  a table
+    asked: int,
 ) -> None:
     """Or about what shares a topic."""
     anna = await opened(index=Near(score), extractor=reading(topics))

@@ -40,17 +40,17 @@ from fateforger.workers.lanes import TryLater
 from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 8,
+    "ask": 9,
     "compare": 1,
     "date": 11,
     "decide": 12,
     "decompose": 4,
-    "draft": 7,
-    "facts": 12,
-    "memory": 13,
-    "patch": 15,
+    "draft": 8,
+    "facts": 13,
+    "memory": 14,
+    "patch": 16,
     "queue": 1,
-    "replan": 9,
+    "replan": 10,
     "rules": 10,
     "start": 14,
 }
