@@ -238,6 +238,8 @@ class SessionStarter:
         if hydrated is not None and hydrated.intent is Purpose.MEMORY:
             card, wrote = await self.rules.answer(to_reply("", opening), model, context.talk)
             await self.tasks.send(card, opening, wrote=wrote)
+            if wrote:
+                await self.memory.queue_comparison_outside(opening)
         elif hydrated is not None:
             await self.tasks.carry_out_request(hydrated, opening)
         elif isinstance(command, QueueCommandBase):

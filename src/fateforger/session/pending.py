@@ -348,10 +348,11 @@ def _change_button(version: Version, label: str, sentence: str) -> Button:
 
 def memory_questions(session: Session) -> tuple[PendingQuestion, ...]:
     """Return the questions about two constraints of which the newer one may count instead of the older one."""
-    return tuple(map(_memory_question, session.rules.memory_questions))
+    return tuple(map(settle_question, session.rules.memory_questions))
 
 
-def _memory_question(question: MemoryQuestion) -> PendingQuestion:
+def settle_question(question: MemoryQuestion) -> PendingQuestion:
+    """Return the question about two constraints with its answers."""
     if not question.replaces:
         which = settle_buttons(question.uids, question.names, both=_("Keep both"))
         return PendingQuestion(kind=PendingKind.RULES, sentence=question.sentence, which=which)
@@ -359,8 +360,8 @@ def _memory_question(question: MemoryQuestion) -> PendingQuestion:
     return PendingQuestion(
         kind=PendingKind.REPLACES,
         sentence=question.sentence,
-        yes=_settle_button(question.uids, newer, _("Yes, replace it")),
-        no=_settle_button(question.uids, None, _("Keep both")),
+        yes=settle_button(question.uids, newer, _("Yes, replace it")),
+        no=settle_button(question.uids, None, _("Keep both")),
     )
 
 
@@ -391,10 +392,11 @@ def settle_buttons(uids: tuple[str, str], names: tuple[str, str], *, both: str |
     """Return an answer for each of two rules, and one for both if that has a label."""
     labels = [(_("Keep “{name}”", name=name), uid) for uid, name in zip(uids, names, strict=True)]
     answers: list[tuple[str, str | None]] = [*labels, *(((both, None),) if both else ())]
-    return tuple(_settle_button(uids, keep, label) for label, keep in answers)
+    return tuple(settle_button(uids, keep, label) for label, keep in answers)
 
 
-def _settle_button(uids: tuple[str, str], keep: str | None, label: str) -> Button:
+def settle_button(uids: tuple[str, str], keep: str | None, label: str) -> Button:
+    """Return the button that answers which of two rules counts; without ``keep`` both do."""
     return SettleConstraints.action.button(RuleChoice(uids=uids, keep=keep).model_dump_json(), label=label)
 
 

@@ -13,7 +13,7 @@ from fateforger.session.cards import Button, Card, Controls, Divider, Heading, N
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.commands.rules import HideMemory, ShowMemory, UndoMemory, format_rule_target
 from fateforger.session.day import day_words
-from fateforger.session.memory import MemoryRow, MemoryView
+from fateforger.session.memory import MemoryQuestion, MemoryRow, MemoryView
 from fateforger.session.model import Session
 from fateforger.session.pending import (
     PendingQuestion,
@@ -22,6 +22,8 @@ from fateforger.session.pending import (
     meeting_questions,
     memory_questions,
     offer_questions,
+    settle_button,
+    settle_question,
     unsure_questions,
 )
 from fateforger.session.rulebook import rules_in_force
@@ -250,6 +252,26 @@ def rules_reply(lines: Sequence[str], view: MemoryView | None) -> Card:
     trouble, more = ((), ()) if view is None else (_trouble(view), _rest(view))
     controls = localize_row(REVIEW, ADD, POLICY)
     return Card(text=said, parts=(Prose(text=plain(said, 900)), *trouble, *rows, *more, controls))
+
+
+def settle_card(question: MemoryQuestion, lines: Sequence[str] = ()) -> Card:
+    """Return the question, outside of a plan, whether a rule takes the place of another one; ``lines`` go before it."""
+    asked = settle_question(question)
+    return Card(
+        text=join_sentences(*lines, asked.sentence),
+        parts=(*(Prose(text=plain(line, 600)) for line in lines), *_build_question(asked)),
+    )
+
+
+def settled_card(lines: Sequence[str], other: Button) -> Card:
+    """Return the result of that question, with the control that changes the answer."""
+    said = join_sentences(*lines)
+    return Card(text=said, parts=(Prose(text=plain(said, 900), control=other),))
+
+
+def build_replace_button(uids: tuple[str, str]) -> Button:
+    """Return the button that lets the first rule replace the second after both were kept."""
+    return settle_button(uids, uids[0], _("Replace it after all"))
 
 
 def closed_memory_card(view: MemoryView) -> Card:

@@ -18,7 +18,7 @@ from fateforger.memory.retrieval import NEAREST
 from fateforger.memory.versions import Version, list_history, select_newest
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
-from fateforger.session.commands.rules import AddExtracted
+from fateforger.session.commands.rules import AddExtracted, AskToReplace
 from fateforger.workers.lanes import COMPARE, CompareRules, JobHandler
 from fateforger.workers.turns import build_command_job
 
@@ -111,6 +111,17 @@ def name_question(user_id: str, one: str, other: str) -> str:
     return f"replaces/{user_id}/{'/'.join(sorted((one, other)))}"
 
 
+def _build_question(wanted: CompareRules, newer: str, older: str, *, of: str, at: datetime) -> NewJob:
+    """Return the job that asks about two constraints: in the session, or where the person told the newer one."""
+    about = {"command_id": name_question(wanted.user_id, newer, older), "at": at}
+    if wanted.session_id:
+        asked = AddExtracted(**about, session_id=wanted.session_id, of=of, contradicts=(newer, older))
+        return build_command_job(asked, key=wanted.session_id)
+    place = {"channel": wanted.channel, "thread_ts": wanted.thread_ts}
+    outside = AskToReplace(**about, **place, user_id=wanted.user_id, uids=(newer, older))
+    return build_command_job(outside, key=f"rules {wanted.user_id}")
+
+
 def build_compare_handler(comparer: Comparer, jobs: Jobs, clock: Clock) -> JobHandler:
     """Return the handler that compares statements, and has the session ask about the contradictions.
 
@@ -119,15 +130,9 @@ def build_compare_handler(comparer: Comparer, jobs: Jobs, clock: Clock) -> JobHa
 
     async def ask(wanted: CompareRules, job: Job, comparer: Comparer) -> None:
         for newer, older in await comparer.compare(wanted):
-            command = AddExtracted(
-                command_id=name_question(wanted.user_id, newer.uid, older.uid),
-                session_id=wanted.session_id,
-                of=job.dedupe,
-                at=clock.now(),
-                contradicts=(newer.uid, older.uid),
-            )
             log.info("constraints may contradict session=%s", wanted.session_id)
-            await jobs.enqueue(build_command_job(command, key=command.session_id), now=clock.now())
+            question = _build_question(wanted, newer.uid, older.uid, of=job.dedupe, at=clock.now())
+            await jobs.enqueue(question, now=clock.now())
 
     async def perform(wanted: CompareRules, job: Job) -> None:
         await ask(wanted, job, comparer)

@@ -249,11 +249,16 @@ class TidyUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareRules:
-    """Compare what a person told since an instant, in that session or outside of any, with what they told before."""
+    """Compare what a person told since an instant, in that session or outside of any, with what they told before.
 
-    session_id: str
+    Without a session, the person is asked in the channel and thread where they told it.
+    """
+
     user_id: str
     since: datetime
+    session_id: str = ""
+    channel: str = ""
+    thread_ts: str | None = None
 
 
 FOREVER = 10**9

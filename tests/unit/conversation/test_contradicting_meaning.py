@@ -10,16 +10,21 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 from tests.factories.told_rules import NOTHING, found, rule
-from tests.factories.words import day, wants
+from tests.factories.wishes import rule as wished
+from tests.factories.wishes import wish
+from tests.factories.words import day, outside, wanting, wants
 from tests.fakes.scripted_model import Line, ScriptedModel
-from tests.unit.conversation.person import ANNA, House, Person, open_house_at
+from tests.unit.conversation.person import ANNA, CHANNEL, House, Person, open_house_at
+from tests.unit.conversation.queue.desk import words_of
 from tests.unit.conversation.rules import avoiding
+from tests.unit.conversation.talking import Talker, talker_at
 
 from fateforger.errors import MemoryUnavailable, ModelAuthFailed, ModelUnreachable
 from fateforger.memory.contradiction import find_candidates
 from fateforger.memory.ports import Recollection
-from fateforger.memory.versions import Version
+from fateforger.memory.versions import Version, select_newest
 from fateforger.ports.model import Prompt
+from fateforger.session.commands.rules import AskToReplace
 from fateforger.session.pending import pending_questions
 from fateforger.session.rulebook import rules_in_force
 from fateforger.workers.contradictions import build_compare_job
@@ -310,3 +315,86 @@ def test_the_nearest_are_compared_first() -> None:
     new = version_of("new", topics=["food"], at="2026-03-01T09:00:00+00:00")
     found_ = [each.uid for each in find_candidates([*many, new], "U1", "new", ["c07", "c03", "new"])]
     assert found_ == ["c07", "c03", "c00", "c01", "c02", "c04", "c05", "c06"]
+
+
+# --- outside of any plan ---
+
+
+@pytest.fixture
+async def talk(tmp_path: Path) -> AsyncIterator[Talker]:
+    async with talker_at(tmp_path) as talker:
+        talker.house.judge = judging(1)
+        talker.house.restart()
+        yield talker
+
+
+async def tell_both(talk: Talker) -> None:
+    """Tell both statements in messages of their own, and let them be compared."""
+
+    async def is_compared() -> bool:
+        await talk.desk.read()
+        return await talk.house.is_idle(supervisor)
+
+    for words in (VEGETARIAN, FISH):
+        told = wished(name=words, description=words, topics=["food"])
+        await talk.outside(outside("memory"), wish("remember", rule=told), text=words)
+        async with talk.house.working() as supervisor:
+            await talk.house.until(is_compared)
+
+
+async def in_force(house: House) -> list[str]:
+    newest = select_newest(await house.remembered.of(ANNA), ANNA).values()
+    return sorted(version.record.words for version in newest if not version.retired)
+
+
+async def test_outside_of_a_plan_it_is_asked_and_settled_in_the_same_place(talk: Talker) -> None:
+    """With one tap, whose Undo asks again; each answer is shown in place of the question."""
+    await tell_both(talk)
+    asked = talk.desk.letters[-1]
+    assert (asked["channel"], words_of(talk.desk.card).count(QUESTION)) == (CHANNEL, 1)
+    assert asked["thread_ts"] == talk.desk.letters[-2]["thread_ts"]
+    card = await talk.desk.press(REPLACE)
+    assert "takes the place of" in words_of(card)
+    assert (await in_force(talk.house), talk.desk.letters[-1]["ts"]) == ([FISH], "9.0")
+    card = await talk.desk.press("Undo")
+    assert QUESTION in words_of(card)
+    assert await in_force(talk.house) == [FISH, VEGETARIAN]
+    card = await talk.desk.press(BOTH)
+    assert "Both stay" in words_of(card)
+    await talk.desk.press("Replace it after all")
+    assert await in_force(talk.house) == [FISH]
+    assert await talk.house.store.sessions.of_user(ANNA) == ()
+
+
+@pytest.mark.parametrize(("number", "left"), [(1, [FISH]), (2, [FISH, VEGETARIAN])], ids=["yes", "no"])
+async def test_outside_of_a_plan_it_is_answered_in_words(talk: Talker, number: int, left: list[str]) -> None:
+    """Also after a restart, because the talk is stored."""
+    await tell_both(talk)
+    talk.house.restart()
+    card = await talk.outside(wanting("button", number=number), text="…")
+    assert REPLACE in talk.model.prompts[-1].user
+    assert QUESTION in talk.model.prompts[-1].user
+    assert card is not None
+    assert await in_force(talk.house) == left
+
+
+async def test_what_was_asked_outside_of_a_plan_is_not_asked_in_the_next_one(talk: Talker) -> None:
+    await tell_both(talk)
+    await talk.desk.press(BOTH)
+    await talk.anna.to_frame()
+    await talk.house.work()
+    await talk.anna.read()
+    assert QUESTION not in talk.anna.words
+
+
+async def test_outside_of_a_plan_a_rule_that_is_gone_by_now_is_not_asked_about(talk: Talker) -> None:
+    await tell_both(talk)
+    before = len(talk.desk.letters)
+    await talk.desk.press(REPLACE)
+    uids = [version.uid for version in await talk.house.remembered.of(ANNA)]
+    late = AskToReplace(
+        command_id="late", user_id=ANNA, at=talk.house.clock.now(), uids=(uids[1], uids[0]), channel=CHANNEL
+    )
+    await talk.house.coordinator.handle(late)
+    await talk.desk.read()
+    assert len(talk.desk.letters) == before + 1

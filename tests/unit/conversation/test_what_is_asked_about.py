@@ -35,7 +35,7 @@ def rules(count: int = 0) -> list[Version]:
     diet = {"dimension": "value", "category": "food"}
     about: dict[str, Any] = {"topics": ["food", "diet"], "aspect_classification": diet, "necessity": "prefer"}
     one = version_of("shellfish", user=ANNA, description=SHELLFISH, confidence=0.5, status="proposed", **about)
-    neutral = {"topics": ["finance"], "confidence": 1.0, "necessity": "prefer"}
+    neutral: dict[str, Any] = {"topics": ["finance"], "confidence": 1.0, "necessity": "prefer"}
     return [
         one,
         *(version_of(f"n{n:02}", user=ANNA, description=f"a neutral wish {n}", **neutral) for n in range(count)),
