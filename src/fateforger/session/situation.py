@@ -48,7 +48,7 @@ def topics_of(session: Session, versions: Iterable[Version]) -> tuple[str, ...]:
     titles = [*(event.summary for event in _events(session)), *(task.title for task in session.day.inputs.tasks)]
     named = {label for title in titles for label in _labels(title)}
     asked = () if session.rules.recalled is None else session.rules.recalled.topics
-    return tuple(sorted(topic for topic in known if fold_label(topic.casefold()) in named or topic in asked))
+    return tuple(sorted(topic for topic in known if fold_label(topic) in named or topic in asked))
 
 
 def topics_about(versions: Iterable[Version], near: Sequence[str]) -> tuple[str, ...]:

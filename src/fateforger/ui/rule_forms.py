@@ -222,9 +222,9 @@ def _search_fields(book: RuleBook, wanted: ListQuery) -> tuple[FormField, ...]:
                 ),
                 Select(
                     action="turn.tells",
-                    placeholder=_("What they tell"),
+                    placeholder=_("What they say about you"),
                     choices=(
-                        Choice(label=_("Whatever they tell"), value="anything"),
+                        Choice(label=_("Anything about you"), value="anything"),
                         *(Choice(label=_(label), value=each.value) for each, label in DIMENSIONS.items()),
                     ),
                     selected=wanted.tells,

@@ -66,7 +66,7 @@ def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
         ),
         ChoiceField(
             name=DIMENSION,
-            label=_("What it tells"),
+            label=_("What it says about you"),
             optional=True,
             choices=tuple(Choice(label=_(label), value=each.value) for each, label in DIMENSIONS.items()),
             value=None if aspect.dimension is None else aspect.dimension.value,

@@ -187,7 +187,7 @@ _BuildForm = Callable[[QueuedTask], Form]
 _ReadForm = Callable[[QueuedTask, FormSubmission], QueueCommand | FormErrors]
 
 _Cause = Opening | AskToReplace | SettleConstraints | UndoMemory
-"""What is answered outside of plans, besides commands about the queue."""
+"""A message or an answer outside of plans that is answered, besides commands about the queue."""
 FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit", "queue_remind"})
 
 
