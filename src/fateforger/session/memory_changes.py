@@ -560,13 +560,20 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
             event = was.event if stays else Event(action=Action.UPDATE, reason=TAKEN_BACK)
             taken = taken.with_version(memory.next(uid, was.record, event))
     back = {version.uid for version in taken.versions}
-    names = [quote_title(version.record.name) for uid, version in last.items() if uid in back and not version.retired]
     again = [quote_title(version.record.name) for uid, version in last.items() if uid in back and version.retired]
+    # One that only replaced another stays, so it is the other one that there is something to say about.
+    named = (version for uid, version in last.items() if uid in back and not version.retired)
+    names = [quote_title(v.record.name) for v in named if not (again and _only_replaced(v, before.get(v.uid)))]
     lines = (
         (names, _("Taken back: {names}.", names=", ".join(names))),
         (again, _(COUNTS_AGAIN, name=join_words(again or [""]))),
     )
     return taken.with_lines(*(line for those, line in lines if those))
+
+
+def _only_replaced(version: Version, before: Version | None) -> bool:
+    """Check whether a version says the same as the one before, apart from what it replaces."""
+    return before is not None and replace(version.record, lifecycle=before.record.lifecycle) == before.record
 
 
 def _require_seen(memory: Memory, uid: str, seen: int | None) -> Version:

@@ -129,6 +129,8 @@ async def test_a_statement_that_contradicts_an_earlier_one_takes_its_place_by_on
     await anna.press("Undo")
     assert await counting(anna) == [FISH, VEGETARIAN]
     assert anna.words.count(QUESTION) == 1, "the answer was taken back, so the question is open again"
+    assert "“Vegetarian” counts again." in anna.words
+    assert "Taken back" not in anna.words, "what replaced it stays"
     await anna.press(BOTH)
     assert await counting(anna) == [FISH, VEGETARIAN]
     assert QUESTION not in anna.words
