@@ -98,7 +98,7 @@ def handle_memory_command(stage: StageInput, command: SessionCommand) -> StageOu
             try:
                 taken = _apply_command(stage, command)
             except UserError as error:
-                return StageOutput(session=session.refuse(error.message))
+                return StageOutput(session=_drop_settled(stage, command).refuse(error.message))
         case _:
             return None
     session, effects = apply_memory_changes(_remove_handled(session, command), taken, stage.memory, cause=stage.cause)
@@ -317,6 +317,15 @@ def _remove_handled(session: Session, command: SessionCommand) -> Session:
             return session.with_rules(memory_questions=questions)
         case _:
             return session
+
+
+def _drop_settled(stage: StageInput, command: SessionCommand) -> Session:
+    """Return the session without questions that are settled, because a rule was put away elsewhere meanwhile."""
+    session, reading = stage.session, stage.memory
+    if reading is None or reading.error is not None:
+        return session
+    known = MemoryChange(memory_of(session, reading, command))
+    return session.with_rules(memory_questions=_open_questions(session, known))
 
 
 def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...], wanted: RuleFilter | None) -> Session:

@@ -4,6 +4,7 @@ by one tap or in words (S179, S188, S300; C-05, L-04)."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.unit.conversation.rules import avoiding
 from tests.unit.conversation.talking import Talker, talker_at
 
 from fateforger.errors import MemoryUnavailable, ModelAuthFailed, ModelUnreachable
-from fateforger.memory.contradiction import find_candidates
+from fateforger.memory.contradiction import build_archiving, find_candidates
 from fateforger.memory.ports import Recollection
 from fateforger.memory.versions import Version, select_newest
 from fateforger.ports.model import Prompt
@@ -244,6 +245,22 @@ async def test_what_was_told_outside_of_a_plan_is_asked_about_in_the_next_one(op
     assert pending_questions(await again.session()) == ()
     await again.press("Plan this day")
     assert again.words.count(QUESTION) == 1
+
+
+async def test_a_question_that_was_settled_elsewhere_goes_away(opened: Opener) -> None:
+    """One of the two was put away outside of the plan meanwhile."""
+    anna = await opened(judge=judging(1))
+    await say(anna, VEGETARIAN)
+    await say(anna, FISH)
+    newest = select_newest(await anna.house.remembered.of(ANNA), ANNA).values()
+    old = next(version for version in newest if version.record.words == VEGETARIAN)
+    gone = build_archiving(old, "over").at(anna.house.clock.now() + timedelta(seconds=1))
+    await anna.house.remembered.write([gone], cause="elsewhere")
+    anna.house.restart()
+    await anna.press(REPLACE)
+    assert "One of the two is out of force already" in anna.words
+    assert QUESTION not in anna.words
+    assert await counting(anna) == [FISH]
 
 
 async def asked_of_two(house: House) -> list[str]:
