@@ -107,6 +107,7 @@ ALLOWED = {
     "conversation/memory_service.py::_near": "has the index say which of many rules a model is shown first; decides nothing (K5)",
     "conversation/memory_service.py::_search": "asks the index for what a model was asked to look for (S95)",
     "workers/memory.py::search": "hands a search on to the index",
+    "workers/contradictions.py::_search": "has the index say what a statement is compared with; the person decides",
     "conversation/evaluation.py::_split_words": "compares the words of a model's answer with the expected ones",
     "conversation/write_results.py::_count_writes": "counts ops",
     "conversation/redaction.py": "takes secrets out and replaces words, whatever a text says",

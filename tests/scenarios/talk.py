@@ -21,6 +21,7 @@ from tests.fakes.openai_server import Asked, Says
 
 from fateforger.conversation.language import answers
 from fateforger.conversation.language.model_calls import system_text
+from fateforger.conversation.language.rule_comparison import ComparedWords
 from fateforger.conversation.language.rule_extraction import ConstraintInterpretation
 from fateforger.tasks.parts import Parts
 
@@ -39,6 +40,7 @@ TYPES = {
     "replan": answers.ReplanWords,
     "decompose": Parts,
     "rules": ConstraintInterpretation,
+    "compare": ComparedWords,
     "draft": answers.DraftWords,
 }
 TROUBLE = {
@@ -195,9 +197,9 @@ class Reader:
 
     @property
     def prompts(self) -> str:
-        """The prompts of this turn, in order; what reads rules does so meanwhile, and comes last."""
+        """The prompts of this turn, in order; what reads and compares rules does so meanwhile, and comes last."""
         names = [name for name, _ in self.asked]
-        return ", ".join(sorted(names, key=lambda name: name == "rules"))
+        return ", ".join(sorted(names, key=lambda name: name in {"rules", "compare"}))
 
     @property
     def tokens(self) -> int:

@@ -53,6 +53,7 @@ from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.durations import DurationService
 from fateforger.conversation.language.model_calls import CountingModel
+from fateforger.conversation.language.rule_comparison import build_judge
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.execution import check_waiting_tasks
@@ -65,12 +66,14 @@ from fateforger.conversation.session_lifecycle import SessionCloser
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
 from fateforger.conversation.turn_runs import warm_up
 from fateforger.errors import StoreError, WorldError
+from fateforger.memory.ports import Finder
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
 from fateforger.session.store import Sessions
 from fateforger.slack.client import SLACK_URL, SlackLogin, app_manifest
 from fateforger.text import use_language
 from fateforger.values import replace
+from fateforger.workers.contradictions import Comparer, build_compare_handler
 from fateforger.workers.lanes import (
     CLOSING,
     EXTRACT,
@@ -334,7 +337,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         health.slack = slack = SlackApp(login, _build_slack_services(resources, coordinator, memory, engine))
         handlers = (
             *slack.handlers,
-            *_build_handlers(resources, calendars),
+            *_build_handlers(resources, calendars, health.indexing),
             Repeated(INDEXING, health.indexing.run_once),
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
@@ -471,7 +474,7 @@ def _select_lanes(settings: Settings) -> tuple[Row, ...]:
     return tuple(row for row in LANES if not off.get(row.name))
 
 
-def _build_handlers(resources: _Resources, calendars: Calendars) -> Iterator[Handler]:
+def _build_handlers(resources: _Resources, calendars: Calendars, index: Finder) -> Iterator[Handler]:
     """Yield the handlers of the background work that needs neither Slack nor the services of a turn."""
     settings, store, clock = resources.settings, resources.store, resources.clock
     sessions, jobs, constraints = store.sessions, store.jobs, store.constraints
@@ -479,8 +482,11 @@ def _build_handlers(resources: _Resources, calendars: Calendars) -> Iterator[Han
     yield Repeated(CLOSING, SessionCloser(sessions, jobs, clock).run_once)
     yield Repeated(TIDYING, TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone).run_once)
     # A model client of its own, so that no turn waits for it.
-    if (model := _open_model(resources)) is not None:
+    model = _open_model(resources)
+    if model is not None:
         yield build_extract_handler(build_interpreter(model), jobs, sessions, clock)
+    comparer = Comparer(constraints, index, None if model is None else build_judge(model))
+    yield build_compare_handler(comparer, jobs, clock)
     if seconds := settings.watch_seconds:
         watcher = Watcher(sessions=sessions, jobs=jobs, calendars=calendars, clock=clock, seconds=seconds)
         yield Repeated(WATCHING, watcher.run_once, seconds=seconds)

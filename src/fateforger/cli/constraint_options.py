@@ -12,10 +12,10 @@ import click
 from fateforger.errors import BadInput
 from fateforger.memory.day_ends import DAY_ENDS, with_moment
 from fateforger.memory.record import ConstraintRecord, fold_label
-from fateforger.memory.vocabulary import Necessity, Scope, Slot, Source, Status
+from fateforger.memory.vocabulary import Dimension, Necessity, Scope, Slot, Source, Status
 
 C = TypeVar("C", bound=Callable[..., Any])
-FILTERS = ("statuses", "scopes", "necessities", "tags")
+FILTERS = ("statuses", "scopes", "necessities", "dimensions", "tags")
 LIMITS = (
     "slot",
     "at",
@@ -23,6 +23,7 @@ LIMITS = (
     "only_with",
     "only_without",
     "stages",
+    "dimension",
     "topics",
     "source",
     "confidence",
@@ -30,7 +31,7 @@ LIMITS = (
 )
 
 
-def _several(name: str, into: str, words: type[Necessity | Scope | Status], text: str) -> Callable[[C], C]:
+def _several(name: str, into: str, words: type[Dimension | Necessity | Scope | Status], text: str) -> Callable[[C], C]:
     return click.option(name, into, multiple=True, type=click.Choice([each.value for each in words]), help=text)
 
 
@@ -49,6 +50,7 @@ def add_filter_options(command: C) -> C:
             _several("--status", "statuses", Status, "Only with this status; also what is out of force."),
             _several("--scope", "scopes", Scope, "Only what reaches so far."),
             _several("--necessity", "necessities", Necessity, "Only what is so binding."),
+            _several("--dimension", "dimensions", Dimension, "Only this kind of statement."),
             _labels("--tag", "tags", "Only what has this tag."),
         ),
         command,
@@ -67,6 +69,11 @@ def add_limit_options(command: C) -> C:
             _labels("--only-with", "only_with", "Only on days with that: a title, or a kind of block like M."),
             _labels("--only-without", "only_without", "Only on days without that."),
             click.option("--stage", "stages", multiple=True, metavar="STAGE", help="Only at that step, like REFINE."),
+            click.option(
+                "--dimension",
+                type=click.Choice([each.value for each in Dimension]),
+                help="How you do things, what you value, want to reach, or how things are.",
+            ),
             _labels("--tag", "topics", "What it is about."),
             click.option("--source", type=click.Choice([s.value for s in Source]), help="Where it comes from."),
             click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is, from 0 to 1."),
@@ -81,7 +88,9 @@ def build_limits(given: Mapping[str, Any]) -> dict[str, Any]:
     if (given["slot"] is None) != (given["at"] is None):
         raise click.UsageError("--slot and --at belong together.")
     conditions = {"conditional_on_present": given["only_with"], "conditional_on_absent": given["only_without"]}
-    aspect = {name: [fold_label(label) for label in labels] for name, labels in conditions.items() if labels}
+    aspect: dict[str, Any] = {name: [*map(fold_label, labels)] for name, labels in conditions.items() if labels}
+    if given["dimension"] is not None:
+        aspect["dimension"] = given["dimension"]
     return {
         "aspect_classification": aspect or None,
         "lifecycle": None if given["kept_days"] is None else {"ttl_days": given["kept_days"]},

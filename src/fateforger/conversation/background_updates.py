@@ -28,7 +28,7 @@ from fateforger.errors import StoreError, VersionConflict
 from fateforger.planning.block_times import keys_before
 from fateforger.ports.clock import Clock
 from fateforger.session.better_draft import apply_better_draft, awaits_better_draft, search_again
-from fateforger.session.commands import BackgroundCommand
+from fateforger.session.commands import SessionUpdate
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import EndAbandoned, KeepTitle
@@ -111,7 +111,7 @@ class BackgroundUpdates:
             use_language(session.options.language)
         return session
 
-    async def carry_out(self, command: BackgroundCommand) -> None:
+    async def carry_out(self, command: SessionUpdate) -> None:
         """Carry out a command of the inbox that no person gave."""
         match command:
             case RefreshCalendar():

@@ -30,7 +30,7 @@ from fateforger.session.cards import Card, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand, read_click
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.commands.day import TimeboxingCommitDate
-from fateforger.session.commands.rules import AddExtracted
+from fateforger.session.commands.rules import AddExtracted, AskToReplace, SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import (
     EndAbandoned,
     KeepTitle,
@@ -218,6 +218,10 @@ class PlanningCoordinator:
                 await self.on_start(command)
             case Opening():
                 await self.on_opening(command)
+            case AskToReplace():
+                await self._ask_to_replace(command)
+            case SettleConstraints() | UndoMemory() if not command.session_id and command.channel:
+                await self._answer_outside(command)
             case RefreshCalendar() | AddExtracted() | EndAbandoned() | KeepTitle():
                 await self._later.carry_out(command)
             case TimeboxingCommitDate():
@@ -230,6 +234,18 @@ class PlanningCoordinator:
                 await self._alone.carry_out(command)
             case _:
                 await self._turns.carry_out(command, tell)
+
+    async def _ask_to_replace(self, command: AskToReplace) -> None:
+        """Ask, where the person told a rule outside of plans, whether it replaces another one."""
+        use_language((await self._languages.of(command.user_id)).code)
+        card = await self._alone.ask_to_replace(command)
+        if card is not None:
+            await self._tasks.send(card, command)
+
+    async def _answer_outside(self, command: SettleConstraints | UndoMemory) -> None:
+        """Carry out the answer that a card outside of plans gave, and show the result in its place."""
+        card = await self._alone.answer_command(command)
+        await self._tasks.send(card, command, wrote=(command.command_id,))
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.stop`."""

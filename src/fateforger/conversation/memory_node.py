@@ -46,6 +46,7 @@ from fateforger.session.memory_changes import (
     Memory,
     MemoryChange,
     allow_meetings,
+    ask_to_settle,
     disallow_meetings,
     find_alike,
     judge_constraint,
@@ -66,6 +67,7 @@ from fateforger.values import replace
 NOTHING_TO_UNDO = mark_message("There is nothing of that left to take back.")
 MAY_OVERLAP = mark_message("This plan may overlap the meetings that came to your calendar.")
 NOT_THOSE = mark_message("The meetings or that rule have changed since, so I did nothing. This is how it is now.")
+ASKED_AGAIN = mark_message("That is open again, so I ask you once more.")
 NO_RULE = "-"
 """Uid of no rule, for a list that is empty."""
 SAME_MOMENT = timedelta(milliseconds=1)
@@ -96,7 +98,7 @@ def handle_memory_command(stage: StageInput, command: SessionCommand) -> StageOu
             try:
                 taken = _apply_command(stage, command)
             except UserError as error:
-                return StageOutput(session=session.refuse(error.message))
+                return StageOutput(session=_drop_settled(stage, command).refuse(error.message))
         case _:
             return None
     session, effects = apply_memory_changes(_remove_handled(session, command), taken, stage.memory, cause=stage.cause)
@@ -127,6 +129,8 @@ def apply_understood(
             taken = taken.with_lines(_(DECLINED_BEFORE))
             continue
         taken = remember_constraint(taken, record)
+    if heard.contradicts is not None:
+        taken = ask_to_settle(taken, *heard.contradicts)
     trouble = None if heard.trouble is None else _(heard.trouble)
     lines = tuple(line for line in (heard.question, trouble) if line is not None)
     if taken.versions:
@@ -163,6 +167,7 @@ def apply_memory_changes(
         put_aside=tuple(uid for uid in taken.put_aside if uid not in session.rules.set_aside),
         taken_up=tuple(uid for uid in taken.taken_up if uid in session.rules.set_aside),
         allowed=taken.allowed,
+        answered=taken.answered,
     )
     changed = session.with_rules(
         said=(*session.rules.said, *taken.versions),
@@ -170,7 +175,7 @@ def apply_memory_changes(
         allowed=(*(each for each in session.rules.allowed if each not in taken.disallowed), *taken.allowed),
         memory_questions=_open_questions(session, taken),
     ).with_day(frame=follow_frame_rules(session.day.frame, _counting(taken)))
-    if write.versions or write.put_aside or write.taken_up or write.allowed:
+    if write.versions or write.put_aside or write.taken_up or write.allowed or write.answered:
         changed = changed.with_rules(memory_writes=_append_write(session.rules.memory_writes, write))
     else:
         changed = changed.say(*taken.lines)
@@ -225,7 +230,8 @@ def _apply_command(stage: StageInput, command: SessionCommand) -> MemoryChange:
         case JudgeConstraint(uid=uid, verdict=verdict, reason=reason, seen=seen):
             return judge_constraint(taken, uid, verdict, reason, seen)
         case SettleConstraints(uids=uids, keep=keep):
-            return settle_conflict(taken, uids, keep)
+            answered = tuple(each for each in session.rules.memory_questions if set(each.uids) == set(uids))
+            return replace(settle_conflict(taken, uids, keep), answered=answered)
         case AllowMeetings(uid=uid, seen=token):
             return _allow_meetings(taken, session, uid, token)
         case UndoMemory(write=cause):
@@ -284,7 +290,7 @@ def _undo_write(taken: MemoryChange, stage: StageInput, cause: str) -> MemoryCha
         again = tuple(taken.memory.find_version(uid).record.name for uid in write.put_aside)
         lines = tuple(_(COUNTS_AGAIN, name=quote_title(name)) for name in again)
         taken = replace(taken, put_aside=write.taken_up, taken_up=write.put_aside).with_lines(*lines)
-        return disallow_meetings(taken, write.allowed)
+        return _ask_again(disallow_meetings(taken, write.allowed), write.answered)
     wrote = () if stage.memory is None else stage.memory.wrote
     if not wrote:
         raise BadInput(_(NOTHING_TO_UNDO) if stage.memory is None or stage.memory.error is None else stage.memory.error)
@@ -292,6 +298,12 @@ def _undo_write(taken: MemoryChange, stage: StageInput, cause: str) -> MemoryCha
     first = min(version.updated_at for version in wrote)
     earlier = [v for v in taken.memory.versions if (v.uid, v.updated_at) not in ids and v.updated_at <= first]
     return undo_writes(taken, wrote, select_newest(earlier, taken.memory.user_id))
+
+
+def _ask_again(taken: MemoryChange, questions: tuple[MemoryQuestion, ...]) -> MemoryChange:
+    """Return the result with the questions that an action had answered before it was undone."""
+    taken = replace(taken, questions=(*taken.questions, *questions))
+    return taken.with_lines(_(ASKED_AGAIN)) if questions and not taken.lines else taken
 
 
 def _remove_handled(session: Session, command: SessionCommand) -> Session:
@@ -305,6 +317,15 @@ def _remove_handled(session: Session, command: SessionCommand) -> Session:
             return session.with_rules(memory_questions=questions)
         case _:
             return session
+
+
+def _drop_settled(stage: StageInput, command: SessionCommand) -> Session:
+    """Return the session without questions that are settled, because a rule was put away elsewhere meanwhile."""
+    session, reading = stage.session, stage.memory
+    if reading is None or reading.error is not None:
+        return session
+    known = MemoryChange(memory_of(session, reading, command))
+    return session.with_rules(memory_questions=_open_questions(session, known))
 
 
 def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...], wanted: RuleFilter | None) -> Session:
@@ -339,6 +360,7 @@ def _append_write(writes: tuple[MemoryWrite, ...], write: MemoryWrite) -> tuple[
         put_aside=(*last.put_aside, *write.put_aside),
         taken_up=(*last.taken_up, *write.taken_up),
         allowed=(*last.allowed, *write.allowed),
+        answered=(*last.answered, *write.answered),
     )
     return (*writes[:-1], joined)
 

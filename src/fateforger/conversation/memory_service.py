@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from datetime import datetime
+from typing import TypeVar
 
 from fateforger.conversation import memory_node as node
 from fateforger.conversation.language.message_reader import read_memory_request
@@ -19,7 +20,7 @@ from fateforger.errors import (
     StoreUnavailable,
     VersionConflict,
 )
-from fateforger.memory.ports import Constraints, Recollection
+from fateforger.memory.ports import Constraints, Finder
 from fateforger.memory.retrieval import NEAREST, NO_INDEX, select_current
 from fateforger.memory.versions import Version
 from fateforger.ports.clock import Clock
@@ -29,6 +30,7 @@ from fateforger.session.cards import Card
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.rules import (
     AddExtracted,
+    AskToReplace,
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
@@ -37,9 +39,10 @@ from fateforger.session.commands.rules import (
     ShowMemory,
     UndoMemory,
 )
-from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.session.commands.thread import Opening, TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
-from fateforger.session.memory import MemoryView, MemoryWrite, unstored_versions
+from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, unstored_versions
+from fateforger.session.memory_changes import Memory, MemoryChange, ask_to_settle
 from fateforger.session.messages import LastWords, RecentTalk
 from fateforger.session.model import Session
 from fateforger.session.recall import MOST_NAMED, nameable_constraints, recall
@@ -55,9 +58,10 @@ from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, quote_title
-from fateforger.ui.rule_cards import rules_reply
+from fateforger.ui.rule_cards import build_replace_button, rules_reply, settle_card, settled_card, undo_button
 from fateforger.values import replace
-from fateforger.workers.lanes import EXTRACT, TURN
+from fateforger.workers.contradictions import build_compare_job
+from fateforger.workers.lanes import EXTRACT, TURN, CompareRules
 from fateforger.workers.memory import (
     build_extract_job,
     build_write_job,
@@ -151,12 +155,6 @@ class ConstraintRetriever:
 
 
 log = logging.getLogger(__name__)
-
-
-class Finder(Protocol):
-    """The search of the index. Raises ``MemoryUnavailable``."""
-
-    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]: ...
 
 
 async def search_memory(
@@ -310,6 +308,9 @@ class MemoryService:
         if reading.error is not None:
             log.warning("constraints cannot be read: %s", reading.error)
         near = await self._near(command, reading.versions) if isinstance(command, TimeboxingUserReply) else ()
+        if near:
+            recalled = recall(session, reading.versions, self._clock.now(), near=near)
+            reading = replace(reading, recalled=recalled)
         return replace(reading, wrote=wrote, near=near)
 
     async def _near(self, reply: TimeboxingUserReply, versions: Sequence[Version]) -> tuple[str, ...]:
@@ -341,6 +342,12 @@ class MemoryService:
             return session  # the card of the turn says so
         return await search_memory(effect, session, versions, self._index, seconds=self._seconds)
 
+    async def find_replacement(self, user_id: str, cause: str) -> tuple[str, str] | None:
+        """Return the rule that a command let replace another one, and that one, if it did. Raises ``StoreError``."""
+        written = await self._in_time(self._constraints.find_written(user_id, cause))
+        pairs = ((version.uid, version.flat.supersedes) for version in written if not version.retired)
+        return next(((uid, replaced[-1]) for uid, replaced in pairs if replaced), None)
+
     async def has_written(self, user_id: str, cause: str) -> bool:
         """Check whether a command wrote something. Raises ``StoreError``."""
         return bool(await self._in_time(self._constraints.find_written(user_id, cause)))
@@ -362,12 +369,29 @@ class MemoryService:
             await self._jobs.enqueue(build_write_job(effect.versions, session.id, cause), now=self._clock.now())
             return session.remark(_(WRITTEN_LATER))
         log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
+        if session.id:
+            await self.queue_comparison(session, min(version.updated_at for version in effect.versions), cause)
         self._retriever.refresh_after_write(session.user_id)
         asked = ((version.uid, version.updated_at) for version in effect.versions)
         numbered = dict(zip(asked, written, strict=True))
         said = tuple(numbered.get((version.uid, version.updated_at), version) for version in session.rules.said)
         view = None if session.thread.memory is None else with_seqs(session.thread.memory, written)
         return session.with_rules(said=said).with_thread(memory=view)
+
+    async def queue_comparison(self, session: Session, since: datetime, cause: str) -> None:
+        """Queue the comparison of what was told since then, here or outside of any session, with what was told before.
+
+        The session asks about it.
+        """
+        wanted = CompareRules(session_id=session.id, user_id=session.user_id, since=since)
+        await self._jobs.enqueue(build_compare_job(wanted, cause), now=self._clock.now())
+
+    async def queue_comparison_outside(self, opening: Opening) -> None:
+        """Queue the comparison of what a message outside of any session told. The person is asked in its thread."""
+        wanted = CompareRules(
+            user_id=opening.user_id, since=opening.at, channel=opening.channel, thread_ts=opening.thread_ts
+        )
+        await self._jobs.enqueue(build_compare_job(wanted, opening.command_id), now=self._clock.now())
 
     async def _in_time(self, asking: Awaitable[T]) -> T:
         try:
@@ -460,12 +484,36 @@ class RuleService:
             return rules_reply((error.message,), None), ()
 
     async def answer_command(self, command: SessionCommand) -> Card:
-        """Carry out a command that words gave, and return the answer. Raises ``StoreError``."""
+        """Carry out a command that words or a card gave, and return the answer. Raises ``StoreError``.
+
+        The answer to the question about two rules can be taken back, and is then asked for again.
+        """
         try:
             await self.carry_out(command)
         except BadInput as error:
             return rules_reply((error.message,), None)
-        return rules_reply(self.get_reply(command.command_id), None)
+        lines = self.get_reply(command.command_id)
+        match command:
+            case SettleConstraints(keep=None):
+                return settled_card(lines, build_replace_button(command.uids))
+            case SettleConstraints():
+                return settled_card(lines, undo_button(command.command_id))
+            case UndoMemory():
+                pair = await self._memory.find_replacement(command.user_id, command.write)
+                question = None if pair is None else await self._ask_to_replace(command.user_id, command.at, pair)
+                return rules_reply(lines, None) if question is None else settle_card(question, lines)
+            case _:
+                return rules_reply(lines, None)
+
+    async def ask_to_replace(self, command: AskToReplace) -> Card | None:
+        """Return the question whether a rule replaces another; ``None`` if that is settled. Raises ``StoreError``."""
+        question = await self._ask_to_replace(command.user_id, command.at, command.uids)
+        return None if question is None else settle_card(question)
+
+    async def _ask_to_replace(self, user_id: str, at: datetime, uids: tuple[str, str]) -> MemoryQuestion | None:
+        person, versions = await self._person(user_id), await self._memory.versions(user_id)
+        known = Memory(user_id=user_id, session_id=None, day=person.date, at=at, versions=versions, tz=person.tz)
+        return next(iter(ask_to_settle(MemoryChange(known), *uids).questions), None)
 
     async def _answer(
         self, reply: TimeboxingUserReply, model: Model, talk: RecentTalk | None

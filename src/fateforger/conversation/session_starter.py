@@ -96,11 +96,13 @@ class SessionStarter:
             return
         if await self.sessions.load(format_session_id(start)) is not None:
             return
-        session = build_session(start, await self.sessions.of_user(start.user_id), calendar_write=self.calendar_write)
+        earlier = await self.sessions.of_user(start.user_id)
+        session = build_session(start, earlier, calendar_write=self.calendar_write)
         await self.tasks.planned.follow(session.with_day(inputs=InputFacts()), session)
         self._look_ahead(session)
         session, messages = build_messages(None, session.after_command(start.command_id, start.at), start.command_id)
         await self.sessions.save(session, expected=0, outgoing=messages)
+        await self._compare_told(session, earlier)
 
     async def read_again(self, command: ReadAgain) -> None:
         """Read a first message again that no model could read before."""
@@ -183,6 +185,7 @@ class SessionStarter:
                 session = session.with_options(language=opened.language)
             if opened.plan:
                 await self._begin(opening, session, opened, model, entry)
+                await self._compare_told(session, earlier)
             else:
                 await self._answer(opening, opened, context, model)
         return opened
@@ -235,6 +238,8 @@ class SessionStarter:
         if hydrated is not None and hydrated.intent is Purpose.MEMORY:
             card, wrote = await self.rules.answer(to_reply("", opening), model, context.talk)
             await self.tasks.send(card, opening, wrote=wrote)
+            if wrote:
+                await self.memory.queue_comparison_outside(opening)
         elif hydrated is not None:
             await self.tasks.carry_out_request(hydrated, opening)
         elif isinstance(command, QueueCommandBase):
@@ -255,6 +260,12 @@ class SessionStarter:
         await self.turns.carry_out(to_reply(session_id, opening), ignore_progress)
         said = _("I took that to the plan for {day}; its thread has the answer.", day=day_words(session.date))
         await self.tasks.send(build_reply(said), opening)
+
+    async def _compare_told(self, session: Session, earlier: Sequence[Session]) -> None:
+        """Have compared what the person told outside of any session since their last one began."""
+        if earlier:
+            since = max(each.created_at for each in earlier)
+            await self.memory.queue_comparison(session, since, session.id)
 
     def _look_ahead(self, session: Session) -> None:
         """Start to read what Stage 1 shows, before it is needed (S39, S102)."""

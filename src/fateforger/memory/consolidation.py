@@ -17,7 +17,7 @@ from itertools import combinations
 
 from fateforger.memory.applicability import DUPLICATE, EXPIRED, NEVER_CONFIRMED, Context, compute_last_day
 from fateforger.memory.contradiction import Change, Finding, Kind, build_archiving, can_meet
-from fateforger.memory.record import ConstraintRecord, compute_content_key, compute_rule_key
+from fateforger.memory.record import ConstraintRecord, compute_content_key, compute_rule_key, has_rule
 from fateforger.memory.versions import (
     Event,
     Version,
@@ -172,8 +172,7 @@ def _find_near_duplicates(versions: Sequence[Version]) -> list[Finding]:
     """Find the same rule under two names, or in other words. The person is asked; nothing is merged."""
     alike: dict[str, list[Version]] = {}
     for version in versions:
-        payload = version.record.payload
-        if payload.rule_kind or payload.windows or payload.day_rule:
+        if has_rule(version.record):
             alike.setdefault(compute_rule_key(version.record), []).append(version)
     return [
         Finding(Kind.NEAR_DUPLICATE, (other.uid, one.uid), _ask_to_keep(one, other))

@@ -14,14 +14,16 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Any
 
-from fateforger.memory.record import ConstraintRecord, Window
+from fateforger.memory.record import ConstraintRecord, Window, has_rule, is_typed
 from fateforger.memory.recurrence import list_weekdays
 from fateforger.memory.versions import Event, Instant, Version, select_newest
 from fateforger.memory.vocabulary import (
     WEEK,
     Action,
+    Domain,
     RuleKind,
     Scope,
+    Source,
     Status,
     WindowKind,
 )
@@ -183,6 +185,7 @@ def _build_finding(group: Sequence[Version]) -> Finding:
 
 
 _NARROWED = "narrowed by"
+_LONGEST_WORDS = 200
 _SINGLE = {RuleKind.FIXED_BEDTIME: "bedtime", RuleKind.MIN_SLEEP: "sleep"}
 
 
@@ -208,6 +211,66 @@ def _iter_pairs_with(uid: str, in_order: Sequence[Version]) -> Iterator[tuple[Ve
     one = in_order[place]
     yield from ((older, one) for older in in_order[:place])
     yield from ((one, newer) for newer in in_order[place + 1 :])
+
+
+MOST_CANDIDATES = 8
+"""Most constraints that one is compared with in meaning."""
+_UNRELATED = 2
+
+
+def find_candidates(
+    versions: Iterable[Version], user_id: str, uid: str, near: Sequence[str] = ()
+) -> tuple[Version, ...]:
+    """Return the older constraints in force whose meaning a constraint may contradict.
+
+    These are the ones ``near`` to its words, the nearest first, then the ones about the same topic, then those that say
+    the same kind of thing about the same part of life (S188). Where typed fields say all of both, they decide
+    (:func:`find_contradictions`).
+    """
+    mine = select_newest(versions, user_id)
+    newer, place = mine[uid], {other: number for number, other in enumerate(near)}
+    older = [
+        version
+        for version in mine.values()
+        if version.created_at < newer.updated_at and version.uid != uid and not version.retired
+    ]
+    subject = {version.uid: _rank_subject(version.record, newer.record) for version in older}
+    about = [version for version in older if version.uid in place or subject[version.uid] < _UNRELATED]
+    about.sort(key=lambda version: (place.get(version.uid, len(place)), subject[version.uid], version.uid))
+    return tuple(version for version in about if _may_contradict(version, newer))[:MOST_CANDIDATES]
+
+
+def _rank_subject(one: ConstraintRecord, other: ConstraintRecord) -> int:
+    """Return how close two constraints are in subject: 0 for a common topic, 1 for one part of life, or unrelated."""
+    if not set(one.topics).isdisjoint(other.topics):
+        return 0
+    parts = {None if each.aspect is None else each.aspect.category for each in (one, other)}
+    same_part = len(parts) == 1 and parts.isdisjoint({None, Domain.OTHER.value})
+    return 1 if same_part and one.dimension is other.dimension else _UNRELATED
+
+
+def is_same_subject(one: Version, other: Version) -> bool:
+    """Check whether two constraints, whose meaning is in their words alone, share a topic and the kind of statement."""
+    first, second = one.record, other.record
+    in_words = not (has_rule(first) or has_rule(second))
+    return in_words and first.dimension is second.dimension and not set(first.topics).isdisjoint(second.topics)
+
+
+def _may_contradict(older: Version, newer: Version) -> bool:
+    """Check whether two constraints can both hold on a day, and their typed fields leave their meaning open."""
+    if is_typed(older.record) and is_typed(newer.record):
+        return False
+    depends = any(each.record.aspect and each.record.aspect.depends for each in (older, newer))
+    decided = _compare_pair(older, newer, repeated=False) is not None
+    return not (depends or decided or _is_linked(older, newer)) and can_meet(older, newer)
+
+
+def ask_to_replace(older: Version, newer: Version) -> str:
+    """Return the question whether a constraint takes the place of an older one."""
+    old, new = (quote_title(each.record.words, _LONGEST_WORDS) for each in (older, newer))
+    if older.record.source in {Source.USER, Source.FEEDBACK}:
+        return _("You said earlier: {old}. Does {new} take its place?", old=old, new=new)
+    return _("A rule of yours says: {old}. Does {new} take its place?", old=old, new=new)
 
 
 def get_slot(record: ConstraintRecord) -> str | None:

@@ -140,6 +140,14 @@ class Memory(Protocol):
         ...
 
 
+class Finder(Protocol):
+    """The search of an index. Raises :class:`~fateforger.errors.MemoryUnavailable`."""
+
+    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
+        """See :meth:`Memory.search`."""
+        ...
+
+
 class ConstraintSource(Protocol):
     """Another store of constraints; it is only ever read.
 

@@ -259,6 +259,17 @@ class ConstraintRecord(BaseModel):
         return OTHER_TYPE if self.payload.rule_kind is None else self.payload.rule_kind.value
 
     @property
+    def dimension(self) -> Dimension:
+        """What kind of statement it is, known without a model.
+
+        Where that is not said, typed fields that ask for something state a policy, and words alone a state.
+        """
+        if self.aspect is not None and self.aspect.dimension is not None:
+            return self.aspect.dimension
+        slot = self.aspect is not None and self.aspect.frame_slot is not None
+        return Dimension.POLICY if slot or has_rule(self) else Dimension.STATE
+
+    @property
     def words(self) -> str:
         """The person's words, or the name if they are unknown."""
         return self.description.strip() or self.name.strip()
@@ -383,19 +394,31 @@ def compute_rule_key(record: ConstraintRecord) -> str:
     )
 
 
+def has_rule(record: ConstraintRecord) -> bool:
+    """Check whether typed fields of a record ask for something, besides its words."""
+    payload = record.payload
+    return bool(payload.rule_kind or payload.windows or payload.day_rule)
+
+
+def asks_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+    """Check whether the typed fields of two records ask for the same; words alone never do."""
+    return has_rule(one) and compute_rule_key(one) == compute_rule_key(other)
+
+
 def means_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     """Check whether two records are one constraint in other words, or in another language.
 
     They are if both are fully described by their typed fields, and these are equal. For rules whose meaning is in their
     words, only the person can tell.
     """
-    if not (_is_typed(one) and _is_typed(other)) or one.scope is not other.scope:
+    if not (is_typed(one) and is_typed(other)) or one.scope is not other.scope:
         return False
     alike = set(one.applies_event_types) == set(other.applies_event_types) and one.necessity is other.necessity
     return alike and _get_slot(one) == _get_slot(other) and compute_rule_key(one) == compute_rule_key(other)
 
 
-def _is_typed(record: ConstraintRecord) -> bool:
+def is_typed(record: ConstraintRecord) -> bool:
+    """Check whether the typed fields of a record say all of it, so that its words add nothing."""
     scalars = record.payload.scalar_params.model_dump(exclude_none=True)
     whole = _get_slot(record) is not None or record.payload.rule_kind in _TYPED
     return record.payload.day_rule is not None or (whole and bool(record.payload.windows or scalars))

@@ -17,6 +17,7 @@ from fateforger.memory.vocabulary import (
     Dimension,
     Necessity,
     Source,
+    Status,
     Weekday,
     WindowKind,
     normalize_stage,
@@ -38,7 +39,10 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """A constraint to show. ``said_on`` is a local day; ``when`` and ``times`` are empty if it always holds."""
+    """A constraint to show. ``said_on`` is a local day; ``when`` and ``times`` are empty if it always holds.
+
+    ``confidence`` is ``None`` where it is unknown.
+    """
 
     uid: str
     name: str
@@ -46,8 +50,10 @@ class Reminder:
     said_on: date
     source: Source
     necessity: Necessity
+    dimension: Dimension
     when: str
     times: str
+    confidence: float | None
     unsure: bool
 
     @property
@@ -57,15 +63,18 @@ class Reminder:
         return _(_SAID[self.source], day=format_date(self.said_on), words=words)
 
     @property
-    def row(self) -> dict[str, str]:
-        """The columns of a table in a prompt."""
+    def row(self) -> dict[str, object]:
+        """The columns of a table in a prompt; a question mark marks what the person has to confirm."""
+        sure = "" if self.confidence is None else round(self.confidence, 2)
         return {
             "necessity": self.necessity.value,
+            "kind": self.dimension.value,
             "words": self.words,
+            "source": self.source.value,
             "said": self.said_on.isoformat(),
             "when": self.when,
             "times": self.times,
-            "sure": "no" if self.unsure else "yes",
+            "sure": f"{sure}?" if self.unsure else sure,
         }
 
 
@@ -95,7 +104,7 @@ def is_binding(record: ConstraintRecord) -> bool:
     """
     if record.necessity is not Necessity.SHOULD:
         return record.necessity is Necessity.MUST
-    return record.aspect is not None and record.aspect.dimension in {Dimension.POLICY, Dimension.VALUE}
+    return record.dimension in {Dimension.POLICY, Dimension.VALUE}
 
 
 def needs_confirmation(record: ConstraintRecord) -> bool:
@@ -113,8 +122,10 @@ def build_reminder(item: Applicable) -> Reminder:
         said_on=item.context.local_day(item.version.created_at),
         source=record.source,
         necessity=record.necessity,
+        dimension=record.dimension,
         when=describe_days(record),
         times=describe_times(record),
+        confidence=1.0 if record.confidence is None and record.status is Status.LOCKED else record.confidence,
         unsure=needs_confirmation(record),
     )
 

@@ -16,7 +16,7 @@ from fateforger.memory.applicability import Answer, Context, Excluded, Why, deci
 from fateforger.memory.record import ConstraintRecord, Label
 from fateforger.memory.settings import read_frame
 from fateforger.memory.versions import Version, select_newest
-from fateforger.memory.vocabulary import Necessity, Scope, Status, normalize_stage
+from fateforger.memory.vocabulary import Dimension, Necessity, Scope, Status, normalize_stage
 from fateforger.planning.plan import ET
 from fateforger.text import mark_message
 from fateforger.values import replace
@@ -149,12 +149,13 @@ def tags_of(record: ConstraintRecord) -> frozenset[str]:
 
 
 class RuleFilter(BaseModel):
-    """Exact filters of a list of constraints; an empty one admits all (S27)."""
+    """Exact filters of a list of constraints; an empty one admits all (S27, S177)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     statuses: tuple[Status, ...] = ()
     scopes: tuple[Scope, ...] = ()
     necessities: tuple[Necessity, ...] = ()
+    dimensions: tuple[Dimension, ...] = ()
     tags: tuple[Label, ...] = ()
 
     def admits(self, record: ConstraintRecord) -> bool:
@@ -163,6 +164,7 @@ class RuleFilter(BaseModel):
             (not self.statuses or record.status in self.statuses)
             and (not self.scopes or record.scope in self.scopes)
             and (not self.necessities or record.necessity in self.necessities)
+            and (not self.dimensions or record.dimension in self.dimensions)
             and (not self.tags or not tags_of(record).isdisjoint(self.tags))
         )
 

@@ -19,8 +19,8 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 class RecalledConstraints(BaseModel):
     """Constraints from the store that apply on ``day`` at ``stage``, as of ``at``.
 
-    ``left_out`` counts those that there was no room for. ``trouble`` is a sentence on why the store could not be
-    read; the versions are then those of the last time.
+    ``topics`` are those that the last message was about. ``left_out`` counts the constraints that there was no room
+    for. ``trouble`` is a sentence on why the store could not be read; the versions are then those of the last time.
     """
 
     model_config = _FROZEN
@@ -28,6 +28,7 @@ class RecalledConstraints(BaseModel):
     stage: TimeboxingStage
     at: datetime
     versions: tuple[Version, ...] = ()
+    topics: tuple[str, ...] = ()
     left_out: int = 0
     trouble: str | None = None
 
@@ -42,13 +43,26 @@ class AllowedMeeting(BaseModel):
     day: Date
 
 
+class MemoryQuestion(BaseModel):
+    """Two conflicting constraints between which only the person can choose, the newer one first.
+
+    With ``replaces`` their meaning conflicts, and the question is whether the newer one replaces the older one.
+    """
+
+    model_config = _FROZEN
+    uids: tuple[str, str]
+    names: tuple[str, str]
+    sentence: str
+    replaces: bool = False
+
+
 class MemoryWrite(BaseModel):
     """A command's writes into memory, kept so that they can be undone.
 
     ``versions`` are the ones written, ``before`` the newest of each constraint before, if any. ``put_aside`` and
     ``taken_up`` are the constraints that no longer count in the session, or count again; ``allowed`` are meetings that
-    may break one. ``lines`` describe the writes. A ``fresh`` one is shown on the next card with its Undo; later it is
-    only kept.
+    may break one, ``answered`` the questions that it answered. ``lines`` describe the writes. A ``fresh`` one is shown
+    on the next card with its Undo; later it is only kept.
     """
 
     model_config = _FROZEN
@@ -59,16 +73,8 @@ class MemoryWrite(BaseModel):
     put_aside: tuple[str, ...] = ()
     taken_up: tuple[str, ...] = ()
     allowed: tuple[AllowedMeeting, ...] = ()
+    answered: tuple[MemoryQuestion, ...] = ()
     fresh: bool = True
-
-
-class MemoryQuestion(BaseModel):
-    """Two conflicting constraints between which only the person can choose, the newer one first."""
-
-    model_config = _FROZEN
-    uids: tuple[str, str]
-    names: tuple[str, str]
-    sentence: str
 
 
 class MemoryRow(BaseModel):

@@ -19,6 +19,7 @@ from fateforger.memory.contradiction import (
     Change,
     Finding,
     Kind,
+    ask_to_replace,
     build_narrowed_by,
     find_contradictions,
     is_narrowing,
@@ -26,8 +27,8 @@ from fateforger.memory.contradiction import (
 from fateforger.memory.credentials import REFUSED, holds_credentials
 from fateforger.memory.record import (
     ConstraintRecord,
+    asks_the_same,
     compute_content_key,
-    compute_rule_key,
     compute_uid,
     means_the_same,
 )
@@ -118,6 +119,7 @@ class MemoryChange:
     disallowed: tuple[AllowedMeeting, ...] = ()
     lines: tuple[str, ...] = ()
     questions: tuple[MemoryQuestion, ...] = ()
+    answered: tuple[MemoryQuestion, ...] = ()
 
     def with_version(self, version: Version, *lines: str) -> MemoryChange:
         """Return the result with one version more, which the next step sees."""
@@ -241,6 +243,24 @@ def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
     newer, older = finding.uids
     names = (memory.find_version(newer).record.name, memory.find_version(older).record.name)
     return MemoryQuestion(uids=(newer, older), names=names, sentence=finding.sentence)
+
+
+def ask_to_settle(taken: MemoryChange, newer_uid: str, older_uid: str) -> MemoryChange:
+    """Return the result with the question whether a constraint replaces an older one that it contradicts in meaning.
+
+    Nothing is asked if one of them is out of force by now, or replaces the other.
+    """
+    newest = taken.memory.newest
+    newer, older = newest.get(newer_uid), newest.get(older_uid)
+    if newer is None or older is None or newer.retired or older.retired or older_uid in newer.flat.supersedes:
+        return taken
+    question = MemoryQuestion(
+        uids=(newer_uid, older_uid),
+        names=(newer.record.name, older.record.name),
+        sentence=ask_to_replace(older, newer),
+        replaces=True,
+    )
+    return replace(taken, questions=(*taken.questions, question))
 
 
 def replacers(memory: Memory, uid: str) -> list[Version]:
@@ -480,7 +500,7 @@ def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None
             other=quote_title(loser.record.name),
         )
         return replace(taken, put_aside=(loser.uid,)).with_lines(line)
-    if circle or loser.flat.session_only or compute_rule_key(kept.record) == compute_rule_key(loser.record):
+    if circle or loser.flat.session_only or asks_the_same(kept.record, loser.record):
         gone = replace(loser.record, status=Status.DECLINED)
         event = Event(action=Action.ARCHIVE, reason=f"{SAME} {kept.uid}")
         line = _(
@@ -540,13 +560,20 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
             event = was.event if stays else Event(action=Action.UPDATE, reason=TAKEN_BACK)
             taken = taken.with_version(memory.next(uid, was.record, event))
     back = {version.uid for version in taken.versions}
-    names = [quote_title(version.record.name) for uid, version in last.items() if uid in back and not version.retired]
     again = [quote_title(version.record.name) for uid, version in last.items() if uid in back and version.retired]
+    # One that only replaced another stays, so it is the other one that there is something to say about.
+    named = (version for uid, version in last.items() if uid in back and not version.retired)
+    names = [quote_title(v.record.name) for v in named if not (again and _only_replaced(v, before.get(v.uid)))]
     lines = (
         (names, _("Taken back: {names}.", names=", ".join(names))),
         (again, _(COUNTS_AGAIN, name=join_words(again or [""]))),
     )
     return taken.with_lines(*(line for those, line in lines if those))
+
+
+def _only_replaced(version: Version, before: Version | None) -> bool:
+    """Check whether a version says the same as the one before, apart from what it replaces."""
+    return before is not None and replace(version.record, lifecycle=before.record.lifecycle) == before.record
 
 
 def _require_seen(memory: Memory, uid: str, seen: int | None) -> Version:

@@ -40,6 +40,7 @@ from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, StageA
 from fateforger.session.conflicts import open_questions, question_target
 from fateforger.session.gate import is_offered, move_token
 from fateforger.session.lengths import find_short
+from fateforger.session.memory import MemoryQuestion
 from fateforger.session.model import HeldChange, OfferedInput, Question, Session, SessionStatus, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.overview import clip_span, collisions, local_meeting
@@ -116,8 +117,8 @@ class PendingKind(StrEnum):
     """A choice between the person's change and the plan's."""
     RULES = "rules"
     """A choice between rules."""
-    RULES_NOTED = mark_message("rules noted")
-    """The same, where the card only refers to *Your rules*."""
+    REPLACES = "replaces"
+    """A statement that may take the place of an earlier one."""
     MEETING = "meeting"
     """A meeting of the calendar that breaks a rule."""
     MISSED = "missed"
@@ -134,8 +135,8 @@ _OFFERS = frozenset(
     {
         PendingKind.SAID,
         PendingKind.QUEUE,
-        PendingKind.RULES_NOTED,
         PendingKind.PROPOSAL_AGAIN,
+        PendingKind.REPLACES,
         PendingKind.MEETING,
         PendingKind.MISSED,
         PendingKind.LENGTH,
@@ -147,7 +148,7 @@ _OFFERS = frozenset(
 )
 
 
-ABOUT_RULES = frozenset({PendingKind.RULE, PendingKind.RULES, PendingKind.RULES_NOTED, PendingKind.MEETING})
+ABOUT_RULES = frozenset({PendingKind.RULE, PendingKind.RULES, PendingKind.REPLACES, PendingKind.MEETING})
 """Kinds of questions that a message about a rule may answer."""
 
 
@@ -345,6 +346,38 @@ def _change_button(version: Version, label: str, sentence: str) -> Button:
     return Button(label=label, action="form.rule", target=target, spoken=spoken)
 
 
+def memory_questions(session: Session) -> tuple[PendingQuestion, ...]:
+    """Return the questions about two constraints of which the newer one may count instead of the older one."""
+    return tuple(map(settle_question, session.rules.memory_questions))
+
+
+def settle_question(question: MemoryQuestion) -> PendingQuestion:
+    """Return the question about two constraints with its answers."""
+    if not question.replaces:
+        which = settle_buttons(question.uids, question.names, both=_("Keep both"))
+        return PendingQuestion(kind=PendingKind.RULES, sentence=question.sentence, which=which)
+    newer, _older = question.uids
+    return PendingQuestion(
+        kind=PendingKind.REPLACES,
+        sentence=question.sentence,
+        yes=settle_button(question.uids, newer, _("Yes, replace it")),
+        no=settle_button(question.uids, None, _("Keep both")),
+    )
+
+
+def offer_questions(session: Session) -> tuple[PendingQuestion, ...]:
+    """Return the offers of the open memory card: rules that ask for the same, or replace each other."""
+    offers = () if session.thread.memory is None else session.thread.memory.offers
+    return tuple(
+        PendingQuestion(
+            kind=PendingKind.RULES,
+            sentence=offer.sentence,
+            which=settle_buttons(offer.uids, offer.names, both=None if offer.kind is Kind.CIRCLE else _("Leave both")),
+        )
+        for offer in offers
+    )
+
+
 def conflict_buttons(question: Question, target: str) -> tuple[Button, Button]:
     """Return the two answers to a difference that the person and the plan both changed."""
     deleted = question.conflict.calendar is None
@@ -359,10 +392,12 @@ def settle_buttons(uids: tuple[str, str], names: tuple[str, str], *, both: str |
     """Return an answer for each of two rules, and one for both if that has a label."""
     labels = [(_("Keep “{name}”", name=name), uid) for uid, name in zip(uids, names, strict=True)]
     answers: list[tuple[str, str | None]] = [*labels, *(((both, None),) if both else ())]
-    return tuple(
-        SettleConstraints.action.button(RuleChoice(uids=uids, keep=keep).model_dump_json(), label=label)
-        for label, keep in answers
-    )
+    return tuple(settle_button(uids, keep, label) for label, keep in answers)
+
+
+def settle_button(uids: tuple[str, str], keep: str | None, label: str) -> Button:
+    """Return the button that answers which of two rules counts; without ``keep`` both do."""
+    return SettleConstraints.action.button(RuleChoice(uids=uids, keep=keep).model_dump_json(), label=label)
 
 
 def judge_button(
@@ -430,6 +465,7 @@ def _all_questions(session: Session) -> Iterator[PendingQuestion]:
         yield from unsure_questions(session)
         yield from clash_questions(session)
         yield from meeting_questions(session)
+        yield from memory_questions(session)
     if stage in {Stage.CAPTURE_INPUTS, Stage.SKELETON}:
         yield from length_questions(session)
     if stage is Stage.CAPTURE_INPUTS:
@@ -446,7 +482,7 @@ def _all_questions(session: Session) -> Iterator[PendingQuestion]:
                 kind=PendingKind.CALENDAR, sentence=sentence, which=conflict_buttons(question, target)
             )
         yield from _single(refit_question(session))
-    yield from _about_memory(session)
+    yield from offer_questions(session)
     for fix in session.planning.fixes:
         yield PendingQuestion(
             kind=PendingKind.FIX,
@@ -479,17 +515,6 @@ def _confirm_question(item: Applicable) -> PendingQuestion:
         ),
         change=_change_button(version, _("Change it"), sentence),
     )
-
-
-def _about_memory(session: Session) -> Iterator[PendingQuestion]:
-    kind = PendingKind.RULES_NOTED if session.thread.memory is None else PendingKind.RULES
-    for question in session.rules.memory_questions:
-        which = settle_buttons(question.uids, question.names, both=_("Keep both"))
-        yield PendingQuestion(kind=kind, sentence=question.sentence, which=which)
-    for offer in () if session.thread.memory is None else session.thread.memory.offers:
-        both = None if offer.kind is Kind.CIRCLE else _("Leave both")
-        which = settle_buttons(offer.uids, offer.names, both=both)
-        yield PendingQuestion(kind=PendingKind.RULES, sentence=offer.sentence, which=which)
 
 
 def _clash(session: Session) -> Iterator[PendingQuestion]:

@@ -33,7 +33,7 @@ from fateforger.session.day import busy_meetings, frame_mistake, frame_of
 from fateforger.session.memory import RecalledConstraints
 from fateforger.session.model import Session
 from fateforger.session.rulebook import known_versions, rules_in_force, unsaved_versions
-from fateforger.session.situation import situation_of
+from fateforger.session.situation import situation_of, topics_about, topics_of
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 
@@ -46,16 +46,24 @@ _DEPENDS = frozenset({Why.CONDITION, Why.RULED_OUT})
 """Exclusions that may end once the day holds other things."""
 
 
-def recall(session: Session, versions: Iterable[Version], at: datetime) -> RecalledConstraints:
+def recall(
+    session: Session, versions: Iterable[Version], at: datetime, *, near: Sequence[str] = ()
+) -> RecalledConstraints:
     """Return the stored constraints that the session needs.
 
     First come those that apply at its stage, then those that may apply on the same day at another stage or with
-    another plan. A must is never left out.
+    another plan; in each group, those about the topics of the day and of what is ``near`` to a message come first. A
+    must is never left out.
     """
     rows = tuple(versions)
-    situation = situation_of(session, rows)
+    asked = topics_about(rows, near)
     context = Context(
-        user_id=session.user_id, as_of=session.date, timezone=session.tz, session_id=session.id, situation=situation
+        user_id=session.user_id,
+        as_of=session.date,
+        timezone=session.tz,
+        session_id=session.id,
+        situation=situation_of(session, rows),
+        topics=tuple(dict.fromkeys((*topics_of(session, rows), *asked))),
     )
     today = _versions_of_day(rows, context)
     chosen = [item.version for item in retrieve(today, context, query_constraints(session, today, context)).applicable]
@@ -67,6 +75,7 @@ def recall(session: Session, versions: Iterable[Version], at: datetime) -> Recal
         stage=session.stage,
         at=at,
         versions=(*chosen, *kept),
+        topics=asked,
         left_out=len(later) - len(kept),
     )
 

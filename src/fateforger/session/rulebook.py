@@ -27,7 +27,7 @@ from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
 from fateforger.session.memory import MemoryOffer, MemoryRow, MemoryView
 from fateforger.session.model import FrameFacts, Session
-from fateforger.session.situation import situation_of
+from fateforger.session.situation import situation_of, topics_of
 from fateforger.session.views import FIRST_LISTED
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -49,7 +49,7 @@ def rules_in_force(
     not matter. Prompts, cards, reasons, and the draft's fingerprint all use this.
     """
     rows = known_versions(session) if versions is None else tuple(versions)
-    context = replace(context_of(session), situation=situation_of(session, rows))
+    context = replace(context_of(session), situation=situation_of(session, rows), topics=topics_of(session, rows))
     if not at_any_stage:
         context = replace(context, stage=session.stage.value, event_types=event_types)
     return decide_applicability(rows, context)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 
 from fateforger.calendar.event import EventImage
-from fateforger.memory.record import fold_label
+from fateforger.memory.record import ConstraintRecord, fold_label
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
@@ -14,6 +14,8 @@ from fateforger.session.model import Session
 
 LONGEST_LABEL = 3
 """Most words of a part of a title that counts as a label."""
+MOST_NEAR = 3
+"""Most constraints near to a message whose topics are those of the message."""
 _SHORTEST_WORD = 3
 """Fewest letters of a single word of a title that counts; shorter ones name nothing."""
 
@@ -33,6 +35,31 @@ def situation_of(session: Session, versions: Iterable[Version]) -> tuple[str, ..
         kinds.append(block.type.value)
         titles.append(block.name)
     return tuple(dict.fromkeys((*kinds, *(label for title in titles for label in _labels(title)))))
+
+
+def topics_of(session: Session, versions: Iterable[Version]) -> tuple[str, ...]:
+    """Return the topics and parts of life of constraints that the day is about (S176).
+
+    These are those that a title of the day names, and those that the last message was about.
+    """
+    known = {topic for version in versions for topic in _topics(version.record)}
+    if not known:
+        return ()
+    titles = [*(event.summary for event in _events(session)), *(task.title for task in session.day.inputs.tasks)]
+    named = {label for title in titles for label in _labels(title)}
+    asked = () if session.rules.recalled is None else session.rules.recalled.topics
+    return tuple(sorted(topic for topic in known if fold_label(topic) in named or topic in asked))
+
+
+def topics_about(versions: Iterable[Version], near: Sequence[str]) -> tuple[str, ...]:
+    """Return the topics of the constraints that the index finds nearest to a message, whatever its language."""
+    nearest = near[:MOST_NEAR]
+    return tuple(sorted({topic for version in versions if version.uid in nearest for topic in version.record.topics}))
+
+
+def _topics(record: ConstraintRecord) -> tuple[str, ...]:
+    category = None if record.aspect is None else record.aspect.category
+    return record.topics if category is None else (*record.topics, category)
 
 
 def _labels(title: str) -> Iterator[str]:

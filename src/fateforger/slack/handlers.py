@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
+from typing import TypeGuard
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -19,7 +20,8 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import ProgressCallback
-from fateforger.session.commands import InboxCommand, SessionCommand
+from fateforger.session.commands import Command, InboxCommand, SessionCommand
+from fateforger.session.commands.rules import SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import KeepTitle, Opening, Start, TimeboxingUserReply
 from fateforger.session.queue_commands import (
     EnqueueTask,
@@ -323,13 +325,14 @@ class RequestHandler:
     async def click(self, click: Click, place: Place, replaced: str | None) -> None:
         """Handle a control of a card, for the session's owner only.
 
-        ``replaced`` is the message that the answer to a control of the queue replaces.
+        ``replaced`` is the message that the answer to a control outside of a plan replaces.
         """
         with self.tell_refusal(click.user_id, place):
             await self.check_access(click.session_id, click.user_id)
             command = self.door.read_click(click)
-            if isinstance(command, QueueCommandBase) and place.channel is not None and is_private(place.channel):
-                command = replace(command, channel=place.channel, thread_ts=place.thread_ts, ts=replaced)
+            if place.channel is not None and _is_answered_in(place.channel, command):
+                there = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": replaced}
+                command = replace_named(command, there)
             await self.record(command)
 
     async def stop(self, command_id: str, user_id: str, place: Place, session_id: str | None = None) -> None:
@@ -437,6 +440,13 @@ class RequestHandler:
     def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         """Tell a person something after the acknowledgement."""
         self.background.start(self.people.send_ephemeral(user_id, place, words), name="a hint")
+
+
+def _is_answered_in(channel: str, command: Command) -> TypeGuard[QueueCommand | SettleConstraints | UndoMemory]:
+    """Check whether a control is answered where it is. A queue is private, so it is shown in private places only."""
+    if isinstance(command, QueueCommandBase):
+        return is_private(channel)
+    return isinstance(command, SettleConstraints | UndoMemory) and not command.session_id
 
 
 def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:

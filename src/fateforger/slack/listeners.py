@@ -22,6 +22,7 @@ from slack_bolt.response import BoltResponse
 from fateforger.conversation.queue.forms import Message
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
+from fateforger.session.commands.rules import OUTSIDE_ACTIONS
 from fateforger.session.forms import FormRequest, FormSubmission, FormValue
 from fateforger.slack.addresses import (
     ACTION_MARK,
@@ -281,8 +282,8 @@ class Listeners:
         action = use.control.action
         if not action.startswith(FORM_PREFIX):
             # The card of a plan stays; the queue is shown next to it.
-            of_queue = action.startswith(QUEUE_PREFIX) and not use.address.session
-            replaced = use.message_ts if of_queue else None
+            outside = action.startswith(QUEUE_PREFIX) or action in OUTSIDE_ACTIONS
+            replaced = use.message_ts if outside and not use.address.session else None
             return self._requests.click(use.to_click(self._clock.now()), use.place, replaced)
         request = FormRequest(
             form=action.removeprefix(FORM_PREFIX),

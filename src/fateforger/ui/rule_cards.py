@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fateforger.memory.applicability import Answer, Why
-from fateforger.memory.contradiction import Kind
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.reminders import needs_confirmation
 from fateforger.memory.violations import ConstraintViolation
@@ -14,30 +13,22 @@ from fateforger.session.cards import Button, Card, Controls, Divider, Heading, N
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.commands.rules import HideMemory, ShowMemory, UndoMemory, format_rule_target
 from fateforger.session.day import day_words
-from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryRow, MemoryView
+from fateforger.session.memory import MemoryQuestion, MemoryRow, MemoryView
 from fateforger.session.model import Session
 from fateforger.session.pending import (
     PendingQuestion,
     clash_questions,
     judge_button,
     meeting_questions,
-    settle_buttons,
+    memory_questions,
+    offer_questions,
+    settle_button,
+    settle_question,
     unsure_questions,
 )
 from fateforger.session.rulebook import rules_in_force
 from fateforger.text import count_more, format_date, join_sentences, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
-
-
-def build_choice(uids: tuple[str, str], names: tuple[str, str], *, both: str | None) -> Controls:
-    """Return a button for each of two rules, and one for both if ``both`` is its label."""
-    return Controls(items=settle_buttons(uids, names, both=both))
-
-
-def build_choices(question: PendingQuestion) -> Controls:
-    """Return a button for each answer to a question that needs a choice."""
-    return Controls(items=question.which)
-
 
 MOST_SHOWN = 4
 _MARKS = {
@@ -59,20 +50,15 @@ def unkept_rules(session: Session) -> tuple[Part, ...]:
     return (*map(_build_rule, broken[:MOST_SHOWN]), *((Note(text=rest),) if more > 0 else ()))
 
 
-def clashing_rules(session: Session) -> tuple[Part, ...]:
-    """Return the rules for this day that contradict each other, with a choice; without those already asked about."""
-    asked = clash_questions(session)
-    return tuple(part for each in asked for part in (Prose(text=plain(each.sentence, 900)), build_choices(each)))
+def ask_about_rules(session: Session) -> tuple[Part, ...]:
+    """Return the questions about rules, each with its answers.
 
-
-def rules_against_meetings(session: Session) -> tuple[Part, ...]:
-    """Return the rules that meetings of the day break, each with buttons to allow the meetings or change the rule."""
-    return tuple(part for question in meeting_questions(session) for part in _build_question(question))
-
-
-def unsure_rules(session: Session) -> tuple[Part, ...]:
-    """Return the rules to confirm: in plain words and as written, with the possible answers."""
-    return tuple(part for question in unsure_questions(session) for part in _build_question(question))
+    They are about rules that contradict each other, rules that meetings break, and rules to confirm.
+    """
+    return (
+        *_ask_first(memory_questions(session)),
+        *_build_questions((*clash_questions(session), *meeting_questions(session), *unsure_questions(session))),
+    )
 
 
 def _build_rule(breach: ConstraintViolation) -> Prose:
@@ -88,9 +74,13 @@ def _build_rule(breach: ConstraintViolation) -> Prose:
     return Prose(text=plain(text, 900), control=button)
 
 
+def _build_questions(questions: Sequence[PendingQuestion]) -> tuple[Part, ...]:
+    return tuple(part for question in questions for part in _build_question(question))
+
+
 def _build_question(question: PendingQuestion) -> tuple[Part, ...]:
     buttons = tuple(each for each in (question.yes, question.change, question.no) if each is not None)
-    return Prose(text=plain(question.sentence, 900)), Controls(items=buttons)
+    return Prose(text=plain(question.sentence, 900)), Controls(items=question.which or buttons)
 
 
 YOURS = ShowMemory.action.constant()
@@ -120,8 +110,7 @@ _KNOWN = {
 
 def rules(session: Session) -> tuple[Part, ...]:
     """Return recent changes, rules to confirm, and the rules that shape the day; nothing if there are none."""
-    asked = (*clashing_rules(session), *rules_against_meetings(session), *unsure_rules(session))
-    return (*show_noted(session), *asked, *_show_shaping(session))
+    return (*show_noted(session), *ask_about_rules(session), *_show_shaping(session))
 
 
 def build_add_button(session: Session) -> tuple[Button, ...]:
@@ -197,14 +186,6 @@ def _show_shaping(session: Session) -> tuple[Part, ...]:
         listed = "; ".join(filter(None, (", ".join(named), rest, out if left_out else "")))
         parts.append(Note(text=_("**Your rules for this day:** {rules}.", rules=listed)))
     parts += _show_set_aside(session, answer)
-    asked = len(session.rules.memory_questions)
-    if asked:
-        which = ngettext(
-            "**One question about your rules:** which of two counts? Press Your rules to answer.",
-            "**{count} questions about your rules:** which of two counts? Press Your rules to answer.",
-            asked,
-        )
-        parts.append(Note(text=which))
     return (*parts, localize_row(YOURS, REVIEW)) if parts else ()
 
 
@@ -247,8 +228,8 @@ def memory_card(session: Session, view: MemoryView) -> Card:
             Prose(
                 text=f"{memory_summary(view)} {_(WHAT)}" if view.total else _(NONE_SUCH) if view.only else _(NO_RULES)
             ),
-            *_questions(session.rules.memory_questions),
-            *_offers(view.offers),
+            *_ask_first(memory_questions(session)),
+            *_ask_first(offer_questions(session)),
             *((Divider(),) if rows else ()),
             *rows,
             *_rest(view),
@@ -271,6 +252,26 @@ def rules_reply(lines: Sequence[str], view: MemoryView | None) -> Card:
     trouble, more = ((), ()) if view is None else (_trouble(view), _rest(view))
     controls = localize_row(REVIEW, ADD, POLICY)
     return Card(text=said, parts=(Prose(text=plain(said, 900)), *trouble, *rows, *more, controls))
+
+
+def settle_card(question: MemoryQuestion, lines: Sequence[str] = ()) -> Card:
+    """Return the question, outside of a plan, whether a rule takes the place of another one; ``lines`` go before it."""
+    asked = settle_question(question)
+    return Card(
+        text=join_sentences(*lines, asked.sentence),
+        parts=(*(Prose(text=plain(line, 600)) for line in lines), *_build_question(asked)),
+    )
+
+
+def settled_card(lines: Sequence[str], other: Button) -> Card:
+    """Return the result of that question, with the control that changes the answer."""
+    said = join_sentences(*lines)
+    return Card(text=said, parts=(Prose(text=plain(said, 900), control=other),))
+
+
+def build_replace_button(uids: tuple[str, str]) -> Button:
+    """Return the button that lets the first rule replace the second after both were kept."""
+    return settle_button(uids, uids[0], _("Replace it after all"))
 
 
 def closed_memory_card(view: MemoryView) -> Card:
@@ -322,28 +323,11 @@ def _trouble(view: MemoryView) -> tuple[Part, ...]:
     )
 
 
-def _questions(questions: Sequence[MemoryQuestion]) -> tuple[Part, ...]:
-    parts: list[Part] = []
-    for question in questions[:MOST_ASKED]:
-        parts += [
-            Prose(text=plain(question.sentence, 600)),
-            build_choice(question.uids, question.names, both=_("Keep both")),
-        ]
-    return (*parts, *_more_asked(len(questions)))
-
-
-def _offers(offers: Sequence[MemoryOffer]) -> tuple[Part, ...]:
-    parts: list[Part] = []
-    for offer in offers[:MOST_ASKED]:
-        both = None if offer.kind is Kind.CIRCLE else _("Leave both")
-        parts += [Prose(text=plain(offer.sentence, 600)), build_choice(offer.uids, offer.names, both=both)]
-    return (*parts, *_more_asked(len(offers)))
-
-
-def _more_asked(count: int) -> tuple[Part, ...]:
-    more = count - MOST_ASKED
+def _ask_first(questions: Sequence[PendingQuestion]) -> tuple[Part, ...]:
+    """Return the first questions, and the number of those that follow once these are answered."""
+    more = len(questions) - MOST_ASKED
     rest = ngettext("{count} more to decide, once these are.", "{count} more to decide, once these are.", more)
-    return (Note(text=rest),) if more > 0 else ()
+    return (*_build_questions(questions[:MOST_ASKED]), *((Note(text=rest),) if more > 0 else ()))
 
 
 def _row(row: MemoryRow) -> tuple[Part, ...]:

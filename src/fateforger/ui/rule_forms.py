@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
+from fateforger.memory.retrieval import RuleFilter
 from fateforger.memory.versions import Version
-from fateforger.memory.vocabulary import Scope, Status
+from fateforger.memory.vocabulary import Dimension, Scope, Status
 from fateforger.session.cards import (
     Button,
     Choice,
@@ -48,7 +49,7 @@ from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled, fold_form
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
 from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
-from fateforger.ui.rule_limits import MORE, list_rare, read_certainty
+from fateforger.ui.rule_limits import DIMENSIONS, MORE, list_rare, read_certainty
 from fateforger.values import replace
 
 PAGE = 12
@@ -79,7 +80,7 @@ _FORCE: Mapping[ForceFilter, str] = {
     "should": mark_message("Only what should be"),
     "prefer": mark_message("Only what is nice to have"),
 }
-_FILTERS = ("words", "status", "reach", "force", "tag")
+_FILTERS = ("words", "status", "reach", "force", "tells", "tag")
 _ANY_TAG = "*"
 MOST_TAGS = 99
 """Slack shows a hundred choices of a menu."""
@@ -94,6 +95,7 @@ class ListQuery(BaseModel):
     status: StatusFilter = "all"
     reach: ReachFilter = "any"
     force: ForceFilter = "any"
+    tells: Dimension | Literal["anything"] = "anything"
     tag: str = ""
     edition: int = 0
 
@@ -135,7 +137,7 @@ def _apply_choices(wanted: ListQuery, chosen: Mapping[str, str]) -> ListQuery:
 
 
 def _build_list(book: RuleBook, wanted: ListQuery, session_id: str) -> Form:
-    found = _filter_rows(book.rows, wanted)
+    found = _filter_rows(book, wanted)
     pages = max(1, -(-len(found) // PAGE))
     wanted = replace(wanted, page=min(max(wanted.page, 1), pages))
     shown = found[(wanted.page - 1) * PAGE : wanted.page * PAGE]
@@ -162,10 +164,11 @@ def _build_list(book: RuleBook, wanted: ListQuery, session_id: str) -> Form:
     )
 
 
-def _filter_rows(rows: Iterable[MemoryRow], wanted: ListQuery) -> list[MemoryRow]:
+def _filter_rows(book: RuleBook, wanted: ListQuery) -> list[MemoryRow]:
     """Return the rows that contain every word, in list order."""
     pieces = wanted.words.casefold().split()
-    kept = (row for row in rows if _passes(row, wanted))
+    told = RuleFilter(dimensions=() if wanted.tells == "anything" else (wanted.tells,))
+    kept = (row for row in book.rows if _passes(row, wanted) and told.admits(book.newest[row.uid].record))
     return [row for row in kept if all(piece in _searchable_text(row) for piece in pieces)]
 
 
@@ -216,6 +219,15 @@ def _search_fields(book: RuleBook, wanted: ListQuery) -> tuple[FormField, ...]:
                     placeholder=_("How binding they are"),
                     choices=tuple(Choice(label=_(label), value=name) for name, label in _FORCE.items()),
                     selected=wanted.force,
+                ),
+                Select(
+                    action="turn.tells",
+                    placeholder=_("What they say about you"),
+                    choices=(
+                        Choice(label=_("Anything about you"), value="anything"),
+                        *(Choice(label=_(label), value=each.value) for each, label in DIMENSIONS.items()),
+                    ),
+                    selected=wanted.tells,
                 ),
                 *_tag_filter(book, wanted),
             )

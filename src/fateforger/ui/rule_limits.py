@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fateforger.memory.record import Aspect, ConstraintRecord, fold_label
-from fateforger.memory.vocabulary import STAGE_HEADINGS, Source
+from fateforger.memory.vocabulary import STAGE_HEADINGS, Dimension, Source
 from fateforger.planning.plan import ET
 from fateforger.session.cards import Choice
 from fateforger.session.forms import ChoiceField, FlagField, Input, ManyField, NumberField, TextField
@@ -14,11 +14,12 @@ from fateforger.text import mark_message
 from fateforger.ui.form_values import Filled
 from fateforger.values import replace
 
-KEPT, WITH, WITHOUT, STAGES, TAGS, SOURCE, UNSURE = (
+KEPT, WITH, WITHOUT, STAGES, DIMENSION, TAGS, SOURCE, UNSURE = (
     "kept_days",
     "only_with",
     "only_without",
     "stages",
+    "dimension",
     "tags",
     "source",
     "unsure",
@@ -26,6 +27,12 @@ KEPT, WITH, WITHOUT, STAGES, TAGS, SOURCE, UNSURE = (
 MORE = mark_message("More: days it depends on, steps, tags")
 _LONGEST = 400
 _MOST_DAYS = 3_650
+DIMENSIONS = {
+    Dimension.POLICY: mark_message("How I do things"),
+    Dimension.VALUE: mark_message("What matters to me"),
+    Dimension.GOAL: mark_message("What I want to reach"),
+    Dimension.STATE: mark_message("How things are"),
+}
 _SOURCES = {
     Source.USER: mark_message("I said so"),
     Source.FEEDBACK: mark_message("I learned it from a day"),
@@ -56,6 +63,13 @@ def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
             choices=tuple(Choice(label=_(heading), value=name) for name, heading in STAGE_HEADINGS.items()),
             value=record.applies_stages,
             placeholder=_("All steps"),
+        ),
+        ChoiceField(
+            name=DIMENSION,
+            label=_("What it says about you"),
+            optional=True,
+            choices=tuple(Choice(label=_(label), value=each.value) for each, label in DIMENSIONS.items()),
+            value=None if aspect.dimension is None else aspect.dimension.value,
         ),
         TextField(
             name=TAGS,
@@ -113,6 +127,9 @@ def read_limits(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:
         if filled.has(name):
             labels = tuple(dict.fromkeys(_read_label(each) for each in _split(filled.text(name, _LONGEST))))
             aspect = Aspect.model_validate({**aspect.model_dump(), field: labels})
+    if filled.has(DIMENSION):
+        told = filled.choice(DIMENSION)
+        aspect = replace(aspect, dimension=None if told is None else Dimension(told))
     if aspect != (record.aspect or Aspect()):
         record = replace(record, aspect=aspect)
     if filled.has(KEPT):

@@ -247,6 +247,20 @@ class TidyUp:
     tz: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareRules:
+    """Compare what a person told since an instant, in that session or outside of any, with what they told before.
+
+    Without a session, the person is asked in the channel and thread where they told it.
+    """
+
+    user_id: str
+    since: datetime
+    session_id: str = ""
+    channel: str = ""
+    thread_ts: str | None = None
+
+
 FOREVER = 10**9
 STOP_TRIES = 8
 """Tries until a stop comes too late."""
@@ -295,6 +309,12 @@ EXTRACT = Lane(
     LanePolicy(workers=8, tries=5, grace_seconds=1.0, backoff=Backoff(2.0, 60.0)),
     tells=True,
 )
+COMPARE = Lane(
+    "compare",
+    TypeAdapter(CompareRules),
+    LanePolicy(tries=5, grace_seconds=1.0, backoff=Backoff(2.0, 60.0)),
+    tells=True,
+)
 
 LANES: tuple[Row, ...] = (
     SENDING,
@@ -307,6 +327,7 @@ LANES: tuple[Row, ...] = (
     ERASING,
     MEMORY,
     EXTRACT,
+    COMPARE,
     INDEXING,
     WAITING_TASKS,
     CLOSING,

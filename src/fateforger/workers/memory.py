@@ -22,7 +22,8 @@ from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.store import Sessions
 from fateforger.text import mark_message, use_language
-from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, JobHandler, TidyUp, TryLater, WriteVersions
+from fateforger.workers.contradictions import build_compare_job
+from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, CompareRules, JobHandler, TidyUp, TryLater, WriteVersions
 from fateforger.workers.turns import build_command_job, notify_session
 
 log = logging.getLogger(__name__)
@@ -108,7 +109,11 @@ def build_memory_handler(constraints: Constraints, jobs: Jobs, sessions: Session
             await tidy(wanted, job.dedupe, constraints, clock.now())
             return
         # A newer version may have been written meanwhile. This one is then history: the instants give the order.
-        await constraints.write(tuple(map(read_version, wanted.versions)), cause=wanted.cause)
+        versions = tuple(map(read_version, wanted.versions))
+        await constraints.write(versions, cause=wanted.cause)
+        since = min(version.updated_at for version in versions)
+        compared = CompareRules(session_id=wanted.session_id, user_id=versions[0].user_id, since=since)
+        await jobs.enqueue(build_compare_job(compared, wanted.cause), now=clock.now())
         landed = AddExtracted(
             command_id=f"{job.dedupe}/landed", session_id=wanted.session_id, of=wanted.cause, at=clock.now()
         )

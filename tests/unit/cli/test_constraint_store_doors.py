@@ -508,9 +508,22 @@ def test_no_door_keeps_a_secret(doors: Doors) -> None:
 
 
 def test_a_person_limits_a_rule_in_words_and_lists_one_sort_of_them(doors: Doors) -> None:
-    """S27, S225, S233, S235: each limit is an option, and shown."""
+    """S27, S177, S225, S233, S235: each limit is an option, and shown."""
     late = ["--only-without", "Gym", "--kept-days", "14", "--stage", "REFINE", "--tag", "sport", "--confidence", "0.5"]
-    doors.done("add", "--user", "U1", "--name", "Walk", "--necessity", "must", *late, "--source", "feedback")
+    doors.done(
+        "add",
+        "--user",
+        "U1",
+        "--name",
+        "Walk",
+        "--necessity",
+        "must",
+        *late,
+        "--source",
+        "feedback",
+        "--dimension",
+        "goal",
+    )
     doors.done("add", "--user", "U1", "--name", "Early", "--slot", "work_start", "--at", "07:30", "--unsure")
     doors.done("add", "--user", "U1", "--name", "Lunch out")
     walk, early = (each["constraint_record"] for each in doors.done("list", "--user", "U1")["constraints"][:2])
@@ -530,6 +543,7 @@ def test_a_person_limits_a_rule_in_words_and_lists_one_sort_of_them(doors: Doors
     assert named("--tag", "startup_prefetch") == ["Early"]
     assert named("--necessity", "should", "--limit", "1") == ["Early"]
     assert named("--status", "declined") == []
+    assert [named("--dimension", each) for each in ("goal", "policy", "state")] == [["Walk"], ["Early"], ["Lunch out"]]
     assert refused(doors.json("add", "--user", "U1", "--name", "x", "--slot", "bedtime")) == (
         "--slot and --at belong together."
     )

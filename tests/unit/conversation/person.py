@@ -25,8 +25,9 @@ from fateforger.conversation.background_updates import Improver
 from fateforger.conversation.calendars import Calendars, Submitter
 from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.durations import DurationService
+from fateforger.conversation.language.rule_comparison import build_judge
 from fateforger.conversation.language.rule_extraction import build_interpreter
-from fateforger.conversation.memory_service import Finder, MemoryService
+from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.execution import check_waiting_tasks
 from fateforger.conversation.queue.leftovers import return_leftovers
@@ -35,7 +36,7 @@ from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.task_offers import ExternalTaskList
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
-from fateforger.memory.ports import Constraints
+from fateforger.memory.ports import Constraints, Finder
 from fateforger.ports.model import Model
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
@@ -48,7 +49,8 @@ from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
 from fateforger.text import SOURCE, gettext
 from fateforger.values import replace
-from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, LanePolicy, Row
+from fateforger.workers.contradictions import Comparer, build_compare_handler
+from fateforger.workers.lanes import COMPARE, EXTRACT, MEMORY, TURN, Backoff, LanePolicy, Row
 from fateforger.workers.memory import build_extract_handler, build_memory_handler
 from fateforger.workers.people import LanguageService, Ownership
 from fateforger.workers.supervisor import Handler, Supervisor
@@ -99,6 +101,8 @@ class House:
     """The index of their words."""
     extractor: Model | None = None
     """Reads replies for rules, in the background."""
+    judge: Model | None = None
+    """Judges whether statements contradict each other, in the background."""
     patience: float = 20.0
     """Seconds that the store of constraints and the extractor are given."""
     extract_seconds: float = 0.0
@@ -183,7 +187,9 @@ class House:
             build_turn_handler(self.coordinator.handle, jobs, sessions, self.languages, clock),
             build_memory_handler(self.remembered, jobs, sessions, clock),
         ]
-        lanes: list[Row] = [replace(lane, policy=policy) for lane in (TURN, MEMORY)]
+        judge = None if self.judge is None else build_judge(self.judge)
+        handlers.append(build_compare_handler(Comparer(self.remembered, self.index, judge), jobs, clock))
+        lanes: list[Row] = [replace(lane, policy=policy) for lane in (TURN, MEMORY, COMPARE)]
         if self.extractor is not None:
             understand = build_interpreter(self.extractor, seconds=self.patience)
             handlers.append(build_extract_handler(understand, jobs, sessions, clock))

@@ -150,7 +150,7 @@ ASKING = {
     PendingKind.RULES: NOW.with_rules(memory_questions=(TORN,)).with_thread(
         memory=VIEW.model_copy(update={"offers": (OFFER,)})
     ),
-    PendingKind.RULES_NOTED: NOW.with_rules(memory_questions=(TORN,)),
+    PendingKind.REPLACES: NOW.with_rules(memory_questions=(TORN.model_copy(update={"replaces": True}),)),
     PendingKind.MEETING: knowing(
         NOW.with_day(snapshot=session(Stage.REFINE, event("Standup", "08:00", "08:30")).day.snapshot), CALLS
     ),
@@ -351,7 +351,9 @@ async def test_of_several_fixes_it_is_asked_which() -> None:
     assert [getattr(command, "fix", None) for command in second.heard] == [BETTER.planning.fixes[1].id]
 
 
-@pytest.mark.parametrize("kind", [PendingKind.FIX, PendingKind.CALENDAR, PendingKind.RULES_NOTED, PendingKind.MEETING])
+@pytest.mark.parametrize(
+    "kind", [PendingKind.FIX, PendingKind.CALENDAR, PendingKind.RULES, PendingKind.REPLACES, PendingKind.MEETING]
+)
 async def test_what_is_offered_or_needs_a_choice_does_not_hold_up_the_commit(kind: PendingKind) -> None:
     """As by the button."""
     out = await says(await asking(kind), GO_ON, knows=False)

@@ -145,20 +145,36 @@ async def test_the_list_is_filtered_by_necessity_and_tag(anna: Person, house: Ho
     assert sorted(named(await anna.look("rules", tag="*", force="any"))) == ["Rule a", "Rule b", "Rule c"]
 
 
+async def test_the_kind_of_a_statement_is_told_and_listed_by_form(anna: Person, house: House) -> None:
+    """S177: without a model, too."""
+    await anna.to_frame()
+    assert await anna.fill("rule_new", words="My family comes first", dimension="value") is None
+    assert await anna.fill("rule_new", words="Run a marathon", dimension="goal") is None
+    assert (await newest(house, "My family comes first")).record.dimension == "value"
+    assert named(await anna.look("rules", tells="value")) == ["My family comes first"]
+    assert named(await anna.look("rules", tells="policy")) == []
+    assert len(named(await anna.look("rules", tells="anything"))) == 2
+    version = await newest(house, "Run a marathon")
+    form = await anna.look("rule", target=f"{version.seq} {version.uid}")
+    assert {field.name: field.value for field in form.inputs}["dimension"] == "goal"
+
+
 @pytest.mark.parametrize(
     ("only", "expected"),
     [
         ({"necessities": ["must"]}, {"a", "c"}),
         ({"tags": ["food"]}, {"b"}),
+        ({"dimensions": ["value"]}, {"b"}),
+        ({"dimensions": ["state", "goal"]}, {"a", "c"}),
         ({"scopes": ["datespan"]}, set()),
         ({"statuses": ["declined"]}, {"gone"}),
     ],
 )
 async def test_words_list_one_sort_of_rules(only: dict[str, Any], expected: set[str]) -> None:
-    """S27"""
+    """S27, S177"""
     rules = (
         version_of("a", seq=1, necessity="must", topics=["sport"]),
-        version_of("b", seq=2, necessity="prefer", topics=["food"]),
+        version_of("b", seq=2, necessity="prefer", topics=["food"], aspect_classification={"dimension": "value"}),
         version_of("c", seq=3, necessity="must"),
         version_of("gone", seq=4, status="declined"),
     )

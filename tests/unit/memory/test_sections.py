@@ -38,15 +38,35 @@ def test_must_follow_and_consider() -> None:
     assert [reminder.sentence for reminder in told.consider] == ["On 1 February 2026 I assumed: “A walk”."]
     assert told.left_out == 1
     table = encode({"must_follow": [reminder.row for reminder in told.must_follow]})
-    assert table.splitlines()[0] == "must_follow[1]{necessity,words,said,when,times,sure}:"
+    assert table.splitlines()[0] == "must_follow[1]{necessity,kind,words,source,said,when,times,sure}:"
     assert told.must_follow[0].row == {
         "necessity": "must",
+        "kind": "policy",
         "words": "no calls before 10",
+        "source": "user",
         "said": "2026-02-01",
         "when": "on Monday and Tuesday",
         "times": "avoid 00:00–10:00",
-        "sure": "yes",
+        "sure": 0.9,
     }
+    walk = told.consider[0].row
+    assert (walk["kind"], walk["source"], walk["sure"]) == ("state", "system", "0.5?")
+
+
+@pytest.mark.parametrize(
+    ("fields", "dimension"),
+    [
+        ({"aspect_classification": {"dimension": "goal"}, "rule_kind": "buffer"}, "goal"),
+        ({"aspect_classification": {"frame_slot": "lunch"}}, "policy"),
+        ({"rule_kind": "buffer"}, "policy"),
+        ({"day_rule": "NEVER: meeting_after_17"}, "policy"),
+        ({"necessity": "must"}, "state"),
+    ],
+    ids=["said", "a slot", "a rule", "an order", "words alone"],
+)
+def test_the_kind_of_a_statement_is_known_without_a_model(fields: dict[str, Any], dimension: str) -> None:
+    """S177."""
+    assert read_record(record_of(**fields)).dimension.value == dimension
 
 
 @pytest.mark.parametrize(

@@ -191,12 +191,13 @@ def test_a_message_is_saved_as_a_task() -> None:
 
 
 @pytest.mark.parametrize(("session", "replaced"), [("", "2.0"), ("s1", None)])
-def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of(
-    session: str, replaced: str | None
+@pytest.mark.parametrize("action", ["queue.pull", "memory.keep", "undo_memory"])
+def test_a_control_outside_of_a_plan_says_which_message_its_answer_takes_the_place_of(
+    action: str, session: str, replaced: str | None
 ) -> None:
     """The queue that the card of a plan opens is shown next to that card (S276)."""
     (block,) = render(
-        Card(text="Card", parts=(Controls(items=(Button(label="Pull", action="queue.pull", target="ff-4k7w9c"),)),)),
+        Card(text="Card", parts=(Controls(items=(Button(label="Pull", action=action, target="ff-4k7w9c"),)),)),
         session=session,
         v="v1",
     ).blocks
@@ -213,7 +214,7 @@ def test_a_control_of_the_queue_says_which_message_its_answer_takes_the_place_of
         "RequestHandler.click",
     )
     click = used["click"]
-    assert (used["replaced"], click.action, click.target) == (replaced, "queue.pull", "ff-4k7w9c")
+    assert (used["replaced"], click.action, click.target) == (replaced, action, "ff-4k7w9c")
 
 
 def test_the_slash_command() -> None:

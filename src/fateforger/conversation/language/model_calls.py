@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, NoReturn, TypeVar
@@ -20,6 +21,7 @@ from fateforger.conversation.language.answer_types import build_schema, describe
 from fateforger.conversation.language.tables import Row, Table
 from fateforger.errors import (
     ModelAuthFailed,
+    ModelBusy,
     ModelError,
     ModelRejected,
     ModelTimedOut,
@@ -34,19 +36,21 @@ from fateforger.session.day import local_today
 from fateforger.text import current_language, list_languages, mark_message, name_language
 from fateforger.text import gettext as _
 from fateforger.values import replace
+from fateforger.workers.lanes import TryLater
 from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
-    "ask": 8,
+    "ask": 9,
+    "compare": 1,
     "date": 11,
     "decide": 12,
     "decompose": 4,
-    "draft": 7,
-    "facts": 12,
-    "memory": 13,
-    "patch": 15,
+    "draft": 8,
+    "facts": 13,
+    "memory": 14,
+    "patch": 16,
     "queue": 1,
-    "replan": 9,
+    "replan": 10,
     "rules": 10,
     "start": 14,
 }
@@ -262,6 +266,19 @@ def _drop_nulls(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _drop_nulls(part) for name, part in value.items() if part is not None}
     return value
+
+
+@contextmanager
+def translate_for_job() -> Iterator[None]:
+    """Translate the errors of a model into those of a job: it is tried again, unless the model refuses."""
+    try:
+        yield
+    except (ModelAuthFailed, ModelRejected) as error:
+        # The message may quote the model, and thereby the person's own words.
+        raise UserError(f"The language model refuses ({type(error).__name__}).") from None
+    except ModelError as error:
+        wait = error.retry_after if isinstance(error, ModelBusy) else None
+        raise TryLater(f"The language model gave no answer ({type(error).__name__}).", wait) from None
 
 
 log = logging.getLogger(__name__)

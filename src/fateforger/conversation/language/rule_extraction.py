@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fateforger.conversation.language.answer_types import Clock
 from fateforger.conversation.language.answers import Spoken, aspect_of
-from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for, translate_for_job
 from fateforger.conversation.language.rule_limits import RuleLimits
 from fateforger.conversation.language.tables import day_facts, list_upcoming_days
-from fateforger.errors import BadInput, ModelAuthFailed, ModelBusy, ModelError, ModelRejected, UserError
+from fateforger.errors import BadInput
 from fateforger.memory.credentials import REFUSED
 from fateforger.memory.day_ends import with_said_moment
 from fateforger.memory.documents import merge_document
@@ -172,16 +172,11 @@ def build_interpreter(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Int
 
     async def understand(reply: TimeboxingUserReply, session: Session) -> AddExtracted | None:
         try:
-            async with asyncio.timeout(seconds * model.time_factor):
-                interpretation = await interpret(reply, session, model)
+            with translate_for_job():
+                async with asyncio.timeout(seconds * model.time_factor):
+                    interpretation = await interpret(reply, session, model)
         except TimeoutError:
             raise TryLater("The language model took too long.") from None
-        except (ModelAuthFailed, ModelRejected) as error:
-            # The message may quote the model, and thereby the person's own words.
-            raise UserError(f"The language model refuses ({type(error).__name__}).") from None
-        except ModelError as error:
-            wait = error.retry_after if isinstance(error, ModelBusy) else None
-            raise TryLater(f"The language model gave no answer ({type(error).__name__}).", wait) from None
         found = build_records(interpretation, session)
         trouble = _(REFUSED) if interpretation.holds_secret else None
         # The question may contain the secret, too.

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from fateforger.conversation.language.block_names import name_block
 from fateforger.memory.applicability import Answer
-from fateforger.memory.reminders import build_sections
+from fateforger.memory.reminders import build_sections, describe_days, describe_times
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import Resolved, resolve
 from fateforger.planning.task_details import list_facts
@@ -291,6 +291,20 @@ def list_reminders(answer: Answer, *, left_out: int = 0) -> tuple[Table, ...]:
         consider.append({"number": number, **reminder.row, "words": words})
     more = len(told.consider) - len(consider) + told.left_out + left_out
     return ("must_follow", must, 0), ("consider", consider, more)
+
+
+def list_statements(versions: Sequence[Version]) -> Table:
+    """Return constraints in the person's words, numbered from 1, with their days and times."""
+    rows = [
+        {
+            "number": number,
+            "words": shorten(version.record.words, LONGEST_TEXT),
+            "days": describe_days(version.record),
+            "times": describe_times(version.record),
+        }
+        for number, version in enumerate(versions, 1)
+    ]
+    return "earlier", rows, 0
 
 
 def list_constraints(versions: Sequence[Version], answer: Answer) -> Table:

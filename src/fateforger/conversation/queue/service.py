@@ -61,6 +61,7 @@ from fateforger.memory.credentials import redact_credentials
 from fateforger.planning.task_details import find_circle
 from fateforger.session.cards import Button, Card, Controls, Menu, Part, plain
 from fateforger.session.commands import ACTIONS
+from fateforger.session.commands.rules import AskToReplace, SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import Opening
 from fateforger.session.day import local_today
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
@@ -185,6 +186,8 @@ def list_buttons(card: Card) -> tuple[Button, ...]:
 _BuildForm = Callable[[QueuedTask], Form]
 _ReadForm = Callable[[QueuedTask, FormSubmission], QueueCommand | FormErrors]
 
+_Cause = Opening | AskToReplace | SettleConstraints | UndoMemory
+"""A message or an answer outside of plans that is answered, besides commands about the queue."""
 FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit", "queue_remind"})
 
 
@@ -283,11 +286,11 @@ class QueueService:
     async def _go_on_refining(self, command: HomeCommandBase, said: str) -> tuple[Card, Focus] | None:
         return await go_on(self._tools, command, said) if isinstance(command, ReviseTask) else None
 
-    async def send(self, card: Card, opening: Opening, *, wrote: Sequence[str] = ()) -> None:
-        """Send the answer to a message into its thread, once; ``wrote`` are the commands that wrote rules."""
-        await self._send(card, opening, wrote)
+    async def send(self, card: Card, cause: _Cause, *, wrote: Sequence[str] = ()) -> None:
+        """Send the answer to a message or a card to its place, once; ``wrote`` are the commands that wrote rules."""
+        await self._send(card, cause, wrote)
 
-    async def _send(self, card: Card, cause: Opening | CardCommand | HomeCommand, wrote: Sequence[str] = ()) -> None:
+    async def _send(self, card: Card, cause: _Cause | CardCommand | HomeCommand, wrote: Sequence[str] = ()) -> None:
         """Send a card, next to the plan where there is one, and keep what was said for the next message."""
         answer = build_notification_job(
             card,

@@ -20,7 +20,7 @@ from fateforger.session.card_actions import CardAction, Click, list_actions
 from fateforger.session.commands.calendar import CalendarCommand, RefreshCalendar
 from fateforger.session.commands.day import DayCommand
 from fateforger.session.commands.plan import PlanCommand
-from fateforger.session.commands.rules import AddExtracted, RuleCommand
+from fateforger.session.commands.rules import AddExtracted, AskToReplace, RuleCommand
 from fateforger.session.commands.thread import EndAbandoned, KeepTitle, Opening, Start, ThreadCommand
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.text import gettext as _
@@ -28,7 +28,9 @@ from fateforger.text import mark_message
 
 SessionCommand = ThreadCommand | DayCommand | PlanCommand | CalendarCommand | RuleCommand
 Command = Annotated[Start | SessionCommand | QueueCommand, Field(discriminator="kind")]
-BackgroundCommand = RefreshCalendar | AddExtracted | EndAbandoned | KeepTitle
+SessionUpdate = RefreshCalendar | AddExtracted | EndAbandoned | KeepTitle
+"""Commands of background work to a session."""
+BackgroundCommand = SessionUpdate | AskToReplace
 """Commands that no person gave to the bot. It does not answer them."""
 InboxCommand = Start | Opening | SessionCommand | QueueCommand | BackgroundCommand
 """Commands of the durable inbox."""

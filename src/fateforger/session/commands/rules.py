@@ -105,6 +105,17 @@ class JudgeConstraint(SessionCommandBase):
     seen: int | None = None
 
 
+class RuleAnswer(SessionCommandBase):
+    """An answer that a control of a card outside of any plan gives, too.
+
+    ``channel``, ``thread_ts`` and ``ts`` tell where it is answered then: in place of the card ``ts``, if that is known.
+    """
+
+    channel: str = ""
+    thread_ts: str | None = None
+    ts: str | None = None
+
+
 class RuleChoice(BaseModel):
     """Two rules, and the one that counts; ``None`` keeps both."""
 
@@ -120,7 +131,7 @@ def _read_settled(click: Click) -> Fields:
         raise BadInput(_("I can't tell any more which rules that was about; please open your rules again.")) from None
 
 
-class SettleConstraints(SessionCommandBase):
+class SettleConstraints(RuleAnswer):
     """Choose between two constraints that contradict, replace, or repeat each other.
 
     ``keep`` is the one that counts; ``None`` keeps both.
@@ -157,12 +168,16 @@ class ConfirmKept(SessionCommandBase):
     seen: str
 
 
-class UndoMemory(SessionCommandBase):
+class UndoMemory(RuleAnswer):
     """Undo what a command wrote into memory; ``write`` is its id."""
 
     action: ClassVar = CardAction("undo_memory", "Undo", read_target("write"))
     kind: Literal["undo_memory"] = "undo_memory"
     write: str
+
+
+OUTSIDE_ACTIONS = frozenset({SettleConstraints.action.id, UndoMemory.action.id})
+"""Actions of cards outside of any plan, whose answer replaces the card."""
 
 
 class ShowMemory(SessionCommandBase):
@@ -192,6 +207,7 @@ class AddExtracted(BaseModel):
 
     It queues with the person's commands, but does not count as activity of theirs. ``of`` is the reply's id, and
     ``at`` its instant. ``question`` is an open question about it, ``trouble`` the reason it could not be read.
+    ``contradicts`` are two constraints in memory of which the first, the newer one, may replace the second.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -201,8 +217,27 @@ class AddExtracted(BaseModel):
     of: str
     at: datetime
     records: tuple[ConstraintRecord, ...] = ()
+    contradicts: tuple[str, str] | None = None
     question: str | None = None
     trouble: str | None = None
+
+
+class AskToReplace(BaseModel):
+    """Ask, outside of any plan, whether a constraint replaces an older one that it contradicts in meaning.
+
+    ``uids`` name both, the newer one first. The question goes to the place where the newer one was told.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: Literal["ask_to_replace"] = "ask_to_replace"
+    command_id: str
+    user_id: str
+    at: datetime
+    uids: tuple[str, str]
+    channel: str
+    thread_ts: str | None = None
+    ts: None = None
+    session_id: Literal[""] = ""
 
 
 RuleCommand = (

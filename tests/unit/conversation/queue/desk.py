@@ -59,6 +59,7 @@ class Desk:
         )  # fmt: skip
         command = self.house.coordinator.read_click(click)
         here = {"channel": DM, "tz": AMSTERDAM, "ts": "9.0"}
+        here = {name: value for name, value in here.items() if name in type(command).model_fields}
         return COMMAND.validate_python(command.model_copy(update=here).model_dump())  # type: ignore[return-value]  # one of the queue
 
     async def fill(self, form: str, /, *, target: str = "", size: int = 0, **values: Any) -> FormErrors | Card:

@@ -1,0 +1,144 @@
+"""Contradictions in meaning: what a person told is compared in the background with what they told before (S179).
+
+A new statement is compared only with those that are near to it in meaning or about the same topic. A language model
+judges them; without one, the person is asked about the nearest. Either way the person decides what counts.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fateforger.errors import MemoryUnavailable
+from fateforger.memory.contradiction import find_candidates, is_same_subject
+from fateforger.memory.ports import Constraints, Finder
+from fateforger.memory.retrieval import NEAREST
+from fateforger.memory.versions import Version, list_history, select_newest
+from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.session.commands.rules import AddExtracted, AskToReplace
+from fateforger.workers.lanes import COMPARE, CompareRules, JobHandler
+from fateforger.workers.turns import build_command_job
+
+log = logging.getLogger(__name__)
+
+NEAR_ENOUGH = 0.3
+"""Similarity from which the person is asked about the nearest statement, where no model judges it.
+
+To an embedder of meaning, statements about one subject, such as a diet, are 0.35 to 0.5 alike, and unrelated ones less
+than 0.3. One of spelling finds only those that are worded alike.
+"""
+MOST_ASKED = 2
+"""Most statements that one statement may replace, of those that the person is asked about at once."""
+
+Judge = Callable[[Version, Sequence[Version]], Awaitable[tuple[Version, ...]]]
+"""Return those of the older constraints that a newer one contradicts.
+
+Raises the errors of :data:`~fateforger.workers.lanes.Perform`.
+"""
+Pair = tuple[Version, Version]
+
+
+def build_compare_job(wanted: CompareRules, cause: str) -> NewJob:
+    """Return the job that compares what a person told; the same ``cause`` is compared once."""
+    return COMPARE.build_job(wanted, key=wanted.user_id, dedupe=f"{cause}/compared")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparer:
+    """Finds contradictions in meaning. Without a ``judge`` the person has to tell."""
+
+    constraints: Constraints
+    index: Finder | None
+    judge: Judge | None = None
+
+    async def compare(self, wanted: CompareRules) -> tuple[Pair, ...]:
+        """Return pairs of constraints, the newer one first. Raises ``StoreError``, and the errors of the judge."""
+        versions = await self.constraints.of(wanted.user_id)
+        return tuple(
+            [pair for newer in find_told(versions, wanted) for pair in await self._compare_one(newer, versions)]
+        )
+
+    async def _compare_one(self, newer: Version, versions: Sequence[Version]) -> tuple[Pair, ...]:
+        scores = await self._search(newer)
+        candidates = find_candidates(versions, newer.user_id, newer.uid, list(scores))
+        if self.judge is None:
+            asked = (
+                each for each in candidates if scores.get(each.uid, 0.0) >= NEAR_ENOUGH or is_same_subject(newer, each)
+            )
+            found = tuple(asked)[:1]
+        else:
+            found = await self.judge(newer, candidates) if candidates else ()
+        return tuple((newer, older) for older in found[:MOST_ASKED])
+
+    async def _search(self, newer: Version) -> dict[str, float]:
+        """Return the constraints that are near to the words of one, the nearest first, with their similarity."""
+        if self.index is None:
+            return {}
+        try:
+            found = await self.index.search(newer.user_id, newer.record.words, limit=NEAREST + 1)
+        except MemoryUnavailable as error:
+            log.warning("the index of constraints was not asked, so topics alone are compared: %s", error.message)
+            return {}
+        return {each.uid: each.score for each in found}
+
+
+def find_told(versions: Sequence[Version], wanted: CompareRules) -> tuple[Version, ...]:
+    """Return the constraints in force whose words are new, in the session or outside of any, the oldest first."""
+    newest, here = select_newest(versions, wanted.user_id).values(), {None, wanted.session_id}
+    told = [
+        version
+        for version in newest
+        if version.updated_at >= wanted.since and version.session_id in here and not version.retired
+    ]
+    told.sort(key=lambda version: (version.updated_at, version.uid))
+    return tuple(version for version in told if _is_new(version, versions, wanted.since))
+
+
+def _is_new(version: Version, versions: Sequence[Version], since: datetime) -> bool:
+    """Check whether a constraint said something else before, or nothing."""
+    before = [each for each in list_history(versions, version.user_id, version.uid) if each.updated_at < since]
+    return not before or before[-1].record.words != version.record.words
+
+
+def name_question(user_id: str, one: str, other: str) -> str:
+    """Return the id of the question about two constraints: it is asked once, whichever session or program finds it.
+
+    It names the person, so that the receipt of the question is erased with their data.
+    """
+    return f"replaces/{user_id}/{'/'.join(sorted((one, other)))}"
+
+
+def _build_question(wanted: CompareRules, newer: str, older: str, *, of: str, at: datetime) -> NewJob:
+    """Return the job that asks about two constraints: in the session, or where the person told the newer one."""
+    about = {"command_id": name_question(wanted.user_id, newer, older), "at": at}
+    if wanted.session_id:
+        asked = AddExtracted(**about, session_id=wanted.session_id, of=of, contradicts=(newer, older))
+        return build_command_job(asked, key=wanted.session_id)
+    place = {"channel": wanted.channel, "thread_ts": wanted.thread_ts}
+    outside = AskToReplace(**about, **place, user_id=wanted.user_id, uids=(newer, older))
+    return build_command_job(outside, key=f"rules {wanted.user_id}")
+
+
+def build_compare_handler(comparer: Comparer, jobs: Jobs, clock: Clock) -> JobHandler:
+    """Return the handler that compares statements, and has the session ask about the contradictions.
+
+    If the judge gives no answer, the person is asked as without one.
+    """
+
+    async def ask(wanted: CompareRules, job: Job, comparer: Comparer) -> None:
+        for newer, older in await comparer.compare(wanted):
+            log.info("constraints may contradict session=%s", wanted.session_id)
+            question = _build_question(wanted, newer.uid, older.uid, of=job.dedupe, at=clock.now())
+            await jobs.enqueue(question, now=clock.now())
+
+    async def perform(wanted: CompareRules, job: Job) -> None:
+        await ask(wanted, job, comparer)
+
+    async def on_given_up(job: Job, error: str) -> None:
+        log.warning("job %s: statements are compared without a judge: %s", job.id, error)
+        await ask(COMPARE.parse(job), job, Comparer(comparer.constraints, comparer.index))
+
+    return COMPARE.handle(perform, on_given_up)
