@@ -51,7 +51,7 @@ async def at_tasks(path: Path, known: list[Version], **parts: Any) -> tuple[Hous
     await house.remembered.write(known, cause="earlier")
     anna = Person(house)
     await anna.to_frame()
-    await anna.press("Proceed")
+    await anna.press("Continue")
     return house, anna
 
 
