@@ -19,8 +19,9 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 class RecalledConstraints(BaseModel):
     """Constraints from the store that apply on ``day`` at ``stage``, as of ``at``.
 
-    ``left_out`` counts those that there was no room for. ``trouble`` is a sentence on why the store could not be
-    read; the versions are then those of the last time.
+    ``left_out`` counts those that there was no room for. ``near`` names those that are close in meaning to the message
+    of the turn, the closest first. ``trouble`` is a sentence on why the store could not be read; the versions are then
+    those of the last time.
     """
 
     model_config = _FROZEN
@@ -29,6 +30,7 @@ class RecalledConstraints(BaseModel):
     at: datetime
     versions: tuple[Version, ...] = ()
     left_out: int = 0
+    near: tuple[str, ...] = ()
     trouble: str | None = None
 
 
