@@ -204,9 +204,9 @@ class Settings(BaseSettings):
         None, description="Address of that Qdrant server or PostgreSQL; for pgvector left out, the database for state."
     )
     memory_key: SecretStr | None = Field(None, description="Key for that Qdrant server.")
-    memory_embedder: Literal["local", "fastembed", "openai", "ollama"] = Field(
+    memory_embedder: Literal["local", "spelling", "fastembed", "openai", "ollama"] = Field(
         "local",
-        description="What finds constraints by their words: local, fastembed, openai (any such server), ollama.",
+        description="What finds rules: local (meaning, offline), spelling (less memory), fastembed, openai, ollama.",
     )
     memory_embedder_model: str | None = Field(
         None, description="Name of its embedding model; left out, a small one that is usual there."

@@ -230,10 +230,10 @@ class ConstraintsContract:
         tasks = await other.list_unindexed()
         assert [(task.uid, task.version) for task in tasks] == [("a", a), ("b", newer)]
         assert [task.uid for task in await other.list_unindexed(limit=1)] == ["a"]
-        await other.mark_indexed(tasks[:1])
-        await other.mark_indexed([])
+        assert await other.mark_indexed(tasks[:1]) == 1
+        assert await other.mark_indexed([]) == 0
         assert [task.uid for task in await constraints.list_unindexed()] == ["b"]
-        await constraints.mark_indexed(tasks)
+        assert await constraints.mark_indexed(tasks) == 1  # the other one was taken off before
         assert await other.list_unindexed() == ()
 
     async def test_what_is_written_meanwhile_stays_on_the_list(

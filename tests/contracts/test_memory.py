@@ -13,6 +13,7 @@ from tests.fakes.serving import served
 from tests.postgres import PostgresServer
 
 from fateforger.adapters.memory.adapter import Mem0Memory
+from fateforger.adapters.memory.universal_encoder import LocalMeaning
 from fateforger.adapters.memory.vectors import Embedded, LocalNgrams, Pgvector, QdrantServer
 from fateforger.memory.ports import Memory
 
@@ -27,6 +28,20 @@ class TestEmbeddedQdrant(MemoryContract):
     @pytest.fixture
     async def memory(self, tmp_path: Path) -> AsyncIterator[Memory]:
         memory = Mem0Memory(Embedded(tmp_path / "qdrant"), LocalNgrams(), home=tmp_path)
+        yield memory
+        await memory.aclose()
+
+
+MEANING = LocalMeaning()
+"""The model is read once for all tests of this process."""
+
+
+class TestMeaning(MemoryContract):
+    """The default: embedded Qdrant and the embedder that knows meaning."""
+
+    @pytest.fixture
+    async def memory(self, tmp_path: Path) -> AsyncIterator[Memory]:
+        memory = Mem0Memory(Embedded(tmp_path / "qdrant"), MEANING, home=tmp_path)
         yield memory
         await memory.aclose()
 

@@ -68,9 +68,11 @@ class MemoryConstraints:
             latest[user_id, uid] = place
         return tuple(self._task(user_id, uid, place) for (user_id, uid), place in list(latest.items())[:limit])
 
-    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> None:
+    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> int:
         done = {(task.user_id, task.uid): task.seq for task in tasks}
+        removed = {row[1:] for row in self._waiting if row[0] <= done.get(row[1:], 0)}
         self._waiting = [row for row in self._waiting if row[0] > done.get(row[1:], 0)]
+        return len(removed)
 
     async def reindex(self, user_id: str | None = None) -> int:
         people = await self.people() if user_id is None else (check_person(user_id),)

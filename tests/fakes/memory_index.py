@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fateforger.adapters.memory.vectors import NGRAM_DIMENSIONS, NGRAM_FLOOR, NGRAM_NAME, embed_ngrams
 from fateforger.errors import MemoryUnavailable
 from fateforger.memory.ports import MemoryReport, Recollection
+from fateforger.memory.search import NGRAM_DIMENSIONS, NGRAM_FLOOR, NGRAM_NAME, embed_ngrams
 from fateforger.memory.versions import Version
 
 
@@ -16,9 +16,10 @@ class MemoryIndex:
         self.trouble: MemoryUnavailable | None = None
         self.scrubs = 0
 
-    async def put(self, version: Version) -> None:
+    async def put(self, *versions: Version) -> None:
         self._well()
-        self.shown[version.user_id, version.uid] = version
+        for version in versions:
+            self.shown[version.user_id, version.uid] = version
 
     async def drop(self, user_id: str, uid: str) -> None:
         self._well()

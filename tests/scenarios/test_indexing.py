@@ -33,9 +33,9 @@ SECONDS = 60
 
 
 @contextmanager
-def indexing(folder: Path) -> Iterator[None]:
+def indexing(folder: Path, *how: str) -> Iterator[None]:
     """A process that indexes, killed in the end."""
-    process = subprocess.Popen([sys.executable, "-m", "tests.scenarios.indexing", str(folder)])
+    process = subprocess.Popen([sys.executable, "-m", "tests.scenarios.indexing", str(folder), *how])
     try:
         yield
         assert process.poll() is None
@@ -101,3 +101,30 @@ async def test_nothing_is_lost_and_nothing_is_left_over(tmp_path: Path) -> None:
         await store.aclose()
     assert (len(known), sum(map(len, known.values()))) == (PEOPLE - 1, count)
     assert (shown, of_gone) == (known, ())
+
+
+EMBEDDED = 150
+
+
+async def test_vectors_of_an_earlier_embedder_are_replaced_although_the_program_dies(tmp_path: Path) -> None:
+    """The index of an existing data directory, made by spelling: embedded anew in the background, and after ``kill -9``
+    from where it was."""
+    store = open_store(tmp_path / "state.db")
+    rules = [version_of(f"c{n}", description=f"project {n} gets an hour") for n in range(EMBEDDED)]
+    await store.constraints.write([*rules, version_of("food", description="never eat shellfish")], cause="rules")
+    with indexing(tmp_path):
+        await until_missing(store, lambda count: count == 0)
+    with indexing(tmp_path, "meaning"):
+        await until_missing(store, lambda count: count > EMBEDDED // 2)
+        left = await until_missing(store, lambda count: count <= EMBEDDED // 2)
+    assert left > 0
+    with indexing(tmp_path, "meaning"):
+        again = await until_missing(store, lambda count: count < left)
+        assert again > 0  # it goes on, and does not begin again
+        await until_missing(store, lambda count: count == 0)
+    await store.aclose()
+    memory = open_memory(tmp_path, meaning=True)
+    report = await memory.report()
+    assert (report.embedder, report.memories) == ("local-meaning-1", EMBEDDED + 1)
+    assert (await memory.search("U1", "may I order the lobster?"))[0].uid == "food"
+    await memory.aclose()

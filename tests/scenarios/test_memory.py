@@ -55,4 +55,4 @@ def test_a_damaged_index_comes_back_while_planning_goes_on(tmp_path: Path) -> No
         program.kill()
     assert door(data, "constraints", "reindex")["done"]
     checks = {check["name"]: check for check in door(data, "doctor")["checks"]}
-    assert checks["memory"]["message"] == "20 constraints in embedded Qdrant, found by local-ngrams-1."
+    assert checks["memory"]["message"] == "20 constraints in embedded Qdrant, found by local-meaning-1."

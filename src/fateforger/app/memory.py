@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from fateforger.adapters.memory.adapter import Mem0Memory
+from fateforger.adapters.memory.universal_encoder import LocalMeaning
 from fateforger.adapters.memory.vectors import (
     Embedded,
     Embedder,
@@ -101,7 +102,7 @@ async def search_constraints(settings: Settings, constraints: Constraints, user_
                 raise MemoryUnavailable("The program that runs here has the index of constraints.") from error
         else:
             await Indexer(constraints, memory).catch_up()
-        return tuple(found.uid for found in await memory.search(user_id, text, limit=NEAREST))
+        return tuple(found.uid for found in await memory.search(user_id, text, limit=NEAREST) if found.related)
 
 
 def build_embedder(settings: Settings) -> Embedder:
@@ -110,6 +111,8 @@ def build_embedder(settings: Settings) -> Embedder:
     url = (settings.memory_embedder_url or "").rstrip("/")
     match settings.memory_embedder:
         case "local":
+            return LocalMeaning()
+        case "spelling":
             return LocalNgrams()
         case "fastembed":
             return FastEmbed(model or _FASTEMBED_MODEL, _home(settings) / "models")

@@ -40,7 +40,8 @@ from fateforger.memory.credentials import REFUSED, holds_credentials, redact_cre
 from fateforger.memory.documents import read_context, read_record, read_version, write_answer
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.reminders import describe_days, describe_limits, describe_times, needs_confirmation
-from fateforger.memory.retrieval import NO_INDEX, RuleFilter, select_current
+from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, RuleFilter, select_current
+from fateforger.memory.search import find_by_spelling
 from fateforger.memory.versions import Version, list_history, select_newest
 from fateforger.memory.vocabulary import Scope, Source, Status
 from fateforger.text import format_count, format_date, quote_title
@@ -146,12 +147,18 @@ def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None,
 async def _search_versions(
     text: str, versions: Sequence[Version], opened: Opened, user_id: str
 ) -> tuple[Sequence[Version], str | None]:
-    """Return the current constraints that the index finds; all of them, with a reason, when it is unavailable."""
+    """Return the current constraints that the index finds.
+
+    While it is unavailable these are the ones with similar words, or all of them, with a reason.
+    """
     from fateforger.app.memory import search_constraints  # noqa: PLC0415  heavy
 
     try:
         uids = await search_constraints(opened.settings, opened.store.constraints, user_id, text)
     except MemoryUnavailable as error:
+        similar = find_by_spelling(text, versions, user_id, limit=NEAREST)
+        if similar:
+            return select_current(similar, versions, user_id), f"{error.message} {BY_SPELLING}"
         return _select_versions(versions, user_id, None, everything=False), f"{error.message} {NO_INDEX}"
     return select_current(uids, versions, user_id), None
 

@@ -249,7 +249,7 @@ def build_cases(turn: RecordedTurn, name: str) -> Iterator[Case]:
                 situation = Situation(session=run.session, context=run.context)
             case Run(input=TurnInput(command=TimeboxingUserReply() as reply) as given):
                 memory, session = given.memory or MemoryReading(), begin_turn(given)
-                listed = nameable_constraints(session, memory.versions, memory.near)
+                listed = nameable_constraints(session, memory.versions)
                 context = given.context or OutsideContext()
                 situation = Situation(session=session, context=context, memory=listed, proposals=given.proposals)
             case _:

@@ -317,7 +317,7 @@ async def _read_wish(step: Step, given: StageInput, wish: Wish, model: Model) ->
         session_id=command.session_id,
         text=wish.words or text,
     )
-    listed = nameable_constraints(given.session, memory.versions, memory.near)
+    listed = nameable_constraints(given.session, memory.versions)
     return await read_wish(wish, reply, given.session, model, listed, _list_in_view(step), turn.context)
 
 

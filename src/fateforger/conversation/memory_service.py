@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 from fateforger.conversation import memory_node as node
@@ -21,7 +22,8 @@ from fateforger.errors import (
     VersionConflict,
 )
 from fateforger.memory.ports import Constraints, Finder
-from fateforger.memory.retrieval import NEAREST, NO_INDEX, select_current
+from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, select_current
+from fateforger.memory.search import find_by_spelling
 from fateforger.memory.versions import Version
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
@@ -45,7 +47,7 @@ from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, u
 from fateforger.session.memory_changes import Memory, MemoryChange, ask_to_settle
 from fateforger.session.messages import LastWords, RecentTalk
 from fateforger.session.model import Session
-from fateforger.session.recall import MOST_NAMED, nameable_constraints, recall
+from fateforger.session.recall import nameable_constraints, recall
 from fateforger.session.rulebook import (
     RuleBook,
     known_versions,
@@ -81,6 +83,10 @@ class _ReadResult:
     error: str | None = None
 
 
+FindNear = Callable[[Sequence[Version]], Awaitable[tuple[str, ...]]]
+"""Return which of a person's constraints are close to a message in meaning, the closest first."""
+
+
 class ConstraintRetriever:
     """Reads the store without a model: ``query_types``, ``query_constraints``, exact filters, newest versions.
 
@@ -106,7 +112,9 @@ class ConstraintRetriever:
         self._reads.pop(user_id, None)
         self.begin(user_id)
 
-    async def retrieve(self, session: Session, *, but: Collection[int] = (), whole: bool = False) -> MemoryReading:
+    async def retrieve(
+        self, session: Session, *, but: Collection[int] = (), whole: bool = False, find_near: FindNear | None = None
+    ) -> MemoryReading:
         """Return the knowledge for a session, or the reason why it is not available.
 
         Versions with a ``seq`` in ``but`` are left out. With ``whole`` the result also holds all versions.
@@ -118,10 +126,12 @@ class ConstraintRetriever:
         if versions is None:
             return MemoryReading(error=found.error)
         versions = tuple(version for version in versions if version.seq not in but)
+        near = () if find_near is None or not versions else await find_near(versions)
         return MemoryReading(
-            recalled=recall(session, versions, self._clock.now()),
+            recalled=recall(session, versions, self._clock.now(), near),
             said=unstored_versions(session.rules.said, versions),
             versions=versions if whole else (),
+            near=near,
             error=found.error,
         )
 
@@ -172,7 +182,10 @@ async def search_memory(
             uids = await _search(effect.queries, session.user_id, finder)
     except (TimeoutError, MemoryUnavailable) as error:
         log.warning("the index of constraints cannot be asked: %s", error)
-        return _show_rows(session, view, versions, view.only, _(NO_INDEX))
+        text = "\n".join(effect.queries)
+        similar = await asyncio.to_thread(find_by_spelling, text, versions, session.user_id, limit=NEAREST)
+        only = tuple(dict.fromkeys((*view.only, *similar)))
+        return _show_rows(session, view, versions, only, _(BY_SPELLING) if similar else _(NO_INDEX))
     found = tuple(version.uid for version in select_current(uids, versions, session.user_id))
     only = tuple(dict.fromkeys((*view.only, *found)))
     about = join_words([quote_title(query) for query in effect.queries])
@@ -187,7 +200,8 @@ async def _search(queries: Sequence[str], user_id: str, finder: Finder | None) -
     scores: dict[str, float] = {}
     for query in queries:
         for each in await finder.search(user_id, query, limit=NEAREST):
-            scores[each.uid] = max(each.score, scores.get(each.uid, each.score))
+            if each.related:
+                scores[each.uid] = max(each.score, scores.get(each.uid, each.score))
     return sorted(scores, key=lambda uid: (-scores[uid], uid))
 
 
@@ -230,8 +244,8 @@ class MemoryService:
 
     Access to ``constraints`` takes ``seconds`` at most. A write that is not possible now becomes a job in ``jobs``,
     which retries it; meanwhile the session knows the rule. With ``reads_words`` replies are searched for rules, and a
-    draft or a commit waits for the result for ``extract_seconds``. The ``index`` only selects those of many constraints
-    that are close to a message.
+    draft or a commit waits for the result for ``extract_seconds``. The ``index`` only says which constraints are close
+    to a message in meaning.
     """
 
     def __init__(
@@ -303,26 +317,25 @@ class MemoryService:
             log.warning("constraints cannot be read: %s", error.message)
             return MemoryReading(error=error.message)
         whole = isinstance(command, (*_WRITING, ShowMemory))
-        reading = await self._retriever.retrieve(session, but={version.seq for version in mine}, whole=whole)
+        find_near = partial(self._find_near, command) if isinstance(command, TimeboxingUserReply) else None
+        but = {version.seq for version in mine}
+        reading = await self._retriever.retrieve(session, but=but, whole=whole, find_near=find_near)
         self.trouble = reading.error
         if reading.error is not None:
             log.warning("constraints cannot be read: %s", reading.error)
-        near = await self._near(command, reading.versions) if isinstance(command, TimeboxingUserReply) else ()
-        if near:
-            recalled = recall(session, reading.versions, self._clock.now(), near=near)
-            reading = replace(reading, recalled=recalled)
-        return replace(reading, wrote=wrote, near=near)
+        return replace(reading, wrote=wrote)
 
-    async def _near(self, reply: TimeboxingUserReply, versions: Sequence[Version]) -> tuple[str, ...]:
-        """Return constraints that are close to a message, if there are more than the prompt can list."""
-        if self._index is None or len({version.uid for version in versions}) <= MOST_NAMED:
+    async def _find_near(self, reply: TimeboxingUserReply, versions: Sequence[Version]) -> tuple[str, ...]:
+        """Return constraints that are close to a message; by their spelling while the index is away."""
+        if self._index is None:
             return ()
+        text = reply.text[:LONGEST_SEARCHED]
         try:
             async with asyncio.timeout(self._seconds):
-                found = await self._index.search(reply.user_id, reply.text[:LONGEST_SEARCHED], limit=MOST_NEAR)
+                found = await self._index.search(reply.user_id, text, limit=MOST_NEAR)
         except (MemoryUnavailable, TimeoutError) as error:
-            log.warning("the index of constraints was not asked: %s", type(error).__name__)
-            return ()
+            log.info("constraints are compared by spelling: %s", error or type(error).__name__)
+            return await asyncio.to_thread(find_by_spelling, text, versions, reply.user_id, limit=MOST_NEAR)
         return tuple(recollection.uid for recollection in found)
 
     async def aclose(self) -> None:

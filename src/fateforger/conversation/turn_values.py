@@ -55,8 +55,8 @@ class MemoryReading(BaseModel):
 
     If both are present, the constraints are from an earlier reading or incomplete. ``said`` holds the session's own
     constraints that the store does not show yet. ``versions`` are all versions of all of the person's constraints,
-    given if a command may refer to any of them. If there are too many to show, ``near`` has the uids of those that are
-    similar to a message. ``wrote`` is what an action wrote that a command asks to undo.
+    given if a command may refer to any of them. ``near`` has the uids of those that are close to a message in meaning,
+    the closest first. ``wrote`` is what an action wrote that a command asks to undo.
     """
 
     model_config = _FROZEN
@@ -334,9 +334,12 @@ def with_memory(session: Session, reading: MemoryReading | None, now: datetime) 
         return session
     recalled, own = reading.recalled, reading.said
     if recalled is None and reading.error is None:
-        recalled, own = recall(session, reading.versions, now), unstored_versions(session.rules.said, reading.versions)
+        recalled, own = (
+            recall(session, reading.versions, now, reading.near),
+            unstored_versions(session.rules.said, reading.versions),
+        )
     recalled = recalled or session.rules.recalled or RecalledConstraints(day=session.date, stage=session.stage, at=now)
-    known = replace(recalled, trouble=reading.error)
+    known = replace(recalled, trouble=reading.error, near=reading.near)
     return session.with_rules(recalled=known, said=session.rules.said if own is None else own)
 
 

@@ -60,8 +60,11 @@ class Constraints(Protocol):
         """Return what the index does not show yet, the longest waiting first; each constraint once, newest version."""
         ...
 
-    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> None:
-        """Mark tasks as indexed. A constraint that was written again meanwhile stays on the list."""
+    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> int:
+        """Mark tasks as indexed, and return how many were still on the list.
+
+        A constraint that was written again meanwhile stays there.
+        """
         ...
 
     async def reindex(self, user_id: str | None = None) -> int:
@@ -84,10 +87,14 @@ class IndexTask:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """A constraint that a search found. A higher ``score`` is nearer; scores are comparable within one search."""
+    """A constraint that a search found. A higher ``score`` is nearer; scores are comparable within one search.
+
+    One that is not ``related`` may be near by chance. It does no harm in a prompt, but is no answer to a question.
+    """
 
     uid: str
     score: float
+    related: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +108,14 @@ class MemoryReport:
 
 
 class Memory(Protocol):
-    """An index of constraints by their words: one memory each, updated in place.
+    """An index of constraints by their meaning: one memory each, updated in place.
 
     It answers "what do you know about X"; it never decides whether a constraint applies. It can be lost, since all of
     it comes from :class:`Constraints`. Calls may be concurrent. Raises :class:`~fateforger.errors.MemoryUnavailable`.
     """
 
-    async def put(self, version: Version) -> None:
-        """Make the one memory of this constraint show this version."""
+    async def put(self, *versions: Version) -> None:
+        """Make the one memory of each of these constraints show this version; together takes less time than apart."""
         ...
 
     async def drop(self, user_id: str, uid: str) -> None:
@@ -120,7 +127,7 @@ class Memory(Protocol):
         ...
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
-        """Return constraints of one person whose words are near to ``text``, the nearest first."""
+        """Return constraints of one person that are near to ``text``, the nearest first."""
         ...
 
     async def wipe(self) -> None:

@@ -1,4 +1,4 @@
-"""Constraints for a stage of planning, by typed facts of the day, and for a question, by the word index (S95).
+"""Constraints for a stage of planning, by typed facts of the day, and for a question, by the index (S95).
 
 No text is compared. The index only supplies uids, so entries of it that are over, or another person's, are never
 returned.
@@ -170,9 +170,10 @@ class RuleFilter(BaseModel):
 
 
 MOST_QUERIES = 8
-NEAREST = 8
-"""The most constraints that one query finds."""
-NO_INDEX = mark_message("I cannot search by words just now, so this is everything.")
+NEAREST = 12
+"""The most constraints that one query finds, and that are shown for one message because of what they mean."""
+NO_INDEX = mark_message("I cannot search by meaning just now, and no rule has similar words, so this is everything.")
+BY_SPELLING = mark_message("I cannot search by meaning just now, so these are the rules with similar words.")
 
 
 def select_current(uids: Iterable[str], versions: Sequence[Version], user_id: str) -> tuple[Version, ...]:

@@ -19,8 +19,9 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 class RecalledConstraints(BaseModel):
     """Constraints from the store that apply on ``day`` at ``stage``, as of ``at``.
 
-    ``topics`` are those that the last message was about. ``left_out`` counts the constraints that there was no room
-    for. ``trouble`` is a sentence on why the store could not be read; the versions are then those of the last time.
+    ``topics`` are those that the last message was about. ``near`` names those that are close in meaning to the message
+    of the turn, the closest first. ``left_out`` counts the constraints that there was no room for. ``trouble`` is a
+    sentence on why the store could not be read; the versions are then those of the last time.
     """
 
     model_config = _FROZEN
@@ -30,6 +31,7 @@ class RecalledConstraints(BaseModel):
     versions: tuple[Version, ...] = ()
     topics: tuple[str, ...] = ()
     left_out: int = 0
+    near: tuple[str, ...] = ()
     trouble: str | None = None
 
 

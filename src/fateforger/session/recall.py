@@ -19,6 +19,7 @@ from fateforger.memory.applicability import (
 )
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.retrieval import (
+    NEAREST,
     ConstraintQuery,
     DayFacts,
     build_queries,
@@ -47,16 +48,16 @@ _DEPENDS = frozenset({Why.CONDITION, Why.RULED_OUT})
 
 
 def recall(
-    session: Session, versions: Iterable[Version], at: datetime, *, near: Sequence[str] = ()
+    session: Session, versions: Iterable[Version], at: datetime, near: Sequence[str] = ()
 ) -> RecalledConstraints:
     """Return the stored constraints that the session needs.
 
     First come those that apply at its stage, then those that may apply on the same day at another stage or with
-    another plan; in each group, those about the topics of the day and of what is ``near`` to a message come first. A
-    must is never left out.
+    another plan; in each group, those about the topics of the day come first, and where there are many, those about the
+    topics of what is ``near`` to the message of the turn. A must is never left out, nor is a constraint that is near.
     """
     rows = tuple(versions)
-    asked = topics_about(rows, near)
+    asked = topics_about(rows, near) if len({version.uid for version in rows}) > MOST_NAMED else ()
     context = Context(
         user_id=session.user_id,
         as_of=session.date,
@@ -69,7 +70,7 @@ def recall(
     chosen = [item.version for item in retrieve(today, context, query_constraints(session, today, context)).applicable]
     shown = {version.uid for version in chosen}
     later = [version for version in rank_versions(today, context) if version.uid not in shown]
-    kept = [version for place, version in enumerate(later) if place < STANDING_BY or _is_must(version)]
+    kept = [v for place, v in enumerate(later) if place < STANDING_BY or _is_must(v) or v.uid in near]
     return RecalledConstraints(
         day=session.date,
         stage=session.stage,
@@ -77,21 +78,21 @@ def recall(
         versions=(*chosen, *kept),
         topics=asked,
         left_out=len(later) - len(kept),
+        near=tuple(near),
     )
 
 
-def nameable_constraints(
-    session: Session, versions: Iterable[Version], near: Sequence[str] = ()
-) -> tuple[Version, ...]:
+def nameable_constraints(session: Session, versions: Iterable[Version]) -> tuple[Version, ...]:
     """Return the constraints that a message in words may refer to, in their newest version.
 
-    First come those ``near`` to it, then those that apply, the rest in force, and the archived ones, the latest
-    first. Constraints of other sessions are left out.
+    First come those that apply, then the rest in force, and the archived ones, the latest first. If there are more than
+    can be shown, those near to the message come before all. Constraints of other sessions are left out.
     """
     mine = select_newest((*versions, *known_versions(session)), session.user_id)
+    there = [v for v in mine.values() if not v.flat.session_only or v.session_id == session.id]
+    near = _near(session) if len(there) > MOST_NAMED else ()
     leading = dict.fromkeys((*near, *(item.uid for item in followed_constraints(session).applicable)))
     first = {uid: place for place, uid in enumerate(leading)}
-    there = [v for v in mine.values() if not v.flat.session_only or v.session_id == session.id]
     there.sort(key=lambda v: (first.get(v.uid, len(first)), v.retired, -v.updated_at.timestamp(), v.uid))
     return tuple(there[:MOST_NAMED])
 
@@ -126,6 +127,28 @@ def followed_constraints(session: Session, plan: TBPlan | None = None) -> Answer
     asked = {item.uid for item in stored.applicable}
     mine = tuple(item for item in whole.applicable if item.uid in asked or item.record.scope is Scope.SESSION)
     return _with_musts(Answer(whole.context, mine, whole.excluded), whole)
+
+
+def constraints_for_message(session: Session) -> Answer:
+    """Return the constraints that a prompt about the message of this turn shows (S172, S175, S176).
+
+    These are the ones that the session follows, and the ``NEAREST`` others of its day that are closest to the message
+    in meaning, whatever the plan holds. The musts, which are all there anyway, come first and take no place from the
+    others; within both, the closest come first.
+    """
+    answer, whole = followed_constraints(session), rules_in_force(session)
+    in_force = {item.uid: item for item in whole.applicable}
+    near = {uid: place for place, uid in enumerate(_near(session))}
+    close = [in_force[uid] for uid in near if uid in in_force and not _is_must(in_force[uid].version)][:NEAREST]
+    chosen = {item.uid for item in answer.applicable}
+    items = [*answer.applicable, *(item for item in close if item.uid not in chosen)]
+    items.sort(key=lambda item: (not _is_must(item.version), near.get(item.uid, len(near))))
+    there = {item.uid for item in items}
+    return Answer(answer.context, tuple(items), tuple(e for e in answer.excluded if e.uid not in there))
+
+
+def _near(session: Session) -> tuple[str, ...]:
+    return () if session.rules.recalled is None else session.rules.recalled.near
 
 
 def musts(session: Session) -> tuple[Applicable, ...]:

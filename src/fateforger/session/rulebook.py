@@ -69,10 +69,14 @@ def unsaved_versions(session: Session) -> tuple[Version, ...]:
 def refresh_view(session: Session, versions: Iterable[Version], view: MemoryView) -> MemoryView:
     """Return the card with fresh rows and offers.
 
-    ``versions`` are all that store and session know. The card keeps its number of rows.
+    ``versions`` are all that store and session know. The card keeps its number of rows. Rows that were asked for come
+    in the order of the answer, the closest first.
     """
     known = tuple(versions)
-    rows = tuple(row for row in rows_of(session, known, retired=bool(view.only)) if row.uid in (view.only or {row.uid}))
+    rows = rows_of(session, known, retired=bool(view.only))
+    if view.only:
+        place = {uid: number for number, uid in enumerate(view.only)}
+        rows = tuple(sorted((row for row in rows if row.uid in place), key=lambda row: place[row.uid]))
     listed = view.listed or FIRST_LISTED
     return replace(
         view,

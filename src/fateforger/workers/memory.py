@@ -217,6 +217,7 @@ class Indexer:
         self._look_seconds = look_seconds
         self._report: MemoryReport | None = None
         self._looked_at = 0.0
+        self._is_complete = False
         self.trouble: str | None = None
         """The reason why the index cannot be used now, in one sentence; ``None`` while it works."""
 
@@ -227,14 +228,16 @@ class Indexer:
             return self.trouble
         if self._report is None:
             return "There is nothing to search yet."
+        if not self._is_complete:
+            return "The index of constraints is being built."
         return f"It works: {self._report.store}, {self._report.embedder}."
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
         """Search the index like :meth:`fateforger.memory.ports.Memory.search`. Results may be out of date.
 
-        Raises ``MemoryUnavailable`` until a health check has succeeded, and while the index is broken.
+        Raises ``MemoryUnavailable`` until all constraints are in the index, and while it is broken or rebuilt.
         """
-        if self.trouble is not None or self._report is None:
+        if self.trouble is not None or not self._is_complete:
             raise MemoryUnavailable(self.words)
         return await self._memory.search(user_id, text, limit=limit)
 
@@ -247,38 +250,49 @@ class Indexer:
             raise
         self.trouble = None
 
-    async def catch_up(self, progress: OnProgress = lambda _: None) -> None:
+    async def catch_up(self, progress: OnProgress = lambda _: None, *, alone: bool = True) -> None:
         """Index until nothing is missing.
 
-        Raises ``MemoryUnavailable`` or ``StoreError``; the work done by then is kept.
+        Unless ``alone``, stop when it turns out that another program indexes the same list. Raises
+        ``MemoryUnavailable`` or ``StoreError``; the work done by then is kept.
         """
         while tasks := await self._constraints.list_unindexed(limit=self._batch):
-            refused = await self._index_all(tasks, progress)
-            if len(refused) == len(tasks):
-                raise refused[0]
+            lost = await self._index_all(tasks, progress)
+            if lost and not alone:
+                return
+        self._is_complete = True
 
     async def rebuild(self) -> int:
         """Empty the index, mark every constraint as missing from it, and return the number of constraints.
 
-        The constraints are marked first: after an interruption the list is complete.
+        The constraints are marked first, so that the list is complete after an interruption, and again afterwards:
+        another program that shares the index may have indexed some of them meanwhile, which are gone now.
         """
-        count = await self._constraints.reindex()
+        await self._constraints.reindex()
         await self._memory.wipe()
-        return count
+        return await self._constraints.reindex()
 
     async def _run_once(self) -> None:
         if not await self._is_needed():
             return
         try:
             await self._check_health()
-            await self.catch_up()
+            await self.catch_up(alone=False)
         except RebuildNeeded as error:
             log.warning("%s", error.message)
             self.trouble = error.message
+            self._is_complete = False
+            await self._rebuild_once()
+            await self.catch_up(alone=False)
+
+    async def _rebuild_once(self) -> None:
+        """Rebuild the index, unless another program that shares it has done so since it was found to be necessary."""
+        try:
+            self._report = await self._memory.report()
+        except RebuildNeeded:
             count = await self.rebuild()
             self._report = await self._memory.report()
-            await self.catch_up()
-            log.info("the index of constraints was rebuilt: %d constraints", count)
+            log.info("the index of constraints is built again: %d constraints", count)
 
     async def _is_needed(self) -> bool:
         """Check whether there is anything to search or to index; otherwise the index is not even opened."""
@@ -294,37 +308,65 @@ class Indexer:
         self._report = await self._memory.report()
         self._looked_at = now
         if not self._report.memories and await self._constraints.people():
+            self._is_complete = False
             await self._constraints.reindex()
 
-    async def _index_all(self, tasks: tuple[IndexTask, ...], progress: OnProgress) -> list[MemoryUnavailable]:
-        """Index the tasks and return the errors of failed ones, which stay on the list and do not block others."""
+    async def _index_all(self, tasks: tuple[IndexTask, ...], progress: OnProgress) -> bool:
+        """Index the tasks; return ``True`` if another program took most of them off the list meanwhile."""
         shown: list[IndexTask] = []
+        removed = 0
+        try:
+            if len(tasks) > 1 and await self._index_together(tasks):
+                shown += tasks
+            else:
+                await self._index_one_by_one(tasks, shown)
+        finally:
+            removed = await self._mark_indexed(shown)
+            progress(len(shown))
+        return removed * 2 < len(shown)
+
+    async def _index_together(self, tasks: tuple[IndexTask, ...]) -> bool:
+        """Index the tasks in one go; ``False`` if that fails, which may be the fault of a single one."""
+        try:
+            await self._memory.put(*(task.version for task in tasks if task.version is not None))
+            for task in tasks:
+                if task.version is None:
+                    await self._memory.drop(task.user_id, task.uid)
+        except RebuildNeeded:
+            raise
+        except MemoryUnavailable as error:
+            log.info("%d constraints are indexed one by one: %s", len(tasks), error.message)
+            return False
+        return True
+
+    async def _index_one_by_one(self, tasks: tuple[IndexTask, ...], shown: list[IndexTask]) -> None:
+        """Index the tasks and add them to ``shown``. Failed ones stay on the list and do not block others.
+
+        Raises ``MemoryUnavailable`` if all of them, or several in a row, fail.
+        """
         refused: list[MemoryUnavailable] = []
         in_a_row = 0
-        try:
-            for task in tasks:
-                try:
-                    await self._index_task(task)
-                except RebuildNeeded:
+        for task in tasks:
+            try:
+                await self._index_task(task)
+            except RebuildNeeded:
+                raise
+            except MemoryUnavailable as error:
+                refused.append(error)
+                in_a_row += 1
+                if in_a_row >= _PATIENCE:
                     raise
-                except MemoryUnavailable as error:
-                    refused.append(error)
-                    in_a_row += 1
-                    if in_a_row >= _PATIENCE:
-                        raise
-                else:
-                    shown.append(task)
-                    in_a_row = 0
-        finally:
-            await self._mark_indexed(shown)
-            progress(len(shown))
-        return refused
+            else:
+                shown.append(task)
+                in_a_row = 0
+        if len(refused) == len(tasks):
+            raise refused[0]
 
-    async def _mark_indexed(self, tasks: list[IndexTask]) -> None:
+    async def _mark_indexed(self, tasks: list[IndexTask]) -> int:
         """Take tasks off the list. A deletion stays on it until its data is scrubbed from the index files, too."""
         if any(task.version is None for task in tasks):
             await self._memory.scrub()
-        await self._constraints.mark_indexed(tasks)
+        return await self._constraints.mark_indexed(tasks)
 
     async def _index_task(self, task: IndexTask) -> None:
         if task.version is None:

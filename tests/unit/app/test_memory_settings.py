@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 
+from fateforger.adapters.memory.universal_encoder import LocalMeaning
 from fateforger.adapters.memory.vectors import (
     Embedded,
     FastEmbed,
@@ -44,7 +45,8 @@ def test_where_it_is(tmp_path: Path) -> None:
 
 
 def test_what_embeds(tmp_path: Path) -> None:
-    assert build_embedder(settings(tmp_path)) == LocalNgrams()
+    assert build_embedder(settings(tmp_path)) == LocalMeaning()
+    assert build_embedder(settings(tmp_path, embedder="spelling")) == LocalNgrams()
     assert build_embedder(settings(tmp_path, embedder="ollama", embedder_model="m")) == OpenAiEmbeddings(
         "http://127.0.0.1:11434/v1", "m"
     )
@@ -85,7 +87,7 @@ async def test_doctor_on_the_embedded_one(tmp_path: Path) -> None:
     await store.aclose()
     assert await rebuild_index(here, None, lambda _: None)
     check = await check_memory(here)
-    assert (check.state, check.message) == ("local", "1 constraint in embedded Qdrant, found by local-ngrams-1.")
+    assert (check.state, check.message) == ("local", "1 constraint in embedded Qdrant, found by local-meaning-1.")
     with lock_data_dir(tmp_path):
         assert (await check_memory(here)).message == (
             "The program that runs here has the index; fateforger health asks it."

@@ -16,7 +16,7 @@ from tests.unit.conversation.person import ANNA, House, Person, open_house_at
 
 from fateforger.errors import MemoryUnavailable
 from fateforger.memory.ports import Recollection
-from fateforger.memory.retrieval import NO_INDEX
+from fateforger.memory.retrieval import BY_SPELLING, NO_INDEX
 from fateforger.ports.model import Prompt
 from fateforger.session.memory import MemoryView
 from fateforger.workers.lanes import INDEXING
@@ -83,7 +83,7 @@ def uids(view: MemoryView) -> set[str]:
 async def test_s95_what_the_index_finds_is_shown_once(house: House, index: Asked) -> None:
     view = await asking(house, "peanuts", "no peanuts ever")
     assert (uids(view), view.total, view.lines) == ({"peanuts"}, 1, ())
-    assert index.queries == ["peanuts", "no peanuts ever"]
+    assert index.queries[-2:] == ["peanuts", "no peanuts ever"]
 
 
 async def test_rows_that_were_named_stay_beside_it(house: House) -> None:
@@ -107,13 +107,19 @@ async def test_nothing_found_shows_everything_and_says_so(house: House) -> None:
 
 
 @pytest.mark.parametrize("how", ["none", "down", "hung"])
-async def test_without_an_index_everything_is_shown(house: House, index: Asked, how: str) -> None:
+async def test_without_an_index_spelling_has_to_do(house: House, index: Asked, how: str) -> None:
     """S187: never silently empty."""
     house.index = None if how == "none" else index
     if how == "hung":
         index.hung, house.patience = True, 0.5
     index.trouble = MemoryUnavailable("It is down.") if how == "down" else None
     view = await asking(house, "peanuts")
+    assert (uids(view), view.lines) == ({"peanuts"}, (BY_SPELLING,))
+
+
+async def test_without_an_index_and_similar_words_everything_is_shown(house: House) -> None:
+    house.index = None
+    view = await asking(house, "bicycle")
     assert (uids(view), view.lines) == ({"gym", "peanuts"}, (NO_INDEX,))
 
 

@@ -12,6 +12,7 @@ from tests.fakes.memory_constraints import MemoryConstraints
 from tests.fakes.memory_index import MemoryIndex
 
 from fateforger.errors import MemoryUnavailable, RebuildNeeded
+from fateforger.memory.ports import MemoryReport
 from fateforger.memory.versions import Version, select_newest
 from fateforger.values import replace
 from fateforger.workers.lanes import Backoff, Timer
@@ -122,13 +123,162 @@ async def test_an_index_that_was_lost_is_made_anew(constraints: MemoryConstraint
         await until(lambda: len(memory.shown) == 5)
 
 
+class Shared(MemoryIndex):
+    """An index that several programs share. Made with another embedder, it has to be rebuilt; counts what is put."""
+
+    def __init__(self, *, made_with: str, now: str) -> None:
+        super().__init__()
+        self.made_with, self.now = made_with, now
+        self.puts = self.batches = self.wipes = 0
+
+    async def put(self, *versions: Version) -> None:
+        await asyncio.sleep(0)
+        self._check()
+        self.puts += len(versions)
+        self.batches += 1
+        await super().put(*versions)
+
+    async def report(self) -> MemoryReport:
+        await asyncio.sleep(0)
+        self._check()
+        return await super().report()
+
+    async def wipe(self) -> None:
+        await asyncio.sleep(0)
+        self.wipes += 1
+        self.made_with = self.now
+        await super().wipe()
+
+    def _check(self) -> None:
+        if self.made_with != self.now:
+            raise RebuildNeeded(f"It was made with {self.made_with}.")
+
+
+async def test_what_waits_is_indexed_in_batches(constraints: MemoryConstraints) -> None:
+    """S171: one call of the embedder for many constraints."""
+    memory = Shared(made_with="now", now="now")
+    await remember(constraints, *(version_of(f"c{n}") for n in range(10)))
+    await Indexer(constraints, memory, batch=5).run_once()
+    assert (memory.puts, memory.batches, len(memory.shown)) == (10, 2, 10)
+
+
+async def test_search_is_refused_until_all_is_embedded_anew(constraints: MemoryConstraints) -> None:
+    """What is found meanwhile would be incomplete without a word; those who ask compare spelling instead."""
+    memory = Shared(made_with="n-grams", now="meaning")
+    await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
+    await constraints.mark_indexed(await constraints.list_unindexed())
+    indexing = Indexer(constraints, memory, batch=3, look_seconds=0.0)
+    refused = []
+
+    async def put(*versions: Version) -> None:
+        with pytest.raises(MemoryUnavailable) as error:
+            await indexing.search("U1", "gym")
+        refused.append(str(error.value))
+        await Shared.put(memory, *versions)
+
+    memory.put = put  # type: ignore[method-assign]  # the same, seen from inside
+    await indexing.run_once()
+    assert (refused, len(await indexing.search("U1", "gym"))) == (["It was made with n-grams."] * 3, 9)
+
+
+async def test_a_program_that_died_while_embedding_goes_on(constraints: MemoryConstraints) -> None:
+    """The next one sees an index of its own embedder, but does not take it for complete."""
+    memory = Shared(made_with="n-grams", now="meaning")
+    await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
+    await constraints.mark_indexed(await constraints.list_unindexed())
+    dying = Indexer(constraints, memory, batch=3)
+
+    async def put(*versions: Version) -> None:
+        if len(memory.shown) >= 6:
+            raise asyncio.CancelledError
+        await Shared.put(memory, *versions)
+
+    memory.put = put  # type: ignore[method-assign]  # it dies in the middle
+    with pytest.raises(asyncio.CancelledError):
+        await dying.run_once()
+    del memory.put
+    assert (len(memory.shown), memory.wipes) == (6, 1)
+    second = Indexer(constraints, memory, batch=3)
+    with pytest.raises(MemoryUnavailable):
+        await second.search("U1", "gym")
+    await second.run_once()
+    assert (len(await second.search("U1", "gym")), memory.wipes, memory.puts) == (9, 1, 9)
+
+
+async def test_programs_that_share_an_index_do_not_all_embed_everything(constraints: MemoryConstraints) -> None:
+    """One of them does; the others find their first batch done, and leave the rest alone."""
+    memory = Shared(made_with="meaning", now="meaning")
+    await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(60)))
+    programs = [Indexer(constraints, memory, batch=5, look_seconds=0.0) for _ in range(3)]
+    await asyncio.gather(*(each.run_once() for each in programs))
+    assert len(memory.shown) == 60
+    assert memory.puts <= 60 + 2 * 5
+    for each in programs:
+        await each.run_once()
+    assert {len(await each.search("U1", "gym", limit=100)) for each in programs} == {60}
+
+
+async def test_what_another_program_has_begun_to_build_is_not_emptied_again(constraints: MemoryConstraints) -> None:
+    """Both saw that it was made with another embedder; the one that comes second looks again before it begins."""
+    memory = Shared(made_with="n-grams", now="meaning")
+    await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
+    first, second = (Indexer(constraints, memory, batch=3, look_seconds=0.0) for _ in range(2))
+    seen, done = asyncio.Event(), asyncio.Event()
+    report = memory.report
+
+    async def look() -> MemoryReport:
+        """The second program hears what it saw only after the first is done."""
+        try:
+            return await report()
+        except RebuildNeeded:
+            if asyncio.current_task() is slow and not seen.is_set():
+                seen.set()
+                await done.wait()
+            raise
+
+    memory.report = look  # type: ignore[method-assign]  # the same, in an order
+    slow = asyncio.create_task(second.run_once())
+    await seen.wait()
+    await first.run_once()
+    done.set()
+    await slow
+    assert (memory.wipes, len(memory.shown), memory.puts) == (1, 9, 9)
+
+
+async def test_nothing_is_lost_if_two_programs_empty_the_index_one_after_the_other(
+    constraints: MemoryConstraints,
+) -> None:
+    """S311: the second one decided to before the first had indexed everything and taken it off the list."""
+    memory = Shared(made_with="n-grams", now="meaning")
+    await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
+    first, second = (Indexer(constraints, memory, batch=3, look_seconds=0.0) for _ in range(2))
+    decided, done = asyncio.Event(), asyncio.Event()
+    wipe = memory.wipe
+
+    async def late() -> None:
+        if asyncio.current_task() is slow:
+            decided.set()
+            await done.wait()
+        await wipe()
+
+    memory.wipe = late  # type: ignore[method-assign]  # the same, in an order
+    slow = asyncio.create_task(second.run_once())
+    await decided.wait()
+    await first.run_once()
+    assert len(memory.shown) == 9
+    done.set()
+    await slow
+    assert (memory.wipes, len(memory.shown)) == (2, 9)
+    assert {len(await each.search("U1", "gym", limit=100)) for each in (first, second)} == {9}
+
+
 class Picky(MemoryIndex):
     """Refuses one constraint."""
 
-    async def put(self, version: Version) -> None:
-        if version.uid == "bad":
+    async def put(self, *versions: Version) -> None:
+        if any(version.uid == "bad" for version in versions):
             raise MemoryUnavailable("I don't like it.")
-        await super().put(version)
+        await super().put(*versions)
 
 
 async def test_one_that_is_refused_holds_nobody_up(constraints: MemoryConstraints) -> None:

@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 
 def configure_mem0(home: Path) -> None:
-    """Turn telemetry off, keep Mem0's files in ``home``, and keep people's words out of the log."""
+    """Turn telemetry off, keep Mem0's files in ``home``, and keep people's words out of the log.
+
+    Vectors this short are multiplied fastest by one thread; numpy reads the number when it is first imported.
+    """
     home.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ["MEM0_TELEMETRY"] = "false"
     os.environ["MEM0_DIR"] = str(home)
     # Mem0 logs the text of each write, and each failure with its traceback. Failures are reported once, as our errors.
@@ -61,8 +65,8 @@ class Mem0Memory:
         self._owner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memory")
         self._index: Index | None = None
 
-    async def put(self, version: Version) -> None:
-        await self._do(lambda index: index.put(version))
+    async def put(self, *versions: Version) -> None:
+        await self._do(lambda index: index.put(versions))
 
     async def drop(self, user_id: str, uid: str) -> None:
         await self._do(lambda index: index.drop(user_id, uid))

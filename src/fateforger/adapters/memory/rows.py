@@ -29,14 +29,6 @@ def hash_key(uid: str) -> str:
     return _digest(uid)
 
 
-def build_text(record: ConstraintRecord) -> str:
-    """Return the text to search: name, description, topics and aspect."""
-    aspect = record.aspect
-    about = (aspect.aspect_label, aspect.category) if aspect is not None else ()
-    parts = (record.name, record.description, *record.topics, *about)
-    return clean(". ".join(part.strip() for part in parts if part and part.strip())) or "?"
-
-
 def clean(text: str) -> str:
     """Replace lone surrogates and zero bytes, which some stores cannot keep."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")

@@ -1,16 +1,14 @@
 """Embedders, which turn texts into vectors, and the places where the vectors are stored.
 
-The index stores an embedder's name and dimensions with its vectors. The default one needs no model.
+The index stores an embedder's name and dimensions with its vectors. The default one is
+:class:`~fateforger.adapters.memory.universal_encoder.LocalMeaning`.
 """
 
 from __future__ import annotations
 
 import importlib
 import math
-import unicodedata
-import zlib
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +18,8 @@ from urllib.parse import urlsplit
 import httpx
 
 from fateforger.errors import MemoryUnavailable
+from fateforger.memory.search import NGRAM_DIMENSIONS, NGRAM_FLOOR, NGRAM_NAME, embed_ngrams
+from fateforger.memory.vocabulary import Domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,74 +64,6 @@ def _get_host(url: str) -> str:
     return f"{parts.hostname or 'this machine'}{f':{parts.port}' if parts.port else ''}"
 
 
-NGRAM_NAME = "local-ngrams-1"
-"""Increment with any change below: vectors of different versions cannot be compared."""
-NGRAM_DIMENSIONS = 512
-NGRAM_FLOOR = 0.06
-"""Below this similarity, two texts share only hash collisions."""
-_SIZES = (3, 4, 5)
-_WHOLE, _SHORT = 1.5, 0.4
-_SHORT_LETTERS = 3
-_DENSE = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR")
-"""Scripts that say much in one character, or put no spaces between words: single characters and pairs are used."""
-
-
-def embed_ngrams(text: str) -> list[float]:
-    """Return a vector of length one; all zeros for a text without any letter, digit or symbol."""
-    counts: Counter[str] = Counter()
-    weights: dict[str, float] = {}
-    for word in split_words(text):
-        for piece, weight in _iter_pieces(word):
-            counts[piece] += 1
-            weights[piece] = max(weight, weights.get(piece, 0.0))
-    vector = [0.0] * NGRAM_DIMENSIONS
-    for piece, count in counts.items():
-        weight = weights[piece] * (1.0 + math.log(count))
-        number = zlib.crc32(piece.encode("utf-8", "surrogatepass"))
-        # Each piece has two dimensions, so that two pieces hardly ever share both. The signs make collisions cancel out
-        # as often as they add up.
-        for bits in (number, number >> 16):
-            vector[bits % NGRAM_DIMENSIONS] += weight if bits & 0x8000 else -weight
-    length = math.sqrt(sum(value * value for value in vector))
-    return [value / length for value in vector] if length else vector
-
-
-def split_words(text: str) -> list[str]:
-    """Split a text into runs of letters and digits without case, accents or character variants; a symbol is a word."""
-    folded = unicodedata.normalize("NFKD", text).casefold()
-    bare = "".join(c for c in folded if not "\u0300" <= c <= "\u036f")
-    found: list[str] = []
-    run: list[str] = []
-    for character in [*unicodedata.normalize("NFC", bare), " "]:
-        kind = unicodedata.category(character)[0]
-        if kind in "LNM":
-            run.append(character)
-            continue
-        if run:
-            found.append("".join(run))
-            run = []
-        if kind == "S":
-            found.append(character)
-    return found
-
-
-def _iter_pieces(word: str) -> Iterator[tuple[str, float]]:
-    if _is_dense(word):
-        yield from ((character, 1.0) for character in word)
-        yield from ((word[n : n + 2], _WHOLE) for n in range(len(word) - 1))
-        return
-    # Most short words are common ones.
-    weight = _SHORT if len(word) <= _SHORT_LETTERS and word.isalpha() else 1.0
-    yield f"={word}", _WHOLE * weight
-    marked = f"<{word}>"
-    for size in _SIZES:
-        yield from ((marked[n : n + size], weight) for n in range(len(marked) - size + 1))
-
-
-def _is_dense(word: str) -> bool:
-    return any(unicodedata.name(character, "").startswith(_DENSE) for character in word)
-
-
 _SECONDS = 10.0
 _MOST_CHARACTERS = 8_000
 """Characters sent of one text: models take about two thousand tokens and refuse more."""
@@ -155,8 +87,20 @@ class Embedder(Protocol):
         """Return the similarity, 0 to 1, below which two texts are unrelated."""
         ...
 
+    @property
+    def related(self) -> float:
+        """Return the similarity from which two texts are probably related; in between is doubt."""
+        ...
+
     def embed(self, text: str) -> list[float]:
-        """Return the vector of a text."""
+        """Return the vector of something that a person says or asks."""
+        ...
+
+    def embed_rules(self, texts: Sequence[str], domains: Sequence[Domain | None]) -> list[list[float]]:
+        """Return the vectors of several constraints, in their order; this takes less time than one after another.
+
+        ``domains`` says for each which part of life it is about.
+        """
         ...
 
     def close(self) -> None:
@@ -166,14 +110,18 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocalNgrams:
-    """The default embedder: see :mod:`~fateforger.adapters.memory.vectors`."""
+    """An embedder that compares spelling only, in any script; it needs no model and no memory."""
 
     name: str = NGRAM_NAME
     dimensions: int = NGRAM_DIMENSIONS
     floor: float = NGRAM_FLOOR
+    related: float = NGRAM_FLOOR
 
     def embed(self, text: str) -> list[float]:
         return embed_ngrams(text)
+
+    def embed_rules(self, texts: Sequence[str], domains: Sequence[Domain | None]) -> list[list[float]]:  # noqa: ARG002  spelling says it all
+        return [embed_ngrams(text) for text in texts]
 
     def close(self) -> None: ...
 
@@ -186,6 +134,7 @@ class OpenAiEmbeddings:
     model: str
     key: str = field(default="", repr=False)
     floor: float = 0.1
+    related: float = 0.1
 
     @property
     def name(self) -> str:
@@ -201,7 +150,15 @@ class OpenAiEmbeddings:
         return httpx.Client(timeout=_SECONDS, headers=headers)
 
     def embed(self, text: str) -> list[float]:
-        asked = {"model": self.model, "input": text[:_MOST_CHARACTERS]}
+        return self._ask(text[:_MOST_CHARACTERS], 1)[0]
+
+    def embed_rules(self, texts: Sequence[str], domains: Sequence[Domain | None]) -> list[list[float]]:  # noqa: ARG002  a large model knows
+        if len(texts) < 2:
+            return [self.embed(text) for text in texts]
+        return self._ask([text[:_MOST_CHARACTERS] for text in texts], len(texts))
+
+    def _ask(self, texts: str | list[str], count: int) -> list[list[float]]:
+        asked = {"model": self.model, "input": texts}
         try:
             answer = self._client.post(f"{self.url}/embeddings", json=asked)
         except httpx.HTTPError as error:
@@ -210,21 +167,22 @@ class OpenAiEmbeddings:
             ) from None
         if answer.status_code != httpx.codes.OK:
             raise MemoryUnavailable(f"The embedding model at {self.url} refuses: HTTP {answer.status_code}.")
-        return self._read_vector(answer)
+        return self._read_vectors(answer, count)
 
     def close(self) -> None:
         client = self.__dict__.pop("_client", None)  # a cached property stores its value there
         if client is not None:
             client.close()
 
-    def _read_vector(self, answer: httpx.Response) -> list[float]:
+    def _read_vectors(self, answer: httpx.Response, count: int) -> list[list[float]]:
         try:
-            vector = [float(value) for value in answer.json()["data"][0]["embedding"]]
-        except (ValueError, KeyError, IndexError, TypeError):
-            vector = []
-        if not vector or not all(map(math.isfinite, vector)):
+            rows = sorted(answer.json()["data"], key=lambda row: row.get("index", 0))
+            vectors = [[float(value) for value in row["embedding"]] for row in rows]
+        except (ValueError, KeyError, AttributeError, TypeError):
+            vectors = []
+        if len(vectors) != count or not all(vector and all(map(math.isfinite, vector)) for vector in vectors):
             raise MemoryUnavailable(f"The embedding model at {self.url} answers with something that is no vector.")
-        return vector
+        return vectors
 
 
 @dataclass(frozen=True)
@@ -234,6 +192,7 @@ class FastEmbed:
     model: str
     cache: Path
     floor: float = 0.1
+    related: float = 0.1
 
     @property
     def name(self) -> str:
@@ -257,6 +216,12 @@ class FastEmbed:
             raise MemoryUnavailable(f"The embedding model {self.model} cannot be had: {error}.") from None
 
     def embed(self, text: str) -> list[float]:
-        return [float(value) for value in next(iter(self._model.embed([text])))]
+        return self._embed_all([text])[0]
+
+    def embed_rules(self, texts: Sequence[str], domains: Sequence[Domain | None]) -> list[list[float]]:  # noqa: ARG002  a large model knows
+        return self._embed_all(texts)
+
+    def _embed_all(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[float(value) for value in vector] for vector in self._model.embed(list(texts))]
 
     def close(self) -> None: ...

@@ -179,11 +179,14 @@ def _list_waiting(connection: Connection, limit: int) -> tuple[IndexTask, ...]:
     return tuple(found[:limit])
 
 
-def _remove_from_list(connection: Connection, tasks: Sequence[IndexTask]) -> None:
-    """Remove tasks from the list, unless the constraint was listed again since."""
+def _remove_from_list(connection: Connection, tasks: Sequence[IndexTask]) -> int:
+    """Remove tasks from the list, unless the constraint was listed again since; return how many were there."""
+    removed = 0
     for task in tasks:
         is_same = (UNINDEXED.c.user_id == task.user_id) & (UNINDEXED.c.uid == task.uid)
-        connection.execute(delete(UNINDEXED).where(is_same, UNINDEXED.c.place <= task.seq))
+        done = connection.execute(delete(UNINDEXED).where(is_same, UNINDEXED.c.place <= task.seq))
+        removed += done.rowcount > 0
+    return removed
 
 
 def _select_newest(user_id: str, uid: str) -> SelectOfScalar[ConstraintVersion]:
@@ -343,12 +346,13 @@ class SqlConstraints:
     async def list_unindexed(self, *, limit: int = 100) -> tuple[IndexTask, ...]:
         return await self._database.read(lambda connection: _list_waiting(connection, limit))
 
-    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> None:
+    async def mark_indexed(self, tasks: Sequence[IndexTask]) -> int:
         if not tasks:
-            return
-        await self._database.write(lambda connection: _remove_from_list(connection, tasks))
+            return 0
+        removed = await self._database.write(lambda connection: _remove_from_list(connection, tasks))
         if any(task.version is None for task in tasks):
             await self._database.scrub()
+        return removed
 
     async def reindex(self, user_id: str | None = None) -> int:
         people = await self.people() if user_id is None else (check_person(user_id),)

@@ -74,7 +74,7 @@ from fateforger.session.gate import offered_moves
 from fateforger.session.model import Session
 from fateforger.session.pending import ABOUT_RULES, PendingKind, PendingQuestion, pending_questions
 from fateforger.session.queue_commands import QueueCommandBase
-from fateforger.session.recall import count_left_out, followed_constraints
+from fateforger.session.recall import constraints_for_message, count_left_out, followed_constraints
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.undone import find_undone
 from fateforger.tasks.intent import HydratedMessage, Purpose
@@ -328,7 +328,7 @@ class _MessageReader:
 
     async def answer_question(self) -> MessageReading:
         """Answer a question from the tables alone. Code explains the position of a block."""
-        kept = list_reminders(followed_constraints(self.session), left_out=count_left_out(self.session))
+        kept = list_reminders(constraints_for_message(self.session), left_out=count_left_out(self.session))
         words = await self._ask(
             "ask",
             Role.GATE,
@@ -422,7 +422,7 @@ class _MessageReader:
 
     async def _day(self, name: str, tables: Sequence[Table]) -> MessageReading:
         kept = (
-            list_reminders(followed_constraints(self.session), left_out=count_left_out(self.session))
+            list_reminders(constraints_for_message(self.session), left_out=count_left_out(self.session))
             if name == "facts"
             else ()
         )

@@ -52,7 +52,7 @@ from fateforger.session.day import instant_in, local_today
 from fateforger.session.draft import basis_of, day_of, draft_constraints, own_draft, to_unplaced
 from fateforger.session.edits import apply_edit
 from fateforger.session.model import Session, Sketch
-from fateforger.session.recall import constraints_for_draft, count_left_out, followed_constraints
+from fateforger.session.recall import constraints_for_draft, constraints_for_message, count_left_out
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.parts import COARSE, Parts
 from fateforger.tasks.task import TaskSpec
@@ -105,7 +105,7 @@ class TimeboxPatcher:
         if session.stage is not TimeboxingStage.REFINE:
             raise InternalError(f"Patches are made in Refine, not in {session.stage.heading}.")
         plan = session.planning.plan or TBPlan(date=session.date, tz=session.tz)
-        kept = list_reminders(followed_constraints(session), left_out=count_left_out(session))
+        kept = list_reminders(constraints_for_message(session), left_out=count_left_out(session))
         prompt = prompt_for(
             "patch",
             Role.PATCH,

@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from fateforger.adapters.memory.vectors import Embedded, Embedder, LocalNgrams
 from fateforger.errors import MemoryUnavailable, RebuildNeeded
 from fateforger.memory.documents import read_record
 from fateforger.memory.record import build_filter_fields
+from fateforger.memory.vocabulary import Domain
 
 if TYPE_CHECKING:
     from fateforger.adapters.memory.index import Index
@@ -104,10 +105,13 @@ async def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 
 
 class Other:
-    name, dimensions, floor = "another", 8, 0.0
+    name, dimensions, floor, related = "another", 8, 0.0, 0.0
 
     def embed(self, text: str) -> list[float]:
         return [float(len(text) % n) for n in range(1, 9)]
+
+    def embed_rules(self, texts: Sequence[str], domains: Sequence[Domain | None]) -> list[list[float]]:
+        return [self.embed(text) for text in texts]
 
     def close(self) -> None: ...
 

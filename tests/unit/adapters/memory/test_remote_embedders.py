@@ -16,8 +16,9 @@ from tests.factories.constraints import version_of
 from tests.fakes.serving import served
 
 from fateforger.adapters.memory.adapter import Mem0Memory
-from fateforger.adapters.memory.vectors import Embedded, FastEmbed, OpenAiEmbeddings, embed_ngrams
+from fateforger.adapters.memory.vectors import Embedded, FastEmbed, OpenAiEmbeddings
 from fateforger.errors import MemoryUnavailable
+from fateforger.memory.search import embed_ngrams
 
 
 class EmbeddingServer:
@@ -33,9 +34,11 @@ class EmbeddingServer:
         self.asked.append((request.headers.get("authorization"), body))
         if self.says is not None:
             return self.says()
-        whole = embed_ngrams(body["input"])
-        vector = [sum(whole[n::16]) for n in range(16)]
-        return JSONResponse({"object": "list", "data": [{"object": "embedding", "index": 0, "embedding": vector}]})
+        texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        whole = [embed_ngrams(text) for text in texts]
+        vectors = [[sum(vector[n::16]) for n in range(16)] for vector in whole]
+        rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
+        return JSONResponse({"object": "list", "data": rows[::-1]})  # the index says which text it is of
 
 
 async def test_a_server_with_openais_embeddings(tmp_path: Path) -> None:
@@ -43,15 +46,18 @@ async def test_a_server_with_openais_embeddings(tmp_path: Path) -> None:
     async with served(server.app) as url:
         embedder = OpenAiEmbeddings(f"{url}/v1", "tiny", "sk-secret")
         memory = Mem0Memory(Embedded(tmp_path / "qdrant"), embedder, home=tmp_path)
-        await memory.put(version_of("a", description=("swimming " * 900)[:8_000]))
-        await memory.put(version_of("b", description="invoices"))
+        before = len(server.asked)
+        await memory.put(
+            version_of("a", description=("swimming " * 900)[:8_000]), version_of("b", description="invoices")
+        )
+        batches = [body["input"] for _, body in server.asked[before:] if isinstance(body["input"], list)]
         assert [item.uid for item in await memory.search("U1", "invoices", limit=1)] == ["b"]
         report = await memory.report()
         assert (report.embedder, report.dimensions, report.memories) == (f"tiny at {url}/v1", 16, 2)
         await memory.aclose()
     assert {key for key, _ in server.asked} == {"Bearer sk-secret"}
     assert {body["model"] for _, body in server.asked} == {"tiny"}
-    assert max(len(body["input"]) for _, body in server.asked) == 8_000
+    assert [[len(text) for text in batch] for batch in batches] == [[8_000, len("invoices\nRule b")]]
     assert "sk-secret" not in repr(embedder)
 
 

@@ -1,0 +1,92 @@
+"""What a message is about decides which rules its prompt shows, whatever the plan holds (S172, S175, S176; C-01, C-02)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.factories.constraints import version_of
+from tests.factories.words import wants
+from tests.fakes.scripted_model import Line, ScriptedModel
+from tests.unit.conversation.person import ANNA, House, Person, open_house_at
+
+from fateforger.adapters.memory.adapter import Mem0Memory
+from fateforger.adapters.memory.universal_encoder import LocalMeaning
+from fateforger.adapters.memory.vectors import Embedded
+from fateforger.errors import MemoryUnavailable
+from fateforger.memory.ports import Recollection
+from fateforger.memory.versions import Version
+from fateforger.ports.model import Prompt
+from fateforger.workers.memory import Indexer
+
+MEANING = LocalMeaning()
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    """A house with a real index, which knows meaning."""
+    house = await open_house_at(tmp_path)
+    memory = Mem0Memory(Embedded(tmp_path / "qdrant"), MEANING, home=tmp_path)
+    house.index = Indexer(house.store.constraints, memory)
+    yield house
+    await memory.aclose()
+    await house.close()
+
+
+def rule(uid: str, words: str, **fields: Any) -> Version:
+    return version_of(uid, user=ANNA, **{"name": uid, "description": words, "necessity": "prefer", **fields})
+
+
+async def prompt_for(house: House, message: str, intent: str, *rules: Version) -> str:
+    """The prompt of a message in Refine, in which the person's rules are known."""
+    await house.store.constraints.write(rules, cause="rules")
+    if isinstance(house.index, Indexer):
+        await house.index.run_once()
+
+    def say(prompt: Prompt) -> Line:
+        return wants(intent) if prompt.name.startswith("decide") else {"answer": "Yes.", "block": None}
+
+    house.model = model = ScriptedModel(by=say)
+    house.restart()
+    person = Person(house)
+    await person.to_refine("Report")
+    await person.says(message)
+    return next(prompt.user for prompt in model.prompts if prompt.name.startswith(("ask/", "patch/")))
+
+
+@pytest.mark.parametrize("intent", ["ask", "change"])
+async def test_c_01_a_wish_about_what_the_plan_does_not_hold_yet_reaches_the_prompt(house: House, intent: str) -> None:
+    """There is no meeting on that day, so the plan alone would leave out the rules about meetings; and no common word."""
+    early = rule("Mornings", "no calls before ten", applies_event_types=["M"])
+    other = rule("Sport", "running in the park", applies_event_types=["H"])
+    prompt = await prompt_for(house, "could the supplier ring me at nine for a demo?", intent, early, other)
+    assert "no calls before ten" in prompt
+
+
+@pytest.mark.parametrize("message", ["may I order the lobster?", "darf ich den Hummer bestellen?"])
+async def test_c_02_of_fifty_rules_the_one_that_matters_comes_first(house: House, message: str) -> None:
+    """S176: sorted before anything is cut, by meaning, also in another language than the rule's."""
+    neutral = [
+        rule(f"n{n}", f"project {n} gets an hour on Mondays", necessity="should", confidence=1.0) for n in range(50)
+    ]
+    shellfish = rule("Food", "never eat shellfish", status="proposed", confidence=0.3)
+    prompt = await prompt_for(house, message, "ask", *neutral, shellfish)
+    told = prompt[prompt.index("consider") :]
+    assert "never eat shellfish" in told
+    assert told.index("never eat shellfish") < told.index("gets an hour on Mondays")
+
+
+class Away:
+    """An index that is being built."""
+
+    async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
+        raise MemoryUnavailable("The index of constraints is being built.")
+
+
+async def test_while_the_index_is_away_rules_are_found_by_spelling(house: House) -> None:
+    neutral = [rule(f"n{n}", f"project {n} gets an hour on Mondays", necessity="should") for n in range(50)]
+    house.index = Away()
+    prompt = await prompt_for(house, "is shellfish allowed?", "ask", *neutral, rule("Food", "never eat shellfish"))
+    assert prompt.index("never eat shellfish") < prompt.index("gets an hour on Mondays")
