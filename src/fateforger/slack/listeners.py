@@ -34,6 +34,7 @@ from fateforger.slack.addresses import (
     PULL_COMMAND,
     QUEUE_PREFIX,
     REFINE_COMMAND,
+    RITUAL_PREFIX,
     SAVE_AS_TASK,
     SAY,
     START,
@@ -281,7 +282,7 @@ class Listeners:
         action = use.control.action
         if not action.startswith(FORM_PREFIX):
             # The card of a plan stays; the queue is shown next to it.
-            of_queue = action.startswith(QUEUE_PREFIX) and not use.address.session
+            of_queue = action.startswith((QUEUE_PREFIX, RITUAL_PREFIX)) and not use.address.session
             replaced = use.message_ts if of_queue else None
             return self._requests.click(use.to_click(self._clock.now()), use.place, replaced)
         request = FormRequest(

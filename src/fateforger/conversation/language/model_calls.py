@@ -39,16 +39,16 @@ from fateforger.workers.supervisor import BackgroundTasks
 VERSIONS: Mapping[str, int] = {
     "ask": 8,
     "date": 11,
-    "decide": 12,
+    "decide": 13,
     "decompose": 4,
     "draft": 7,
     "facts": 12,
     "memory": 13,
     "patch": 15,
-    "queue": 1,
+    "queue": 2,
     "replan": 9,
     "rules": 10,
-    "start": 14,
+    "start": 15,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
