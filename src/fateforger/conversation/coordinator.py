@@ -329,8 +329,8 @@ class PlanningCoordinator:
         sessions = await self._sessions.of_user(user_id)
         calls = await self._proposals.list_calls(user_id)
         log_parts = build_log_parts(calls, sessions[0].tz if sessions else NO_ZONE)
-        queue = (*await self._tasks.home(user_id), *await self._rituals.find_home_parts(user_id))
-        return home_card(sessions, queue, spoken, log_parts)
+        others = (*log_parts, *await self._rituals.find_home_parts(user_id))
+        return home_card(sessions, await self._tasks.home(user_id), spoken, others)
 
     async def aclose(self) -> None:
         """Stop background work; its results are looked up again when they are needed."""
