@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import datetime, time
 from typing import Annotated, ClassVar, Literal, get_args
@@ -275,9 +276,16 @@ class AnswerMorning(QueueCommandBase):
 DayEnd = Literal["tick", "untick", "close", "close_for_tomorrow", "reopen"]
 
 
-def _read_part_of_day(click: Click) -> Fields:
-    session, _, task = click.target.partition(" ")
-    return {"session": session, "task": task}
+class PartOfDay(BaseModel):
+    """A task of a day, whose session is ``session``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    session: str
+    task: str
+
+
+def _tick(done: DayEnd) -> Callable[[Click], Fields]:
+    return lambda click: {**PartOfDay.model_validate_json(click.target).model_dump(), "do": done}
 
 
 class SettleDay(QueueCommandBase):
@@ -286,10 +294,8 @@ class SettleDay(QueueCommandBase):
     ``session`` is that of the day. A day that was closed can be opened again.
     """
 
-    tick: ClassVar = CardAction("ritual.tick", mark_message("Done"), lambda c: {**_read_part_of_day(c), "do": "tick"})
-    untick: ClassVar = CardAction(
-        "ritual.untick", mark_message("Not done"), lambda c: {**_read_part_of_day(c), "do": "untick"}
-    )
+    tick: ClassVar = CardAction("ritual.tick", mark_message("Done"), _tick("tick"))
+    untick: ClassVar = CardAction("ritual.untick", mark_message("Not done"), _tick("untick"))
     close: ClassVar = CardAction("ritual.close", mark_message("Close the day"), read_target("session", do="close"))
     close_for_tomorrow: ClassVar = CardAction(
         "ritual.close_for_tomorrow",

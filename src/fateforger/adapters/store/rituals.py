@@ -31,7 +31,7 @@ class RitualRow(Base, table=True):
 
 
 class RitualMark(Base, table=True):
-    """What became of a message of a date of a person's calendar. There is at most one."""
+    """The outcome of a message of a date of a person's calendar. There is at most one."""
 
     __tablename__ = "ritual_mark"
 

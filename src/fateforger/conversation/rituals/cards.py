@@ -18,6 +18,7 @@ from fateforger.session.queue_commands import (
     AnswerMorning,
     ChangeRituals,
     FollowAdvice,
+    PartOfDay,
     PlanWeek,
     RitualKind,
     SettleDay,
@@ -120,7 +121,7 @@ def _list_rows(session: Session, items: Sequence[DayItem]) -> Iterator[Part]:
     for item in items[:MOST_LISTED]:
         done = item.state == "done"
         action, mark = (SettleDay.untick, "✓") if done else (SettleDay.tick, "○")
-        target, label = f"{session.id} {item.id}", _(action.label)
+        target, label = PartOfDay(session=session.id, task=item.id).model_dump_json(), _(action.label)
         control = action.button(target, spoken=name_button(label, item.title))
         yield Prose(text=f"{mark} **{plain(item.title)}** · {in_words(item.minutes)}", control=control)
     if len(items) > MOST_LISTED:
@@ -166,9 +167,9 @@ def review_card(report: WeekReport, advice: Advice | None, *, asked: bool) -> Ca
     counts = " · ".join(
         (
             ngettext("{count} task planned", "{count} tasks planned", len(report.tasks)),
-            _("{count} done", count=report.count("done")),
-            _("{count} moved", count=report.count("moved")),
-            _("{count} left open", count=report.count("open")),
+            _("{count} done", count=report.number_of("done")),
+            _("{count} moved", count=report.number_of("moved")),
+            _("{count} left open", count=report.number_of("open")),
         )
     )
     return Card(
@@ -218,6 +219,6 @@ def _build_advice(report: WeekReport, advice: Advice | None) -> Prose:
         )
         return Prose(text=text, control=FollowAdvice.action.button(advice.model_dump_json()))
     plan = PlanWeek.action.button("next", label=_("Plan next week"))
-    if report.count("open") or report.count("moved"):
+    if report.number_of("open") or report.number_of("moved"):
         return Prose(text=_("What is left has room next week. Shall I spread it over your days?"), control=plan)
     return Prose(text=_("Everything that you planned is done. Shall we plan the next week?"), control=plan)

@@ -11,7 +11,7 @@ from fateforger.ports.jobs import NewJob
 from fateforger.session.queue_commands import RitualKind
 
 Outcome = Literal["sent", "late", "quiet", "begun", "nothing"]
-"""What became of a message: sent, or not sent because it was too late, the hours were quiet, or there was no use."""
+"""Outcome of a message: sent, or not sent because it was too late, the hours were quiet, or there was no use."""
 
 
 class Rituals(Protocol):

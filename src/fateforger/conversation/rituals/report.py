@@ -1,4 +1,4 @@
-"""How days and weeks went: what was planned and done, what was moved, and what kept being moved. Pure."""
+"""Reports of days and weeks: the tasks that were planned, done and moved, and those that kept being moved. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import date, time, timedelta
 from itertools import chain
 from typing import Literal
 
+from fateforger.conversation.rituals.schedule import NUMBERS
 from fateforger.memory.vocabulary import Weekday
 from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import resolve
@@ -41,7 +42,7 @@ class DayItem:
 
 @dataclass(frozen=True, slots=True)
 class DayReport:
-    """How a day went."""
+    """Report of a day."""
 
     day: date
     items: tuple[DayItem, ...]
@@ -117,13 +118,13 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class WeekReport:
-    """How a week went. Each task counts once: as done if it was done on any day, else as its last day left it."""
+    """Report of a week. Each task counts once: as done if it was done on any day, else as its last day left it."""
 
     days: tuple[DayReport, ...]
     tasks: tuple[DayItem, ...]
     kept_moving: tuple[Moved, ...]
 
-    def count(self, state: State) -> int:
+    def number_of(self, state: State) -> int:
         """Return the number of tasks in a state."""
         return sum(item.state == state for item in self.tasks)
 
@@ -171,7 +172,7 @@ def advise(report: WeekReport, sessions: Sequence[Session], days: Sequence[Weekd
         return None
     task, last = report.kept_moving[0].item, max(session.date for session in sessions)
     latest = max(sessions, key=lambda session: session.date)
-    wanted = {tuple(Weekday).index(each) for each in days}
+    wanted = {NUMBERS[each] for each in days}
     monday = last + timedelta(days=7 - last.weekday())
     day = next(day for n in range(7) if (day := monday + timedelta(days=n)).weekday() in wanted)
     start = frame_in_force(latest).day_start

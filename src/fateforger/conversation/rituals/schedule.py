@@ -1,4 +1,4 @@
-"""What a person chose of these messages, and the instants at which they are due. Pure.
+"""The choices of a person about these messages, and the instants at which they are due. Pure.
 
 A message belongs to a date of the person's calendar, so a day on which the clocks change has one of each kind.
 """
@@ -12,12 +12,14 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from fateforger.memory.vocabulary import Weekday
+from fateforger.memory.vocabulary import WEEK, Weekday
 from fateforger.planning.timing import instant_of, zone
 from fateforger.session.queue_commands import RitualChange, RitualKind
 from fateforger.values import replace
 
-WORKDAYS = tuple(Weekday)[:5]
+WORKDAYS = WEEK[:5]
+NUMBERS: Mapping[Weekday, int] = {day: number for number, day in enumerate(WEEK)}
+"""Days of the week as ``date.weekday()`` counts them."""
 QUIET_FROM, QUIET_UNTIL = time(20, 0), time(7, 0)
 MARGIN = timedelta(minutes=15)
 """Time between a message that closes the day and the quiet hours after it."""
@@ -31,7 +33,7 @@ LOOK_BACK = timedelta(days=7)
 
 
 class RitualSettings(BaseModel):
-    """What a person chose. Each kind is off until they turn it on.
+    """The choices of a person. Each kind is off until they turn it on.
 
     ``shutdown`` is a time; with ``at_end`` it is the end of the day's frame instead. A review comes on the last of the
     ``days`` of a week. In the quiet hours nothing is sent. ``since`` is the instant of the last change: what was due
@@ -144,7 +146,7 @@ def list_due(settings: RitualSettings, ends: Mapping[date, datetime], now: datet
 
 def _find_due(settings: RitualSettings, kind: RitualKind, day: date, end: datetime | None, tz: ZoneInfo) -> Due | None:
     """Return the message of a kind for a date, if the person wants one then."""
-    chosen = [tuple(Weekday).index(each) for each in settings.days]
+    chosen = [NUMBERS[each] for each in settings.days]
     if day.weekday() not in chosen or (kind == "review" and day.weekday() != max(chosen)):
         return None
     if kind == "morning":

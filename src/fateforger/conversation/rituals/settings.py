@@ -7,6 +7,7 @@ from datetime import time
 from fateforger.conversation.queue.cards import build_reply
 from fateforger.conversation.queue.forms import build_envelope
 from fateforger.conversation.rituals.schedule import (
+    NUMBERS,
     QUIET_FROM,
     QUIET_UNTIL,
     USUAL_REVIEW,
@@ -79,7 +80,7 @@ def describe(settings: RitualSettings | None) -> tuple[str, ...]:
     if settings.at_end:
         lines.append(_("- when a planned day ends, how it went, to close it"))
     if settings.review:
-        day = max(settings.days, key=WEEK.index).words
+        day = max(settings.days, key=NUMBERS.__getitem__).words
         at = settings.shutdown or USUAL_REVIEW
         lines.append(
             _("- when {day} ends, a look back on the week", day=day)
@@ -97,7 +98,7 @@ def describe_days(days: tuple[Weekday, ...]) -> str:
         return _("every day")
     if set(days) == set(WORKDAYS):
         return _("Monday to Friday")
-    return join_words(day.words for day in sorted(days, key=WEEK.index))
+    return join_words(day.words for day in sorted(days, key=NUMBERS.__getitem__))
 
 
 def _describe_quiet(settings: RitualSettings) -> str:
