@@ -167,9 +167,9 @@ def review_card(report: WeekReport, advice: Advice | None, *, asked: bool) -> Ca
     counts = " · ".join(
         (
             ngettext("{count} task planned", "{count} tasks planned", len(report.tasks)),
-            _("{count} done", count=report.number_of("done")),
-            _("{count} moved", count=report.number_of("moved")),
-            _("{count} left open", count=report.number_of("open")),
+            ngettext("{count} done", "{count} done", report.number_of("done")),
+            ngettext("{count} moved", "{count} moved", report.number_of("moved")),
+            ngettext("{count} left open", "{count} left open", report.number_of("open")),
         )
     )
     return Card(

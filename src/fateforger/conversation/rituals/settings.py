@@ -33,7 +33,9 @@ from fateforger.ui.form_values import Filled
 
 FORM = "rituals"
 CHANGE = Button(label=mark_message("Choose messages"), action=f"form.{FORM}")
-NONE = mark_message("I write nothing by myself. If you like, I begin your days, close them, or look back on your week.")
+NONE = mark_message(
+    "I send you nothing on my own. If you like, I begin your days, close them, or look back on your week with you."
+)
 NOT_BOTH = mark_message("Choose a time, or the end of the day; not both.")
 
 
@@ -48,7 +50,7 @@ def build_settings_card(settings: RitualSettings | None) -> Card:
     lines = list(describe(settings))
     if settings is not None:
         lines += [
-            _("Nothing comes at {time:%H:%M}: that is in your quiet hours.", time=clock)
+            _("Nothing comes at {time:%H:%M}, because that is in your quiet hours.", time=clock)
             for clock in settings.find_quiet_times()
         ]
     return build_reply("\n".join(lines), CHANGE.localize())
@@ -58,7 +60,8 @@ def build_quiet_question(wanted: RitualSettings, change: RitualChange) -> Card:
     """Return the question whether the quiet hours give way to a time that was chosen in them."""
     (clock, *_others) = wanted.find_quiet_times()
     text = _(
-        "{time:%H:%M} is in your quiet hours, {quiet}, so I would not write to you then. Shall I, all the same?",
+        "{time:%H:%M} is in your quiet hours, between {quiet}, so nothing would come then."
+        " Shall I write to you all the same?",
         time=clock,
         quiet=_describe_quiet(wanted),
     )
@@ -72,23 +75,23 @@ def describe(settings: RitualSettings | None) -> tuple[str, ...]:
     """Return what is sent by itself, one line each."""
     if settings is None or not settings.kinds:
         return (_(NONE),)
-    lines = [_("**What I write by myself**, {days}:", days=describe_days(settings.days))]
+    lines = [_("**What I send you on my own**, {days}:", days=describe_days(settings.days))]
     if settings.morning is not None:
-        lines.append(_("- at {time:%H:%M}, what is known of the day, to begin its plan", time=settings.morning))
+        lines.append(_("- {time:%H:%M}: the day as I know it, to begin its plan", time=settings.morning))
     if settings.shutdown is not None:
-        lines.append(_("- at {time:%H:%M}, how the day went, to close it", time=settings.shutdown))
+        lines.append(_("- {time:%H:%M}: how the day went, to close it", time=settings.shutdown))
     if settings.at_end:
-        lines.append(_("- when a planned day ends, how it went, to close it"))
+        lines.append(_("- when a planned day ends: how it went, to close it"))
     if settings.review:
         day = max(settings.days, key=NUMBERS.__getitem__).words
         at = settings.shutdown or USUAL_REVIEW
         lines.append(
-            _("- when {day} ends, a look back on the week", day=day)
+            _("- when {day} ends: a look back on the week", day=day)
             if settings.at_end
-            else _("- on {day} at {time:%H:%M}, a look back on the week", day=day, time=at)
+            else _("- {day}, {time:%H:%M}: a look back on the week", day=day, time=at)
         )
     if settings.quiet_from != settings.quiet_until:
-        lines.append(_("Between {quiet} I write nothing by myself.", quiet=_describe_quiet(settings)))
+        lines.append(_("Nothing comes between {quiet}.", quiet=_describe_quiet(settings)))
     return tuple(lines)
 
 
@@ -111,10 +114,10 @@ def build_form(settings: RitualSettings | None, request: FormRequest) -> Form:
     return Form(
         form=FORM,
         session_id=request.session_id,
-        title=_("Messages by themselves"),
+        title=_("Messages I send you"),
         submit=_("Save"),
         fields=(
-            TextPart(text=_("I write these only if you want them. Leave a field empty for no message.")),
+            TextPart(text=_("I send these only if you want them. Leave a field empty for no message.")),
             TimeField(
                 name="morning",
                 label=_("Begin my day at"),
@@ -149,12 +152,12 @@ def build_form(settings: RitualSettings | None, request: FormRequest) -> Form:
             ),
             TimeField(
                 name="quiet_from",
-                label=_("Write nothing from"),
+                label=_("Send nothing from"),
                 value=QUIET_FROM if shown is None else shown.quiet_from,
             ),
             TimeField(
                 name="quiet_until",
-                label=_("until"),
+                label=_("Send nothing until"),
                 value=QUIET_UNTIL if shown is None else shown.quiet_until,
             ),
         ),
@@ -188,7 +191,7 @@ def read_form(settings: RitualSettings, submission: FormSubmission) -> ChangeRit
     )
     after = settings.with_change(change, submission.at)
     errors = {
-        name: _("That is in your quiet hours, {quiet}. Change one of them.", quiet=_describe_quiet(after))
+        name: _("That is in your quiet hours, between {quiet}. Change one of them.", quiet=_describe_quiet(after))
         for name in ("morning", "shutdown")
         if (clock := times[name]) is not None and after.is_quiet(clock)
     }

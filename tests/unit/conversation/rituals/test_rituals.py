@@ -31,7 +31,7 @@ async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Ea
     await anna.adds("Taxes", details={"due_day": "2026-03-03"})
     await anna.adds("Some day")
     await anna.chooses(morning=time(9))
-    assert "at 09:00, what is known of the day, to begin its plan" in anna.words
+    assert "09:00: the day as I know it, to begin its plan" in anna.words
     assert await anna.until("08:59", days=1) == [GOOD_MORNING.format(day="Monday 2 March")]
     assert await anna.until("09:00") == [TUESDAY_MORNING]
     assert "Your day: 09:00–18:00" in anna.words
@@ -106,13 +106,13 @@ async def test_nobody_is_interrupted_at_a_plan(anna: Early, house: House) -> Non
 async def test_quiet_hours_are_asked_about_and_win(anna: Early) -> None:
     """S323"""
     await anna.chooses(morning=time(6, 30))
-    assert anna.words.startswith("06:30 is in your quiet hours, 20:00 and 07:00, so")
+    assert anna.words.startswith("06:30 is in your quiet hours, between 20:00 and 07:00, so nothing would come then.")
     assert await anna.until("09:00", days=1) == []
     await anna.press("Write to me then anyway")
-    assert "Between 20:00 and 06:30 I write nothing by myself." in anna.words
+    assert "Nothing comes between 20:00 and 06:30." in anna.words
     assert await anna.until("06:30", days=1) == [GOOD_MORNING.format(day="Wednesday 4 March")]
     await anna.chooses(quiet_until=time(8))
-    assert "Nothing comes at 06:30: that is in your quiet hours." in anna.words
+    assert "Nothing comes at 06:30, because that is in your quiet hours." in anna.words
     assert await anna.until("07:59", days=1) == []
 
 
@@ -125,12 +125,12 @@ async def test_weekdays_are_chosen_by_form(anna: Early) -> None:
     assert isinstance(both, FormErrors)
     assert both.errors.keys() == {"shutdown"}
     await anna.fill("rituals", morning="09:00", days=("TU", "SA"))
-    assert "**What I write by myself**, Tuesday and Saturday:" in anna.words
+    assert "**What I send you on my own**, Tuesday and Saturday:" in anna.words
     assert await anna.until("12:00", days=7) == [
         TUESDAY_MORNING, GOOD_MORNING.format(day="Saturday 7 March")
     ]  # fmt: skip
     home = await anna.house.coordinator.home(anna.user)
-    assert "**What I write by myself**, Tuesday and Saturday:" in str(home)
+    assert "**What I send you on my own**, Tuesday and Saturday:" in str(home)
 
 
 async def test_a_button_on_each_message_stops_them(anna: Early) -> None:
