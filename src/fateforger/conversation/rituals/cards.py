@@ -9,7 +9,20 @@ from fateforger.conversation.queue.cards import SHOW, build_reply
 from fateforger.conversation.rituals.report import DayItem, DayReport, Moved, WeekReport
 from fateforger.planning.grid import in_words
 from fateforger.planning.task_details import describe_due
-from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, name_button, plain
+from fateforger.session.cards import (
+    Button,
+    Card,
+    Controls,
+    DayBar,
+    Heading,
+    Note,
+    Part,
+    Picture,
+    Prose,
+    WeekBars,
+    name_button,
+    plain,
+)
 from fateforger.session.day import day_words, frame_words, has_day_ended, on_calendar
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
@@ -164,24 +177,34 @@ def review_card(report: WeekReport, advice: Advice | None, *, asked: bool) -> Ca
         text = _("Nothing was planned this week, so there is nothing to look back on.")
         return build_reply(text, PlanWeek.action.button(), *stop)
     title = _name_week(report)
-    counts = " · ".join(
-        (
-            ngettext("{count} task planned", "{count} tasks planned", len(report.tasks)),
-            ngettext("{count} done", "{count} done", report.number_of("done")),
-            ngettext("{count} moved", "{count} moved", report.number_of("moved")),
-            ngettext("{count} left open", "{count} left open", report.number_of("open")),
-        )
-    )
+    counts = _describe_counts(report)
     return Card(
         text=f"{title}: {counts}.",
         parts=(
             Heading(text=title),
             Prose(text=f"**{counts}**"),
+            Picture(day=WeekBars(days=tuple(_build_bar(day) for day in report.days))),
             *_list_kept_moving(report.kept_moving),
             _build_advice(report, advice),
             *((Controls(items=stop),) if stop else ()),
         ),
     )
+
+
+def _describe_counts(report: WeekReport) -> str:
+    done, moved, left = (report.number_of(state) for state in ("done", "moved", "open"))
+    found = (
+        ngettext("{count} done", "{count} done", done),
+        ngettext("{count} moved", "{count} moved", moved) if moved else "",
+        ngettext("{count} left open", "{count} left open", left) if left else "",
+    )
+    planned = ngettext("{count} task planned", "{count} tasks planned", len(report.tasks))
+    return " · ".join((planned, *filter(None, found)))
+
+
+def _build_bar(report: DayReport) -> DayBar:
+    done, moved, left = (report.count_minutes(state) for state in ("done", "moved", "open"))
+    return DayBar(date=report.day, done=done, moved=moved, left=left)
 
 
 def _name_week(report: WeekReport) -> str:

@@ -10,10 +10,13 @@ from tests.unit.conversation.queue.desk import DM, labels
 from tests.unit.conversation.rituals.morning import Early, commit_monday
 
 from fateforger.memory.vocabulary import Weekday
+from fateforger.session.cards import Picture
 from fateforger.session.commands.day import BringAlong
 from fateforger.session.forms import FormErrors
 from fateforger.session.queue_commands import ReviewWeek
 from fateforger.tasks.task import TaskState
+from fateforger.ui.picture_svg import draw
+from fateforger.ui.picture_words import describe
 
 GOOD_MORNING = "Good morning. Shall we plan {day}?"
 TUESDAY_MORNING = GOOD_MORNING.format(day="Tuesday 3 March")
@@ -209,7 +212,13 @@ async def test_a_review_names_what_kept_being_moved_and_blocks_time_for_it(anna:
     assert await anna.until("16:59", days=3) == []
     await house.return_leftovers()
     (review,) = await anna.until("17:00")
-    assert review == "Your week, Monday 2 March to Tuesday 3 March: 2 tasks planned · 0 done · 0 moved · 2 left open."
+    assert review == "Your week, Monday 2 March to Tuesday 3 March: 2 tasks planned · 0 done · 2 left open."
+    (picture,) = (part for part in anna.card.parts if isinstance(part, Picture))
+    assert describe(picture.day) == (
+        "Your week. Monday 2 March: 0 min done, 0 min moved, 1 h 30 min left open."
+        " Tuesday 3 March: 0 min done, 0 min moved, 1 h 30 min left open."
+    )
+    assert draw(picture.day).count('data-name="left:') == 2
     assert "What kept being moved:\n- Ask Ann: left on Monday 2 March and Tuesday 3 March" in anna.words
     assert "“Ask Ann” was left 2 times. Block Monday 9 March at 09:00 for it?" in anna.words
     await anna.press("Block that time")
@@ -224,7 +233,7 @@ async def test_a_review_is_asked_for(anna: Early, house: House) -> None:
     assert anna.words.startswith("Nothing was planned this week")
     await commit_monday(house, anna)
     await anna.send(ReviewWeek(**anna.about()))
-    assert anna.card.text == "Your week: Monday 2 March: 2 tasks planned · 0 done · 0 moved · 2 left open."
+    assert anna.card.text == "Your week: Monday 2 March: 2 tasks planned · 0 done · 2 left open."
     assert labels(anna.card) == ["Plan next week"]
 
 
