@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,11 @@ from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.store import Store, metadata
 from fateforger.agents.clients import Call
 from fateforger.calendar.transactions import TxState
+from fateforger.conversation.rituals.schedule import Due, RitualSettings
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.jobs import NewJob
 from fateforger.ports.people import PersonLanguage
+from fateforger.session.cards import Card
 from fateforger.session.messages import Exchange, RecentTalk
 from fateforger.session.store import Rating, Sent
 from fateforger.slack.payloads import command_id
@@ -88,6 +90,11 @@ async def _said(store: Store, who: Somebody) -> None:
     )
     await store.durations.keep(who.id, [took])
     await store.languages.keep(who.id, PersonLanguage("en"))
+    chosen = RitualSettings(user_id=who.id, channel=f"D{who.word}", tz="Europe/Amsterdam", since=NOW, morning=time(9))
+    chosen = await store.rituals.change(who.id, lambda _before: chosen)
+    card = Card(text=f"Good morning, {who.word}", parts=())
+    morning = build_notification_job(card, v=f"ritual/{who.id}", channel=f"D{who.word}")
+    await store.rituals.mark(chosen, Due("morning", who.day, NOW, NOW), "sent", now=NOW, job=morning)
     await store.talks.keep(who.id, RecentTalk(at=NOW, exchanges=(Exchange.of(who.word, "Hello!"),)))
     await store.tasks.claim(who.id, f"mcp:{who.word}", now=NOW, lease_seconds=1, task_id=first.id)
 

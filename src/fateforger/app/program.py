@@ -48,6 +48,7 @@ from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
 from fateforger.conversation.background_updates import Improver
+from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.calendar_watch import Watcher
 from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.coordinator import PlanningCoordinator
@@ -60,8 +61,9 @@ from fateforger.conversation.queue.execution import check_waiting_tasks
 from fateforger.conversation.queue.leftovers import return_leftovers
 from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
-from fateforger.conversation.queue.work import Tools
+from fateforger.conversation.queue.work import PlannedTasks, Tools
 from fateforger.conversation.redaction import Redaction
+from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.session_lifecycle import SessionCloser
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
 from fateforger.conversation.turn_runs import warm_up
@@ -80,6 +82,7 @@ from fateforger.workers.lanes import (
     INDEXING,
     LANES,
     MISSED_DAYS,
+    RITUALS,
     SENDING,
     TIDYING,
     WAITING_TASKS,
@@ -327,7 +330,8 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             store.constraints, store.jobs, clock, index=health.indexing, reads_words=model is not None
         )
         tools = _build_tools(resources, memory, model)
-        coordinator = _build_coordinator(resources, calendars, memory, tools)
+        rituals = _build_rituals(resources, calendars, tools)
+        coordinator = _build_coordinator(resources, calendars, memory, tools, rituals)
         stack.push_async_callback(coordinator.aclose)
         await _take_over_claims(resources)
         recovery = BackgroundTasks()
@@ -341,6 +345,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             Repeated(INDEXING, health.indexing.run_once),
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
+            Repeated(RITUALS, rituals.send_due),
             build_reminder_handler(tools),
         )
         lanes = _select_lanes(settings)
@@ -397,8 +402,15 @@ def _build_tools(resources: _Resources, memory: MemoryService, model: Model | No
     )
 
 
+def _build_rituals(resources: _Resources, calendars: Calendars, tools: Tools) -> RitualService:
+    looker = Looker(calendars, resources.clock)
+    resources.stack.push_async_callback(looker.aclose)
+    planned = PlannedTasks(tools, resources.replica)
+    return RitualService(tools, resources.store.rituals, looker, planned, resources.settings.calendar_write)
+
+
 def _build_coordinator(
-    resources: _Resources, calendars: Calendars, memory: MemoryService, tools: Tools
+    resources: _Resources, calendars: Calendars, memory: MemoryService, tools: Tools, rituals: RitualService
 ) -> PlanningCoordinator:
     settings, clock, store = resources.settings, resources.clock, resources.store
     return PlanningCoordinator(
@@ -410,6 +422,7 @@ def _build_coordinator(
         model=tools.model,
         memory=memory,
         tasks=QueueService(tools, resources.replica),
+        rituals=rituals,
         outside=build_external_list(settings, clock),
         proposals=ProposalService(store.proposals, store.calls, store.jobs, clock),
         languages=resources.languages,

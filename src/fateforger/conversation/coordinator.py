@@ -16,6 +16,8 @@ from fateforger.conversation.effects import Effects
 from fateforger.conversation.memory_service import NO_ZONE, MemoryService, RuleService
 from fateforger.conversation.queue.service import FORMS as TASK_FORMS
 from fateforger.conversation.queue.service import QueueService
+from fateforger.conversation.rituals.service import RitualService
+from fateforger.conversation.rituals.settings import FORM as RITUAL_FORM
 from fateforger.conversation.session_lifecycle import format_session_id
 from fateforger.conversation.session_starter import SessionStarter
 from fateforger.conversation.task_offers import ExternalTaskList
@@ -125,6 +127,7 @@ class PlanningCoordinator:
         ownership: Ownership,
         memory: MemoryService,
         tasks: QueueService,
+        rituals: RitualService,
         proposals: ProposalService,
         logbook: TurnLog,
         model: Model | None,
@@ -146,7 +149,9 @@ class PlanningCoordinator:
         self._drafts = Drafts(sessions=sessions, model=model, clock=clock, logbook=self._logbook)
         self._memory = memory
         self._tasks = tasks
+        self._rituals = rituals
         tasks.plan_weeks(self._looker, memory, calendar_write)
+        tasks.use_rituals(rituals.answer)
         self._outside = outside
         self._alone = RuleService(sessions, memory, clock)
         self._forms = FormService(sessions, memory, self._alone, clock)
@@ -203,6 +208,8 @@ class PlanningCoordinator:
 
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.handle`."""
+        if isinstance(command, Start | Opening | QueueCommandBase):
+            await self._rituals.follow_zone(command.user_id, command.tz)
         if isinstance(command, ReadAgain):
             await self._beginnings.read_again(command)
         elif isinstance(command, QueueCommandBase):
@@ -282,10 +289,14 @@ class PlanningCoordinator:
 
     async def open_form(self, request: FormRequest) -> Form:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.open_form`."""
+        if request.form == RITUAL_FORM:
+            return await self._rituals.open_form(request)
         return await (self._tasks.open_form(request) if request.form in TASK_FORMS else self._forms.open(request))
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | QueueCommand | Form | FormErrors:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.read_form`."""
+        if submission.form == RITUAL_FORM:
+            return await self._rituals.read_form(submission)
         return await (
             self._tasks.read_form(submission) if submission.form in TASK_FORMS else self._forms.read(submission)
         )
@@ -345,7 +356,8 @@ class PlanningCoordinator:
         sessions = await self._sessions.of_user(user_id)
         calls = await self._proposals.list_calls(user_id)
         log_parts = build_log_parts(calls, sessions[0].tz if sessions else NO_ZONE)
-        return home_card(sessions, await self._tasks.home(user_id), spoken, log_parts)
+        others = (*log_parts, *await self._rituals.find_home_parts(user_id))
+        return home_card(sessions, await self._tasks.home(user_id), spoken, others)
 
     async def aclose(self) -> None:
         """Stop background work; its results are looked up again when they are needed."""

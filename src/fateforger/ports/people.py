@@ -115,6 +115,8 @@ KINDS: Mapping[str, str] = {
     "recordings": "recorded turns",
     "language": "the language in which they are answered",
     "talk": "what was said last outside of plans",
+    "rituals": "which messages the bot sends them by itself, and when",
+    "ritual_marks": "marks of which of these messages were sent",
 }
 """The kinds of data about a person, in words."""
 

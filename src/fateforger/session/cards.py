@@ -88,6 +88,36 @@ class DayView(Value):
         return moment.astimezone(zone(passed[-1]) if passed else self.zone)
 
 
+class DayBar(Value):
+    """Minutes of a day's plan that were ``done``, ``moved`` to another day, and ``left`` open."""
+
+    date: Date
+    done: int = 0
+    moved: int = 0
+    left: int = 0
+
+    @property
+    def minutes(self) -> int:
+        """All minutes of the plan."""
+        return self.done + self.moved + self.left
+
+    def minutes_of(self, part: str) -> int:
+        """Return the minutes of one of the parts."""
+        return {"done": self.done, "moved": self.moved, "left": self.left}[part]
+
+
+class WeekBars(Value):
+    """The planned days of a week, in order. ``language`` is that of the words of the picture."""
+
+    days: tuple[DayBar, ...] = Field(min_length=1)
+    language: str = Field(default_factory=current_language)
+
+    @property
+    def date(self) -> Date:
+        """The first day."""
+        return self.days[0].date
+
+
 def planned_blocks(plan: TBPlan) -> tuple[PlannedBlock, ...]:
     """Return the blocks of a plan as instants, in time order.
 
@@ -250,14 +280,14 @@ class Feedback(BaseModel):
 
 
 class Picture(BaseModel):
-    """A picture of the day.
+    """A picture of a day, or of a week.
 
     It is left out where no picture can be shown, so the other parts say everything, too.
     """
 
     model_config = _FROZEN
     kind: Literal["picture"] = "picture"
-    day: DayView
+    day: DayView | WeekBars
 
 
 Part = Annotated[Heading | Prose | Note | Divider | Controls | Feedback | Picture, Field(discriminator="kind")]

@@ -104,7 +104,7 @@ def _list_open(session: Session, now: datetime) -> Iterator[OfferedInput]:
         yield OfferedInput(task=task, source="unplaced", day=session.date)
 
 
-_OWED = WORK | {ET.HABIT}
+OWED = WORK | {ET.HABIT}
 """Types of blocks that work and errands have."""
 
 
@@ -114,7 +114,7 @@ def _planned_not_done(session: Session) -> Iterator[Task]:
     if plan is None:
         return
     end = day_window(session.date, session.tz)[1]
-    for name in dict.fromkeys(task_id_of(session, block) for block in by_time(plan) if block.event.type in _OWED):
+    for name in dict.fromkeys(task_id_of(session, block) for block in by_time(plan) if block.event.type in OWED):
         done = task_of(name, session.open_work.settled) is not None
         task = None if done else rest_of_task(session, plan, name, end, whole=True)
         if task is not None and (task.details.kind.stays_open or task.details.items):

@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import datetime, time
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
+from fateforger.memory.vocabulary import Weekday
 from fateforger.session.card_actions import CardAction, Click, Fields, read_target
 from fateforger.tasks.parts import Parts
 from fateforger.tasks.queue import QueuePlace
@@ -222,6 +224,121 @@ class DropWeek(QueueCommandBase):
     kind: Literal["drop_week"] = "drop_week"
 
 
+RitualKind = Literal["morning", "shutdown", "review"]
+"""Kinds of messages that the bot sends by itself: one begins the day, one closes it, one looks back on the week."""
+
+
+RITUAL_KINDS: tuple[RitualKind, ...] = get_args(RitualKind)
+
+
+class RitualChange(BaseModel):
+    """A change of these messages. A field that is ``None`` stays as it is.
+
+    With ``at_end`` the day is closed when its frame ends. ``off`` are kinds that are not wanted any more.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    morning: time | None = None
+    shutdown: time | None = None
+    at_end: bool | None = None
+    review: bool | None = None
+    off: tuple[RitualKind, ...] = ()
+    days: tuple[Weekday, ...] | None = Field(None, min_length=1)
+    quiet_from: time | None = None
+    quiet_until: time | None = None
+
+
+class ChangeRituals(QueueCommandBase):
+    """Change which messages the bot sends by itself, and when; without a change the answer shows what is set."""
+
+    stop: ClassVar = CardAction(
+        "ritual.stop", mark_message("Stop these messages"), lambda click: {"change": {"off": (click.target,)}}
+    )
+    anyway: ClassVar = CardAction(
+        "ritual.anyway",
+        mark_message("Write to me then anyway"),
+        lambda click: {"change": RitualChange.model_validate_json(click.target)},
+    )
+    kind: Literal["change_rituals"] = "change_rituals"
+    change: RitualChange = RitualChange()
+
+
+class AnswerMorning(QueueCommandBase):
+    """Begin to plan the day of a morning message in its thread, or leave it for this day."""
+
+    begin: ClassVar = CardAction("ritual.begin", mark_message("Start planning"), read_target("date"))
+    not_today: ClassVar = CardAction("ritual.not_today", mark_message("Not today"), read_target("date", begins=False))
+    kind: Literal["answer_morning"] = "answer_morning"
+    date: Date
+    begins: bool = True
+
+
+DayEnd = Literal["tick", "untick", "close", "close_for_tomorrow", "reopen"]
+
+
+class PartOfDay(BaseModel):
+    """A task of a day, whose session is ``session``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    session: str
+    task: str
+
+
+def _tick(done: DayEnd) -> Callable[[Click], Fields]:
+    return lambda click: {**PartOfDay.model_validate_json(click.target).model_dump(), "do": done}
+
+
+class SettleDay(QueueCommandBase):
+    """Say how a day went: tick a task, or close the day with what is open in the queue, or kept for the next day.
+
+    ``session`` is that of the day. A day that was closed can be opened again.
+    """
+
+    tick: ClassVar = CardAction("ritual.tick", mark_message("Done"), _tick("tick"))
+    untick: ClassVar = CardAction("ritual.untick", mark_message("Not done"), _tick("untick"))
+    close: ClassVar = CardAction("ritual.close", mark_message("Close the day"), read_target("session", do="close"))
+    close_for_tomorrow: ClassVar = CardAction(
+        "ritual.close_for_tomorrow",
+        mark_message("Close it, the rest tomorrow"),
+        read_target("session", do="close_for_tomorrow"),
+    )
+    reopen: ClassVar = CardAction("ritual.reopen", mark_message("Undo"), read_target("session", do="reopen"))
+    kind: Literal["settle_day"] = "settle_day"
+    session: str
+    do: DayEnd
+    task: str = ""
+
+
+class ReviewWeek(QueueCommandBase):
+    """Look back on the person's week."""
+
+    action: ClassVar = CardAction("week.review", mark_message("How was my week?"))
+    kind: Literal["review_week"] = "review_week"
+
+
+class Advice(BaseModel):
+    """Time for a task that kept being moved; ``task`` is its id."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    task: str
+    title: str
+    minutes: int = Field(gt=0, le=24 * 60)
+    date: Date
+    start: time
+
+
+class FollowAdvice(QueueCommandBase):
+    """Follow the suggestion of a review: put time for the task into the plan of a day."""
+
+    action: ClassVar = CardAction(
+        "week.advice",
+        mark_message("Block that time"),
+        lambda click: {"advice": Advice.model_validate_json(click.target)},
+    )
+    kind: Literal["follow_advice"] = "follow_advice"
+    advice: Advice
+
+
 class HomeCommandBase(QueueCommandBase):
     """Fields of all actions on App Home, whose answer is that page."""
 
@@ -324,7 +441,8 @@ class ChooseLanguage(HomeCommandBase):
 
 
 WeekCommand = PlanWeek | OpenWeek | DropWeek
-CardCommand = (
+RitualCommand = ChangeRituals | AnswerMorning | SettleDay | ReviewWeek | FollowAdvice
+TaskCommand = (
     EnqueueTask
     | RemindTask
     | PullTask
@@ -336,8 +454,8 @@ CardCommand = (
     | BlockTimeFor
     | WriteParts
     | TickTask
-    | WeekCommand
 )
+CardCommand = TaskCommand | WeekCommand | RitualCommand
 """Commands that are answered with a card."""
 HomeCommand = MoveTask | ChangeTask | ReviseTask | TurnQueue | ForgetDuration | CorrectDuration | ChooseLanguage
 QueueCommand = CardCommand | HomeCommand | ReadAgain

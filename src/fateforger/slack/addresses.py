@@ -28,8 +28,8 @@ TASKS_COMMAND = "/tasks"
 WEEK_COMMAND = "/week"
 REFINE_COMMAND = "/task-refine"
 
-QUEUE_PREFIX = "queue."
-"""Prefix of actions on the queue; the answer replaces the card."""
+QUEUE_PREFIX, RITUAL_PREFIX = "queue.", "ritual."
+"""Prefixes of actions on the queue, and on messages that the bot sent by itself; the answer replaces the card."""
 
 SAVE_AS_TASK = "save_as_task"
 """Message shortcut that creates a task from a message."""

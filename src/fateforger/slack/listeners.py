@@ -35,6 +35,7 @@ from fateforger.slack.addresses import (
     PULL_COMMAND,
     QUEUE_PREFIX,
     REFINE_COMMAND,
+    RITUAL_PREFIX,
     SAVE_AS_TASK,
     SAY,
     START,
@@ -282,7 +283,7 @@ class Listeners:
         action = use.control.action
         if not action.startswith(FORM_PREFIX):
             # The card of a plan stays; the queue is shown next to it.
-            outside = action.startswith(QUEUE_PREFIX) or action in OUTSIDE_ACTIONS
+            outside = action.startswith((QUEUE_PREFIX, RITUAL_PREFIX)) or action in OUTSIDE_ACTIONS
             replaced = use.message_ts if outside and not use.address.session else None
             return self._requests.click(use.to_click(self._clock.now()), use.place, replaced)
         request = FormRequest(

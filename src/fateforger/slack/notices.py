@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from fateforger.agents.proposals import Proposal, ProposalState
 from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.ports import CoordinatorPort
+from fateforger.errors import InternalError
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands.thread import Opening
@@ -21,11 +23,12 @@ from fateforger.slack.addresses import SAY, WELCOME
 from fateforger.slack.blocks import remove_controls
 from fateforger.slack.client import (
     MessageGone,
+    MessageTooLong,
     SlackCallError,
     TransientSlackError,
     call_slack,
 )
-from fateforger.slack.delivery import moved_card
+from fateforger.slack.delivery import PAUSES, moved_card
 from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
@@ -169,7 +172,26 @@ async def deliver_notification(given: Notification, poster: Poster, *, again: bo
             return
     if again and await poster.find(given.channel, given.thread_ts, given.v) is not None:
         return
-    await poster.post(given.channel, given.thread_ts, given.card, session="", v=given.v, beside=given.beside)
+    where = await poster.post(given.channel, given.thread_ts, given.card, session="", v=given.v, beside=given.beside)
+    await _add_pictures(poster, where, given)
+
+
+async def _add_pictures(poster: Poster, where: Sent, given: Notification) -> None:
+    """Add the pictures of a posted card. One that cannot be shown is left out and logged: the card says everything."""
+    missing = poster.pictures.missing(given.card)
+    try:
+        for picture in missing:
+            await poster.pictures.upload(picture)
+        for pause in PAUSES if missing else ():
+            await asyncio.sleep(pause)
+            try:
+                await poster.add_pictures(where, given.card, session="", v=given.v, beside=given.beside)
+            except MessageTooLong:  # Slack is not done with the file
+                continue
+            break
+    except (SlackCallError, InternalError) as trouble:
+        poster.pictures.give_up(given.card)
+        log.warning("the card %s stays without its picture: %s", given.v, trouble)
 
 
 def build_proposal_handler(

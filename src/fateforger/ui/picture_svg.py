@@ -10,12 +10,13 @@ from functools import cache
 from xml.sax.saxutils import escape, quoteattr
 
 from fateforger.planning.plan import COLOR_BY_TYPE, ET
-from fateforger.session.cards import DayView
+from fateforger.session.cards import DayView, WeekBars
 from fateforger.text import speak
 from fateforger.ui.font_metrics import split_by_font
 from fateforger.ui.picture_layout import lay_out
 from fateforger.ui.picture_scene import Arrow, Box, Hour, Pill, Rect, Scene, Text
 from fateforger.ui.picture_words import describe
+from fateforger.ui.week_picture import lay_out_week
 
 CARD = "#fdfdfc"
 EDGE = "#c9cdd6"
@@ -133,10 +134,11 @@ FAMILY = f"{PLAIN}, sans-serif"
 _STRUCK = ' text-decoration="line-through"'
 
 
-def draw(view: DayView) -> str:
+def draw(view: DayView | WeekBars) -> str:
     """Return the picture as an SVG text; its title is the text alternative."""
     with speak(view.language):
-        return render_svg(lay_out(view), describe(view))
+        scene = lay_out_week(view) if isinstance(view, WeekBars) else lay_out(view)
+        return render_svg(scene, describe(view))
 
 
 def render_svg(scene: Scene, words: str) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time
 from typing import Literal
 
 from fateforger.planning.plan import ET
-from fateforger.session.cards import DayView, Meeting, PlannedBlock
+from fateforger.session.cards import DayView, Meeting, PlannedBlock, WeekBars
 from fateforger.text import (
     NO_TITLE,
     capitalize,
@@ -79,14 +79,14 @@ def _classify_change(old: PlannedBlock, new: PlannedBlock) -> Change | None:
     return "renamed" if (old.title, old.kind) != (new.title, new.kind) else None
 
 
-def describe(view: DayView, limit: int | None = None) -> str:
-    """Describe the day: one sentence for the day, each block and meeting, and each removed block.
+def describe(view: DayView | WeekBars, limit: int | None = None) -> str:
+    """Describe a week by its days, or a day: one sentence for it, each block and meeting, and each removed block.
 
     Blocks and meetings are in time order. With a ``limit`` of characters, sentences at the end are left out and
     counted.
     """
     with speak(view.language):
-        return _describe(view, limit)
+        return _describe_week(view, limit) if isinstance(view, WeekBars) else _describe(view, limit)
 
 
 def _describe(view: DayView, limit: int | None) -> str:
@@ -99,6 +99,20 @@ def _describe(view: DayView, limit: int | None) -> str:
         for b in changes.removed
     ]
     return _fit_to_limit(_day(view), [*(sentence for _, sentence in entries), *removed], limit)
+
+
+def _describe_week(week: WeekBars, limit: int | None) -> str:
+    sentences = [
+        _(
+            "{day}: {done} done, {moved} moved, {left} left open.",
+            day=day_name(day.date),
+            done=length_words(day.done),
+            moved=length_words(day.moved),
+            left=length_words(day.left),
+        )
+        for day in week.days
+    ]
+    return _fit_to_limit(_("Your week."), sentences, limit)
 
 
 def day_name(day: date) -> str:

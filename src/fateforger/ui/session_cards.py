@@ -246,12 +246,12 @@ def home_card(
     sessions: Sequence[Session],
     queue: Sequence[Part] = (),
     spoken: PersonLanguage | None = None,
-    agents: Sequence[Part] = (),
+    others: Sequence[Part] = (),
 ) -> Card:
     """Return the App Home: start button, sessions (most recent first), queue, and controls for the person's data.
 
-    ``agents`` is the log of other agents. ``spoken`` is the language in which the person is answered, as far as it can
-    be chosen.
+    ``others`` are the log of other agents and what is sent by itself. ``spoken`` is the language in which the person is
+    answered, as far as it can be chosen.
     """
     parts: list[Part] = [
         Heading(text=_("Your days")),
@@ -264,7 +264,7 @@ def home_card(
     latest = _("Last: {day}.", day=day_words(sessions[0].date)) if sessions else ""
     choice = () if spoken is None else _build_language_choice(spoken)
     return Card(
-        text=join_sentences(_("Plan a day."), latest), parts=(*parts, *queue, *agents, *choice, *build_own_data())
+        text=join_sentences(_("Plan a day."), latest), parts=(*parts, *queue, *others, *choice, *build_own_data())
     )
 
 

@@ -269,6 +269,8 @@ INDEXING = Timer("indexing", seconds=5.0)
 WAITING_TASKS = Timer("waiting tasks", seconds=20.0)
 CLOSING = Timer("closing", seconds=900.0)
 MISSED_DAYS = Timer("missed days", seconds=900.0)
+RITUALS = Timer("rituals", seconds=15.0)
+"""Messages by themselves are late by a round at most."""
 TIDYING = Timer("tidying", seconds=900.0)
 WATCHING = Timer("watching", seconds=60.0)
 
@@ -332,6 +334,7 @@ LANES: tuple[Row, ...] = (
     WAITING_TASKS,
     CLOSING,
     MISSED_DAYS,
+    RITUALS,
     TIDYING,
     WATCHING,
 )

@@ -22,6 +22,7 @@ from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.background_updates import Improver
+from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.calendars import Calendars, Submitter
 from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.durations import DurationService
@@ -33,7 +34,8 @@ from fateforger.conversation.queue.execution import check_waiting_tasks
 from fateforger.conversation.queue.leftovers import return_leftovers
 from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
-from fateforger.conversation.queue.work import Tools
+from fateforger.conversation.queue.work import PlannedTasks, Tools
+from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.task_offers import ExternalTaskList
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
 from fateforger.memory.ports import Constraints, Finder
@@ -115,6 +117,7 @@ class House:
     memory: MemoryService = field(init=False)
     check_waiting_tasks: Callable[[], Awaitable[None]] = field(init=False)
     outside: ExternalTaskList | None = field(init=False)
+    rituals: RitualService = field(init=False)
 
     def __post_init__(self) -> None:
         self.restart()
@@ -153,6 +156,10 @@ class House:
         self.reminders = build_reminder_handler(tools)
         self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock)
         self.memory = memory
+        looker = Looker(OneCalendar(self.submitter), self.clock)
+        self.rituals = RitualService(
+            tools, self.store.rituals, looker, PlannedTasks(tools, EXECUTOR), self.calendar_write
+        )
         self.coordinator = self.build_coordinator(submitter=self.submitter)
 
     def build_coordinator(
@@ -165,6 +172,7 @@ class House:
             ownership=Ownership(self.store.owners, self.clock, named=None, page=(), real_slack=False),
             memory=self.memory,
             tasks=self.desk,
+            rituals=self.rituals,
             proposals=ProposalService(self.store.proposals, self.store.calls, self.store.jobs, self.clock),
             languages=self.languages,
             logbook=TurnLog(self.clock, self.kept),

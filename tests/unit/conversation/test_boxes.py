@@ -9,7 +9,7 @@ from tests.unit.conversation.person import MORNING, House, Person
 from tests.unit.conversation.queue.desk import Desk, buttons
 
 from fateforger.planning.plan import resolve
-from fateforger.session.cards import Picture
+from fateforger.session.cards import DayView, Picture
 from fateforger.session.model import Session
 from fateforger.tasks.task import TaskState
 from fateforger.ui.font_metrics import split_by_font
@@ -153,6 +153,7 @@ async def test_the_picture_says_what_is_done_in_letters_that_it_has(anna: Person
     await to_box(anna)
     await anna.press("☐ Bank")
     (view,) = [part.day for part in anna.card.parts if isinstance(part, Picture)]
+    assert isinstance(view, DayView)
     (box,) = [block.title for block in view.blocks if block.title.startswith("Small tasks")]
     assert box == "Small tasks: Bank (done), Expenses, Train"
     assert "" not in {family for family, _ in split_by_font(box)}

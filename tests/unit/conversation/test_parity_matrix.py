@@ -25,13 +25,15 @@ from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.queue_requests import OpenPlan, OutsideContext
 from fateforger.conversation.queue.dispatch import route_request
 from fateforger.conversation.queue.service import FORMS as QUEUE_FORMS
+from fateforger.conversation.rituals.settings import FORM as RITUAL_FORM
+from fateforger.memory.vocabulary import Weekday
 from fateforger.planning.task_details import change_details
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Controls
 from fateforger.session.commands import ACTIONS, SessionCommand, read_click
 from fateforger.session.commands.thread import Opening, RequestWork, TimeboxingUserReply
 from fateforger.session.messages import RecentTalk
-from fateforger.session.queue_commands import QueueCommand, QueueCommandBase
+from fateforger.session.queue_commands import ChangeRituals, QueueCommand, QueueCommandBase, RitualChange
 from fateforger.session.recall import nameable_constraints
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.durations import Estimate
@@ -73,6 +75,8 @@ QUEUE: Mapping[str, tuple[str, Any, Answer]] = {
     "queue.do.stop": ("ff-2", None, wanting("stop", number=2)),
     "week.plan": ("", None, wanting("week")),
     "queue.refine": ("", None, wanting("refine")),
+    "ritual.stop": ("morning", None, wanting("rituals", ritual={"off": ["morning"]})),
+    "week.review": ("", None, wanting("review")),
     "duration.forget": ("deep report", None, wanting("duration", number=1)),
     "duration.correct": ("", "150 deep report", wanting("duration", number=1, percent=150)),
     "language.choose": ("", "nl", wanting("language", speak="nl")),
@@ -85,8 +89,17 @@ OF_A_CARD = {
     "queue.refine.next": "ff-1",
     "queue.refine.end": "ff-1",
     "queue.missed.undo": "s1",
+    "ritual.anyway": '{"morning":"06:30:00","quiet_until":"06:30:00"}',
+    "ritual.begin": "2026-03-02",
+    "ritual.not_today": "2026-03-02",
+    "ritual.tick": '{"session":"s1","task":"t1"}',
+    "ritual.untick": '{"session":"s1","task":"t1"}',
+    "ritual.close": "s1",
+    "ritual.close_for_tomorrow": "s1",
+    "ritual.reopen": "s1",
+    "week.advice": '{"task":"t1","title":"Taxes","minutes":60,"date":"2026-03-09","start":"09:00:00"}',
 }
-"""Controls that only their card knows, of a drafted week or a task in focus; words press the button of the last card."""
+"""Controls that only their card knows, of a week, a day or a task in focus; words press the button of the last card."""
 QUEUE_ELSEWHERE = {
     "queue.do.retry": "“try it again” is the same wish as queue.retry, which answers with a card",
     "queue.page": "words show the whole queue; nobody has to turn its pages",
@@ -130,7 +143,7 @@ FORMS_IN_WORDS = {
     "queue_remind": "work of the kind remind", "queue_time": "time", "queue_done": "done, with complete",
     "rules": "memory: what do you know", "rule": "memory: change", "rule_new": "memory: remember",
     "rule_day": "memory: remember, with a rule for the order of the day", "policy": "memory: remember, with a slot",
-    "routine": "memory: remember, with the slot of a routine",
+    "routine": "memory: remember, with the slot of a routine", "rituals": "rituals, with what is to be different",
 }  # fmt: skip
 FORMS_WITHOUT_WORDS = {
     "queue_parts": "a model proposes the parts itself; the form is for those who have none",
@@ -272,6 +285,25 @@ async def test_each_form_of_the_queue_can_be_said_everywhere(
         assert {name: given["spec"][name] for name in spec} == spec
 
 
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ({"morning": "07:30"}, RitualChange(morning=time(7, 30))),
+        ({"off": ["morning", "shutdown", "review"]}, RitualChange(off=("morning", "shutdown", "review"))),
+        ({"quiet_from": "20:00"}, RitualChange(quiet_from=time(20))),
+        ({"at_end": True, "review": True, "days": ["MO"]}, RitualChange(at_end=True, review=True, days=(Weekday.MO,))),
+        ({}, RitualChange()),
+    ],
+)
+async def test_the_form_of_messages_by_themselves_can_be_said_everywhere(said: Answer, change: RitualChange) -> None:
+    for command in (
+        await say_outside(wanting("rituals", ritual=said)),
+        await say_in_thread(wanting("rituals", ritual=said)),
+    ):
+        assert isinstance(command, ChangeRituals)
+        assert command.change == change
+
+
 async def test_each_form_of_rules_is_a_wish_about_memory() -> None:
     """What its fields hold is what ``test_memory_words`` and ``test_policy_words`` say in words."""
     outside = REPLY.model_copy(update={"session_id": ""})
@@ -300,7 +332,7 @@ def test_no_control_is_without_words() -> None:
     assert of_plan == said_first | NO_PLAN_YET | NO_CARD_YET
     assert not said_first & (NO_PLAN_YET | NO_CARD_YET)
     assert ACTIONS.keys() - of_plan == QUEUE.keys() | OF_A_CARD.keys() | QUEUE_ELSEWHERE.keys()
-    forms = {*RULES, *QUEUE_FORMS}
+    forms = {*RULES, *QUEUE_FORMS, RITUAL_FORM}
     assert forms == FORMS_IN_WORDS.keys() | FORMS_WITHOUT_WORDS.keys()
     assert {f"form.{name}" for name in SESSION_FORMS} - said_in_thread == set()
     elsewhere = {f"form.{name}" for name in forms} | ACTIONS.keys()

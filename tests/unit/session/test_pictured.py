@@ -7,7 +7,7 @@ from datetime import time
 import pytest
 from tests.unit.conversation.sessions import at, event, planned, session, task
 
-from fateforger.session.cards import Picture
+from fateforger.session.cards import DayView, Picture
 from fateforger.session.commands.plan import EditBlock
 from fateforger.session.edits import apply_edit
 from fateforger.session.messages import CHANGE, Notice
@@ -31,30 +31,37 @@ def moved() -> Session:
     return before.with_planning(plan=change.after).with_sync(refine_undo=(step,)).say(change.sentence, code=CHANGE)
 
 
+def view(now: Session, *, changed: bool = False) -> DayView:
+    """The day of its one picture."""
+    (shown,) = picture(now, changed=changed)
+    assert isinstance(shown.day, DayView)
+    return shown.day
+
+
 def test_the_day_with_its_meetings_in_its_frame() -> None:
     now = planned(TimeboxingStage.SKELETON, task("Report", 60), events=(event("Standup", "10:00", "10:30"),))
-    (shown,) = picture(now)
-    assert (shown.day.start, shown.day.end) == (at("09:00"), at("18:00"))
-    assert [(meeting.title, meeting.start) for meeting in shown.day.meetings] == [("Standup", at("10:00"))]
+    shown = view(now)
+    assert (shown.start, shown.end) == (at("09:00"), at("18:00"))
+    assert [(meeting.title, meeting.start) for meeting in shown.meetings] == [("Standup", at("10:00"))]
     assert now.planning.plan is not None
-    assert {block.key for block in shown.day.blocks} == {block.key for block in now.planning.plan.events}
-    assert shown.day.before is None
+    assert {block.key for block in shown.blocks} == {block.key for block in now.planning.plan.events}
+    assert shown.before is None
     assert picture(session()) == ()
 
 
 def test_a_frame_that_cannot_be_is_left_out() -> None:
     wrong = FrameFacts(day_start=time(14, 0), day_end=time(13, 0))
-    (shown,) = picture(planned(TimeboxingStage.SKELETON).with_day(frame=wrong))
-    assert (shown.day.start, shown.day.end) == (None, None)
+    shown = view(planned(TimeboxingStage.SKELETON).with_day(frame=wrong))
+    assert (shown.start, shown.end) == (None, None)
 
 
 def test_what_the_last_turn_changed_is_shown_while_the_card_says_so() -> None:
     now = moved()
-    (shown,) = picture(now, changed=True)
-    assert list(changes_of(shown.day).of.values()) == ["moved"]
+    shown = view(now, changed=True)
+    assert list(changes_of(shown).of.values()) == ["moved"]
     for later in (None, Notice(lines=now.notice_lines), Notice(lines=now.notice_lines, refused=True, code=CHANGE)):
-        (plain,) = picture(now.with_thread(notice=later), changed=True)
-        assert plain.day.before is None
+        plain = view(now.with_thread(notice=later), changed=True)
+        assert plain.before is None
     assert picture(now) == picture(now.with_thread(notice=None), changed=True)
 
 

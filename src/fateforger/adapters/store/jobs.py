@@ -137,6 +137,10 @@ class SqlJobs:
             self._wakeups.announce(job.lane)
         return accepted
 
+    def announce(self, lane: str) -> None:
+        """Tell the workers of this process about a job that another transaction has accepted."""
+        self._wakeups.announce(lane)
+
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         return await self._database.read(lambda connection: _find_unfinished(connection, lane, dedupe))
 

@@ -46,6 +46,7 @@ from fateforger.adapters.store.durations import DURATION
 from fateforger.adapters.store.jobs import JOB, RECEIPT
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
 from fateforger.adapters.store.languages import LANGUAGE
+from fateforger.adapters.store.rituals import RITUAL, RITUAL_MARK, find_settings
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
 from fateforger.adapters.store.tables import Base, Instant, table
 from fateforger.adapters.store.talks import TALK
@@ -106,13 +107,17 @@ class Names:
 
 
 def collect_names(
-    user_id: str, sessions: Mapping[str, tuple[str, str | None]], proposals: Mapping[str, str | None]
+    user_id: str,
+    sessions: Mapping[str, tuple[str, str | None]],
+    proposals: Mapping[str, str | None],
+    rituals: Collection[str],
 ) -> Names:
     """Return the names of a person.
 
     ``sessions`` gives channel and thread of each session, ``proposals`` the channel of each proposal's card.
+    ``rituals`` are the channels of messages that the bot sends by itself.
     """
-    channels = {*(channel for channel, _ in sessions.values()), *(filter(None, proposals.values()))}
+    channels = {*(channel for channel, _ in sessions.values()), *(filter(None, proposals.values())), *rituals}
     return Names(
         user_id=user_id,
         sessions=frozenset(sessions),
@@ -219,7 +224,20 @@ def find_journal_share(
 CALL, RATING = table(AgentCall), table(FeedbackRow)
 
 _DOCUMENTS = frozenset(
-    {"session", "message", "payload", "plan", "context", "op", "observed", "head", "task", "proposal", "record"}
+    {
+        "session",
+        "message",
+        "payload",
+        "plan",
+        "context",
+        "op",
+        "observed",
+        "head",
+        "task",
+        "proposal",
+        "record",
+        "settings",
+    }
 )
 """Columns that hold JSON texts."""
 _WITHHELD = frozenset({"token_hash", "code_hash", "code_salt", "closed_for", "secret"})
@@ -250,8 +268,9 @@ def find_shares(
     mine = select(PROPOSAL.c.id, PROPOSAL.c.channel).where(PROPOSAL.c.user_id == user_id)
     proposals = {row.id: row.channel for row in connection.execute(mine)}
     owners = {row.id: row.user_id for row in every}
+    rituals = [settings.channel for settings in find_settings(connection, user_id)]
     journal = find_journal_share(connection, user_id, owners, calendar=calendar, now=now)
-    jobs = find_job_share(connection, collect_names(user_id, sessions, proposals), now=now)
+    jobs = find_job_share(connection, collect_names(user_id, sessions, proposals, rituals), now=now)
     return tuple(_iter_shares(user_id, tuple(sessions), journal, jobs))
 
 
@@ -282,6 +301,8 @@ def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare,
     yield Share("connection", CONNECTION, (CONNECTION.c.user_id == user_id,))
     yield Share("language", LANGUAGE, (LANGUAGE.c.user_id == user_id,))
     yield Share("talk", TALK, (TALK.c.user_id == user_id,))
+    yield Share("rituals", RITUAL, (RITUAL.c.user_id == user_id,))
+    yield Share("ritual_marks", RITUAL_MARK, (RITUAL_MARK.c.user_id == user_id,))
 
 
 def _match_calendars(of: Table, journal: JournalShare) -> tuple[ColumnElement[bool], ...]:

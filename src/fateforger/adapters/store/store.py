@@ -13,6 +13,7 @@ from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.languages import SqlLanguages
 from fateforger.adapters.store.people import SqlPeople
+from fateforger.adapters.store.rituals import SqlRituals
 from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
 from fateforger.adapters.store.tables import Base
 from fateforger.adapters.store.talks import SqlTalks
@@ -43,6 +44,7 @@ class Store:
         self.people = SqlPeople(database)
         self.languages = SqlLanguages(database)
         self.talks = SqlTalks(database)
+        self.rituals = SqlRituals(database, self.jobs)
         self.quota = SqlQuota(database)
         self.owners = SqlOwners(database)
 

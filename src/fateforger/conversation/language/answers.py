@@ -33,7 +33,7 @@ from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BestTime
 from fateforger.session.commands import SessionCommand
 from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, MOST_GOAL, MOST_GOALS
-from fateforger.session.queue_commands import QueueCommand
+from fateforger.session.queue_commands import QueueCommand, RitualKind
 from fateforger.tasks.intent import HydratedMessage, Purpose, Urgency
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
@@ -296,6 +296,20 @@ class StartWords(DayWords, _StartKind):
     language: LanguageCode | None = None
 
 
+class RitualWords(BaseModel):
+    """What a message says of the messages that the bot sends by itself. What it does not speak of stays as it is."""
+
+    model_config = _CLOSED
+    morning: Clock | None = None
+    shutdown: Clock | None = None
+    at_end: bool = False
+    review: bool = False
+    off: tuple[RitualKind, ...] = ()
+    days: tuple[Weekday, ...] = ()
+    quiet_from: Clock | None = None
+    quiet_until: Clock | None = None
+
+
 class QueueWords(BaseModel):
     """What a message wants of the queue, the week or the last card, ``number`` of which task, row or button; ``answer``
     is for the person. ``rest`` is the part of the message that wants something besides.
@@ -306,6 +320,7 @@ class QueueWords(BaseModel):
     changes: bool = False
     number: int | None = None
     work: WorkWords | None = None
+    ritual: RitualWords | None = None
     complete: bool = False
     """All that the task needs to be done is so."""
     percent: int | None = None

@@ -43,16 +43,16 @@ VERSIONS: Mapping[str, int] = {
     "ask": 9,
     "compare": 1,
     "date": 11,
-    "decide": 12,
+    "decide": 13,
     "decompose": 4,
     "draft": 8,
     "facts": 13,
     "memory": 14,
     "patch": 16,
-    "queue": 1,
+    "queue": 2,
     "replan": 10,
     "rules": 10,
-    "start": 14,
+    "start": 15,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fateforger.conversation.language.answers import QueueWords, StartWords, WorkWords
+from fateforger.conversation.language.answers import QueueWords, RitualWords, StartWords, WorkWords
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
 from fateforger.conversation.language.tables import LONGEST_TEXT, Table, clock_facts, day_facts, list_upcoming_days
@@ -29,6 +29,7 @@ from fateforger.session.messages import RecentTalk
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import (
     BlockTimeFor,
+    ChangeRituals,
     ChangeTask,
     ChooseLanguage,
     CorrectDuration,
@@ -36,7 +37,9 @@ from fateforger.session.queue_commands import (
     ForgetDuration,
     MoveTask,
     QueueCommand,
+    ReviewWeek,
     ReviseTask,
+    RitualChange,
     SettleTask,
     TickTask,
 )
@@ -121,6 +124,10 @@ def read_request(
             return _choose_language(reply, words.speak)
         case Purpose.DURATION:
             return _correct_duration(reply, words, context)
+        case Purpose.RITUALS:
+            return _change_rituals(reply, words.ritual)
+        case Purpose.REVIEW:
+            return ReviewWeek(**_envelope(reply))
         case Purpose.TICK | Purpose.UNTICK:
             task, place = _get_meant(list(_iter_items(context.tasks)), words.number)
             done = words.wants is Purpose.TICK
@@ -220,6 +227,12 @@ def _choose_language(reply: TimeboxingUserReply, named: str | None) -> ChooseLan
     if code is None:
         raise BadInput(_(NO_SUCH_LANGUAGE))
     return ChooseLanguage(**_envelope(reply), language=code)
+
+
+def _change_rituals(reply: TimeboxingUserReply, words: RitualWords | None) -> ChangeRituals:
+    said = {} if words is None else words.model_dump()
+    given = {name: value for name, value in said.items() if value not in (None, False, ())}
+    return ChangeRituals(**_envelope(reply), change=RitualChange(**given))
 
 
 def _correct_duration(reply: TimeboxingUserReply, words: QueueWords, context: OutsideContext) -> QueueCommand:

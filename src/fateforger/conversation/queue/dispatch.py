@@ -19,6 +19,7 @@ from fateforger.session.queue_commands import (
     QueueCommand,
     RefineTasks,
     RemindTask,
+    ReviewWeek,
     SettleTask,
     ShowTasks,
     WeekSpan,
@@ -70,6 +71,7 @@ UNKNOWN = mark_message(
 )
 NOT_A_WEEK = mark_message(
     "`{week}` plans the next five working days, `{week} this` the rest of this week, `{week} next` the next one."
+    " `{week} review` looks back on this one."
 )
 NOT_A_TASK = mark_message(
     "I can read a task's id like this: `{pull} ff-4k7w9c`. "
@@ -183,6 +185,8 @@ def read_typed(typed: TypedCommand, about: Mapping[str, Any]) -> CardCommand:
             return ShowTasks(**about)
         case "/task-refine":
             return RefineTasks(**about)
+        case "/week" if typed.rest == "review":
+            return ReviewWeek(**about)
         case "/week":
             span = typed.rest or "coming"
             if span not in get_args(WeekSpan):

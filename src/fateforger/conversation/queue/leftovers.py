@@ -6,7 +6,7 @@ The plan of the next day still asks about it, by its id in the queue (decision 0
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 
 from fateforger.conversation.queue.cards import SHOW, build_reply
@@ -19,11 +19,11 @@ from fateforger.session.cards import Card, Prose, plain
 from fateforger.session.commands.base import mint_key
 from fateforger.session.day import day_words
 from fateforger.session.messages import RecentTalk
-from fateforger.session.model import OfferedInput, ReturnedTask, ReturnedWork, Session
+from fateforger.session.model import ReturnedTask, ReturnedWork, Session, Task
 from fateforger.session.open_work import LOOK_BACK, work_of_missed_day
 from fateforger.session.queue_commands import UndoReturn
 from fateforger.tasks.queue import NewTask
-from fateforger.tasks.task import ENDED, Origin, QueuedTask, TaskState, read_task_id
+from fateforger.tasks.task import ENDED, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, ngettext, quote_title, speak
 from fateforger.values import replace
@@ -56,40 +56,69 @@ async def return_leftovers(tools: Tools) -> None:
 
 
 async def _return(tools: Tools, session: Session, now: datetime) -> None:
-    others = await tools.sessions.of_user(session.user_id, limit=MOST_SESSIONS)
-    things = work_of_missed_day(session, others, now=now)
-    found = [await _put_into_queue(tools, session, each, now) for each in things]
-    returned = ReturnedWork(tasks=tuple(each for each in found if each is not None))
-    await tools.sessions.save(session.with_open_work(returned=returned), expected=session.version)
+    returned = await close_day(tools, session, now=now)
     if returned.tasks:
         talk = await tools.talks.of(session.user_id) or RecentTalk(at=now)
         told = tuple(dict.fromkeys((*talk.missed, session.id)))
         await tools.talks.keep(session.user_id, replace(talk, missed=told[-MOST_SESSIONS:]))
 
 
-async def _put_into_queue(tools: Tools, session: Session, thing: OfferedInput, now: datetime) -> ReturnedTask | None:
-    """Put one task into the queue; return ``None`` if it is over there."""
-    task, said = thing.task, _("Back from {day}, where it was left open.", day=day_words(session.date))
+async def close_day(tools: Tools, session: Session, *, now: datetime, day: date | None = None) -> ReturnedWork:
+    """Put the open work of a day into the queue as of an instant, kept for ``day`` if given, and record that.
+
+    Raises ``StoreError``; a repetition adds nothing.
+    """
+    others = await tools.sessions.of_user(session.user_id, limit=MOST_SESSIONS)
+    things = work_of_missed_day(session, others, now=now)
+    found = [await put_into_queue(tools, session, each.task, day=day) for each in things]
+    returned = ReturnedWork(tasks=tuple(each for each in found if each is not None))
+    await tools.sessions.save(session.with_open_work(returned=returned), expected=session.version)
+    return returned
+
+
+async def put_into_queue(tools: Tools, session: Session, task: Task, *, day: date | None = None) -> ReturnedTask | None:
+    """Put a task of a day into the queue, kept for ``day`` if given; return ``None`` if it is over there."""
+    said, now = _("Back from {day}, where it was left open.", day=day_words(session.date)), tools.clock.now()
     if read_task_id(task.id) == task.id:
-        change = partial(_activate, session=session, outcome=said)
+        change = partial(_activate, session=session, outcome=said, day=day)
         queued = await tools.tasks.change(session.user_id, task.id, change, now=now)
         if queued is None or queued.state in ENDED:
             return None
         return ReturnedTask(id=task.id, queued=task.id, added=False)
-    new = NewTask(to_spec(task, task.details), Origin(door="task", reference=day_words(session.date)))
+    details = task.details if day is None else task.details.move_to(day)
+    new = NewTask(to_spec(task, details), Origin(door="task", reference=day_words(session.date)))
     (queued,) = await tools.tasks.add(session.user_id, (new,), cause=mint_key("missed", session.id, task.id), now=now)
-    await tools.tasks.change(session.user_id, queued.id, partial(_explain, outcome=said), now=now)
+    change = partial(_explain, session=session, spec=new.spec, outcome=said)
+    await tools.tasks.change(session.user_id, queued.id, change, now=now)
     return ReturnedTask(id=task.id, queued=queued.id, added=True)
 
 
-def _activate(task: QueuedTask, session: Session, outcome: str) -> QueuedTask:
+def _activate(task: QueuedTask, session: Session, outcome: str, day: date | None) -> QueuedTask:
     if task.state is not TaskState.WAITING or task.place != session.id:
         return task
-    return replace(task, state=TaskState.ACTIVE, outcome=outcome, place="")
+    spec = task.spec if day is None else replace(task.spec, details=task.spec.details.move_to(day))
+    return replace(task, spec=spec, state=TaskState.ACTIVE, outcome=outcome, place="")
 
 
-def _explain(task: QueuedTask, outcome: str) -> QueuedTask:
+def _explain(task: QueuedTask, session: Session, spec: TaskSpec, outcome: str) -> QueuedTask:
+    """Return a task that was added, with the reason; one that an undo has taken out is open again."""
+    if task.state is TaskState.STOPPED and task.place == session.id:
+        return replace(task, spec=spec, state=TaskState.ACTIVE, outcome=outcome, place="")
     return replace(task, outcome=outcome) if task.state is TaskState.ACTIVE else task
+
+
+async def reopen_day(tools: Tools, session: Session) -> Session:
+    """Take the open work of a closed day out of the queue, as far as it was not begun, and return the open day.
+
+    Raises ``StoreError``.
+    """
+    returned = session.open_work.returned or ReturnedWork()
+    planned = {task.id: task for task in (*session.day.inputs.tasks, *session.open_work.deferred)}
+    for each in returned.tasks:
+        change = partial(_take_out, session=session, added=each.added, planned=planned.get(each.id))
+        await tools.tasks.change(session.user_id, each.queued, change, now=tools.clock.now())
+    opened = session.with_open_work(returned=None)
+    return await tools.sessions.save(opened, expected=session.version)
 
 
 async def tell_returned(tools: Tools, user_id: str, card: Card) -> Card:
@@ -141,7 +170,12 @@ async def undo_return(tools: Tools, command: UndoReturn) -> Card:
     return build_reply(said, SHOW.localize())
 
 
-def _take_out(task: QueuedTask, session: Session, *, added: bool) -> QueuedTask:
+def _take_out(task: QueuedTask, session: Session, *, added: bool, planned: Task | None = None) -> QueuedTask:
+    """Return a task without what the end of its day changed; ``planned`` is the task as the day has it."""
     if task.state is not TaskState.ACTIVE:
         return task
-    return replace(task, state=TaskState.STOPPED, outcome="") if added else hand_over(task, session)
+    if added:
+        return replace(task, state=TaskState.STOPPED, outcome="", place=session.id)
+    if planned is not None:
+        task = replace(task, spec=replace(task.spec, details=task.spec.details.with_days_of(planned.details)))
+    return hand_over(task, session)

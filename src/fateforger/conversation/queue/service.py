@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import assert_never
@@ -89,11 +89,14 @@ from fateforger.session.queue_commands import (
     RefineTasks,
     RemindTask,
     ReviseTask,
+    RitualCommand,
     SettleTask,
     ShowTasks,
+    TaskCommand,
     TickTask,
     TurnQueue,
     UndoReturn,
+    WeekCommand,
     WriteParts,
 )
 from fateforger.session.tasks import describe_circle
@@ -208,6 +211,7 @@ class QueueService:
             "queue_remind": (build_remind_form, partial(read_reminder, tz=tools.tz)),
         }
         self._weeks: WeekPlanner | None = None
+        self._answer_ritual: Callable[[RitualCommand], Awaitable[Card]] | None = None
         self._pages: dict[str, int] = {}
         """The current page of each person in App Home."""
         self._said: dict[str, str] = {}
@@ -216,6 +220,10 @@ class QueueService:
     def plan_weeks(self, looker: Looker, memory: MemoryService, calendar_write: CalendarWrite) -> None:
         """Let people plan weeks, by what calendar and rules say of the days."""
         self._weeks = WeekPlanner(self._tools, self.planned, looker, memory, calendar_write)
+
+    def use_rituals(self, answer: Callable[[RitualCommand], Awaitable[Card]]) -> None:
+        """Answer what is about messages that the bot sends by itself with ``answer``."""
+        self._answer_ritual = answer
 
     async def carry_out(self, command: CardCommand | HomeCommand) -> None:
         """Carry out a command, once, and send the answer to its origin; App Home updates itself."""
@@ -340,7 +348,14 @@ class QueueService:
         queue = build_queue_parts(tasks, today=today, page=page, said=plain(said, LONGEST_SENTENCE))
         return (*queue, *list_durations(estimates))
 
-    async def _answer(self, command: CardCommand) -> Card:  # noqa: C901  one line per kind of command
+    async def _answer(self, command: CardCommand) -> Card:
+        if not isinstance(command, RitualCommand):
+            return await self._answer_about_tasks(command)
+        if self._answer_ritual is None:
+            raise InternalError("Messages by themselves are answered once the coordinator is built.")
+        return await self._answer_ritual(command)
+
+    async def _answer_about_tasks(self, command: TaskCommand | WeekCommand) -> Card:  # noqa: C901  one line per kind
         match command:
             case EnqueueTask():
                 return await self._add(command)
@@ -382,7 +397,7 @@ class QueueService:
     async def is_carried_out(self, command: QueueCommand) -> bool:
         """Check whether the answer to a command is already queued."""
         everything = await self._tools.tasks.of(command.user_id, ended=True)
-        return isinstance(command, ShowTasks | EnqueueTask | RefineTasks | UndoReturn) or any(
+        return isinstance(command, ShowTasks | EnqueueTask | RefineTasks | UndoReturn | RitualCommand) or any(
             command.command_id in task.handled for task in everything
         )
 

@@ -1,0 +1,179 @@
+"""The choices of a person about these messages, and the instants at which they are due. Pure.
+
+A message belongs to a date of the person's calendar, so a day on which the clocks change has one of each kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from fateforger.memory.vocabulary import WEEK, Weekday
+from fateforger.planning.timing import instant_of, zone
+from fateforger.session.queue_commands import RitualChange, RitualKind
+from fateforger.values import replace
+
+WORKDAYS = WEEK[:5]
+NUMBERS: Mapping[Weekday, int] = {day: number for number, day in enumerate(WEEK)}
+"""Days of the week as ``date.weekday()`` counts them."""
+QUIET_FROM, QUIET_UNTIL = time(20, 0), time(7, 0)
+MARGIN = timedelta(minutes=15)
+"""Time between a message that closes the day and the quiet hours after it."""
+USUAL_REVIEW = time(17, 0)
+"""Time of the review for a person whose days are not closed at a chosen time."""
+NOON = time(12, 0)
+LATE_MORNING = timedelta(hours=2)
+"""Time for which a morning message is useful that is due around noon."""
+LOOK_BACK = timedelta(days=7)
+"""Age up to which a message that was not sent is recorded as skipped."""
+
+
+class RitualSettings(BaseModel):
+    """The choices of a person. Each kind is off until they turn it on.
+
+    ``shutdown`` is a time; with ``at_end`` it is the end of the day's frame instead. A review comes on the last of the
+    ``days`` of a week. In the quiet hours nothing is sent. ``since`` is the instant of the last change: what was due
+    before is not sent any more. ``channel`` is that of their direct messages, ``tz`` their zone. ``version`` is counted
+    by the store.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    user_id: str
+    morning: time | None = None
+    shutdown: time | None = None
+    at_end: bool = False
+    review: bool = False
+    days: tuple[Weekday, ...] = WORKDAYS
+    quiet_from: time = QUIET_FROM
+    quiet_until: time = QUIET_UNTIL
+    channel: str
+    tz: str
+    since: AwareDatetime
+    version: int = 0
+
+    @property
+    def kinds(self) -> tuple[RitualKind, ...]:
+        """The kinds that are on."""
+        on: Mapping[RitualKind, bool] = {
+            "morning": self.morning is not None,
+            "shutdown": self.shutdown is not None or self.at_end,
+            "review": self.review,
+        }
+        return tuple(kind for kind, wanted in on.items() if wanted)
+
+    def is_quiet(self, clock: time) -> bool:
+        """Check whether a time of day is in the quiet hours."""
+        if self.quiet_from <= self.quiet_until:
+            return self.quiet_from <= clock < self.quiet_until
+        return clock >= self.quiet_from or clock < self.quiet_until
+
+    def with_change(self, change: RitualChange, now: datetime) -> RitualSettings:
+        """Return the settings after a change that takes effect at an instant."""
+        given = {name: value for name, value in change.model_dump(exclude={"off"}).items() if value is not None}
+        if change.shutdown is not None:
+            given["at_end"] = False
+        if change.at_end:
+            given["shutdown"] = None
+        for kind in change.off:
+            given |= _OFF[kind]
+        return RitualSettings.model_validate({**self.model_dump(), **given, "since": now})
+
+    def find_quiet_times(self) -> tuple[time, ...]:
+        """Return the chosen times that are in the quiet hours."""
+        chosen = (self.morning, self.shutdown)
+        return tuple(clock for clock in chosen if clock is not None and self.is_quiet(clock))
+
+    def make_room(self) -> RitualChange:
+        """Return the change of the quiet hours that leaves out the chosen times."""
+        change = RitualChange()
+        if self.morning is not None and self.is_quiet(self.morning):
+            change = replace(change, quiet_until=self.morning)
+        if self.shutdown is not None and self.is_quiet(self.shutdown):
+            change = replace(change, quiet_from=_shift(self.shutdown, MARGIN))
+        return change
+
+
+_OFF: Mapping[RitualKind, Mapping[str, object]] = {
+    "morning": {"morning": None},
+    "shutdown": {"shutdown": None, "at_end": False},
+    "review": {"review": False},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A message of a date, due at an instant. ``until`` is the instant from which on it is of no use."""
+
+    kind: RitualKind
+    day: date
+    at: datetime
+    until: datetime
+
+
+def first_instant(day: date, clock: time, tz: ZoneInfo) -> datetime:
+    """Return the instant of a local time, in UTC.
+
+    A time that happens twice means the first one; one that the clocks skip, the next moment that exists.
+    """
+    local = datetime.combine(day, clock)
+    at = instant_of(local, tz)
+    if at.replace(tzinfo=None, fold=0) == local:
+        return at.astimezone(UTC)
+    after = at.utcoffset()
+    first, last = local.replace(tzinfo=tz, fold=1).astimezone(UTC), at.astimezone(UTC)
+    while last - first > timedelta(seconds=1):
+        middle = first + (last - first) / 2
+        first, last = (first, middle) if middle.astimezone(tz).utcoffset() == after else (middle, last)
+    return last.replace(microsecond=0)
+
+
+def list_due(settings: RitualSettings, ends: Mapping[date, datetime], now: datetime) -> Iterator[Due]:
+    """Yield what was due up to an instant, the earliest day first, as far back as it is recorded.
+
+    ``ends`` are the instants at which the frames of planned days end.
+    """
+    tz, start = zone(settings.tz), max(settings.since, now - LOOK_BACK)
+    day, last = start.astimezone(tz).date() - timedelta(days=1), now.astimezone(tz).date() + timedelta(days=1)
+    while day <= last:
+        found = (_find_due(settings, kind, day, ends.get(day), tz) for kind in settings.kinds)
+        yield from (due for due in found if due is not None and start < due.at <= now)
+        day += timedelta(days=1)
+
+
+def _find_due(settings: RitualSettings, kind: RitualKind, day: date, end: datetime | None, tz: ZoneInfo) -> Due | None:
+    """Return the message of a kind for a date, if the person wants one then."""
+    chosen = [NUMBERS[each] for each in settings.days]
+    if day.weekday() not in chosen or (kind == "review" and day.weekday() != max(chosen)):
+        return None
+    if kind == "morning":
+        if settings.morning is None:
+            return None
+        at = first_instant(day, settings.morning, tz)
+        return Due(kind, day, at, max(first_instant(day, NOON, tz), at + LATE_MORNING))
+    next_day = first_instant(day + timedelta(days=1), time(0), tz)
+    if settings.at_end and end is not None:
+        at = min(end.astimezone(UTC), _last_before_quiet(settings, day, tz))
+    elif settings.at_end and kind == "shutdown":
+        return None
+    else:
+        at = first_instant(day, settings.shutdown or USUAL_REVIEW, tz)
+    return Due(kind, day, at, next_day) if at < next_day else None
+
+
+def _last_before_quiet(settings: RitualSettings, day: date, tz: ZoneInfo) -> datetime:
+    """Return the latest instant for a message at the end of a day."""
+    if settings.quiet_from == settings.quiet_until:
+        return first_instant(day + timedelta(days=1), time(0), tz) - MARGIN
+    begins = day if settings.quiet_from > NOON else day + timedelta(days=1)
+    return (
+        min(first_instant(begins, settings.quiet_from, tz), first_instant(day + timedelta(days=1), time(0), tz))
+        - MARGIN
+    )
+
+
+def _shift(clock: time, by: timedelta) -> time:
+    return (datetime.combine(date.min, clock) + by).time()

@@ -1,0 +1,67 @@
+"""The store of messages at chosen times: one mark for each, in one commit with its job."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+import pytest
+from tests.contracts.stores import KINDS, two_stores
+
+from fateforger.adapters.store.store import Store
+from fateforger.conversation.rituals.schedule import Due, RitualSettings
+from fateforger.ports.jobs import NewJob
+from fateforger.values import replace
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+DAY = date(2026, 3, 2)
+DUE = Due("morning", DAY, NOON, NOON + timedelta(hours=1))
+JOB = NewJob("letter", "D1 None", "ritual/U1/morning", {"card": "Good morning"})
+FIRST = RitualSettings(user_id="U1", channel="D1", tz="Europe/Amsterdam", since=NOON, morning=time(9))
+Both = tuple[Store, Store]
+
+
+@pytest.fixture(params=KINDS)
+async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
+    async with two_stores(request, tmp_path) as stores:
+        yield stores
+
+
+async def test_a_choice_is_kept_and_its_versions_are_counted(both: Both) -> None:
+    one, other = both
+    assert await one.rituals.of("U1") is None
+    kept = await one.rituals.change("U1", lambda before: before or FIRST)
+    assert (kept, await other.rituals.of("U1")) == (replace(FIRST, version=1), kept)
+    later = await other.rituals.change("U1", lambda before: replace(before or FIRST, morning=None))
+    assert (later.version, later.morning) == (2, None)
+    await one.rituals.change("U2", lambda _before: replace(FIRST, user_id="U2"))
+    assert [each.user_id for each in await other.rituals.all()] == ["U1", "U2"]
+
+
+async def test_of_two_programs_one_sends(both: Both) -> None:
+    """S320: the job is there if and only if the mark is."""
+    one, other = both
+    kept = await one.rituals.change("U1", lambda _before: FIRST)
+    marked = await asyncio.gather(
+        *(store.rituals.mark(kept, DUE, "sent", now=NOON, job=replace(JOB, dedupe=JOB.dedupe + str(n)))
+          for n, store in enumerate((one, other, one)))
+    )  # fmt: skip
+    assert sorted(marked) == [False, False, True]
+    assert await other.rituals.find_marks("U1", DAY) == {("morning", DAY)}
+    assert await other.rituals.find_marks("U1", DAY + timedelta(days=1)) == frozenset()
+    assert await one.jobs.claim("letter", "w", now=NOON, lease_seconds=9) is not None
+    assert await other.jobs.claim("letter", "w2", now=NOON, lease_seconds=9) is None
+
+
+async def test_a_choice_that_has_changed_sends_nothing(both: Both) -> None:
+    """S320: whoever stops the messages gets none that was made before, and whoever was erased is not known again."""
+    one, other = both
+    kept = await one.rituals.change("U1", lambda _before: FIRST)
+    changed = await other.rituals.change("U1", lambda before: replace(before or FIRST, morning=None))
+    assert not await one.rituals.mark(kept, DUE, "sent", now=NOON, job=JOB)
+    await other.people.erase("U1", now=NOON)
+    assert not await one.rituals.mark(changed, DUE, "late", now=NOON)
+    assert await one.rituals.find_marks("U1", DAY) == frozenset()
+    assert await one.jobs.claim("letter", "w", now=NOON, lease_seconds=9) is None

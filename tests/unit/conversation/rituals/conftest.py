@@ -1,0 +1,12 @@
+"""A person who lets the bot write by itself."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.conversation.person import House
+from tests.unit.conversation.rituals.morning import Early
+
+
+@pytest.fixture
+def anna(house: House) -> Early:
+    return Early(house)
