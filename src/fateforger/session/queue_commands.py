@@ -19,8 +19,8 @@ from fateforger.tasks.task import Origin, TaskSpec
 from fateforger.tasks.transitions import TaskAction
 from fateforger.text import list_languages, mark_message
 
-TaskReply = Literal["done", "put_back", "approve", "retry", "open"]
-"""Reply about a task: done, wait again, try again, or the parts of a goal are right.
+TaskReply = Literal["done", "note", "put_back", "approve", "retry", "open"]
+"""Reply about a task: done, done so far, wait again, try again, or the parts of a goal are right.
 
 ``open`` only shows the task.
 """
@@ -91,8 +91,9 @@ class DoTaskNow(QueueCommandBase):
 class SettleTask(QueueCommandBase):
     """Record the person's reply about a task.
 
-    With ``done``, ``met`` are the positions of the criteria that they ticked, and ``did`` their steps in order, by
-    the names of the workflow's actions.
+    With ``done``, ``met`` are the positions of the criteria that they ticked. With ``done`` and ``note``, ``did`` are
+    their steps in order, by the names of the workflow's actions (``a+b`` does two at once), and ``so`` and ``not_so``
+    the states that hold and that do not, as they say.
     """
 
     done: ClassVar = CardAction("queue.done", "Done", read_target("task_id", word="done"))
@@ -105,6 +106,8 @@ class SettleTask(QueueCommandBase):
     word: TaskReply
     met: tuple[int, ...] = ()
     did: tuple[str, ...] = ()
+    so: tuple[str, ...] = ()
+    not_so: tuple[str, ...] = ()
 
 
 def _read_item(click: Click) -> Fields:

@@ -38,7 +38,7 @@ VERSIONS: Mapping[str, int] = {
     "patch": 14,
     "replan": 7,
     "rules": 9,
-    "start": 13,
+    "start": 14,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1

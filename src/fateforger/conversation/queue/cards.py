@@ -37,7 +37,6 @@ from fateforger.session.queue_commands import (
     TurnQueue,
 )
 from fateforger.tasks.queue import blockers, ready_tasks
-from fateforger.tasks.rules import rule_names, workflow_of
 from fateforger.tasks.task import (
     ENDED,
     PRIORITIES,
@@ -56,9 +55,11 @@ from fateforger.tasks.task import (
     priority_words,
 )
 from fateforger.tasks.transitions import possible_actions
+from fateforger.tasks.workflows import rule_names
 from fateforger.text import count_tasks, join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import tick_items
+from fateforger.workflow.definition import Workflow
 
 LISTED = 15
 LONGEST = 600
@@ -87,14 +88,14 @@ def build_missing_reply(task_id: str) -> Card:
     return build_reply(_("There is no task `{task_id}` in your queue.", task_id=task_id), SHOW.localize())
 
 
-def build_acknowledgment(task: QueuedTask) -> Card:
+def build_acknowledgment(task: QueuedTask, workflow: Workflow | None) -> Card:
     """Return the card for a task that was put into the queue: its name, its rules, and the next step (S155)."""
     title = format_title(task)
     text = _("I put {title} into your queue.", title=title)
     now = DoTaskNow.action.button(task.id)
     parts: list[Part] = [
         Prose(text=text),
-        Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
+        Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec, workflow))),
         Prose(text=_("Run `/pull {id}` to start it, or just go on; I keep it for you.", id=task.id)),
         Controls(items=(build_pull_button(task, _("Pull it now")), now, build_remind_button(task), SHOW.localize())),
         Note(text=_(MODES[task.mode])),
@@ -102,7 +103,7 @@ def build_acknowledgment(task: QueuedTask) -> Card:
     return Card(text=text, parts=tuple(parts))
 
 
-def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
+def list_facts(task_id: str, spec: TaskSpec, workflow: Workflow | None) -> tuple[str, ...]:
     """Return a task's id, kind, priority, workflow and rules, one line each."""
     lines = [
         f"`{task_id}`: {describe_kind(spec.work)}",
@@ -114,9 +115,9 @@ def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
         lines.append(_("Details: {details}", details=describe_details(spec.details)))
     if spec.project:
         lines.append(_("Project: {project}", project=plain(spec.project)))
-    if workflow_of(spec) is None:
+    if workflow is None:
         return (*lines, _("No rules apply to it"))
-    rules = "; ".join(plain(rule, 120) for rule in rule_names(spec))
+    rules = "; ".join(plain(rule, 120) for rule in rule_names(workflow))
     return (
         *lines,
         _("Rules: {workflow}", workflow=plain(spec.workflow)),
@@ -267,7 +268,8 @@ def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Cont
             pull = () if blockers(task, tasks) else (build_pull_button(task, _("Pull it now")),)
             return (*pull, SHOW.localize())
         case TaskState.RUNNING | TaskState.PAUSED:
-            return (SHOW.localize(),)
+            note = task.spec.workflow and task.state is TaskState.RUNNING
+            return (*((build_note_button(task),) if note else ()), SHOW.localize())
         case _:
             assert_never(task.state)
 
@@ -275,10 +277,10 @@ def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Cont
 def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
     match task.spec.work:
         case Do():
-            asks = bool(task.spec.acceptance_criteria) or workflow_of(task.spec) is not None
-            action = "form.queue_done" if asks else SettleTask.done.id
+            asks = bool(task.spec.acceptance_criteria or task.spec.workflow)
             return (
-                Button(label=_(SettleTask.done.label), action=action, target=task.id, style="primary"),
+                build_done_button(task) if asks else SettleTask.done.button(task.id, style="primary"),
+                *((build_note_button(task),) if task.spec.workflow else ()),
                 Button(label=_("Block time"), action="form.queue_time", target=task.id),
             )
         case ReviewConstraints():
@@ -297,6 +299,16 @@ def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tu
             return ()
         case _:
             assert_never(task.spec.work)
+
+
+def build_done_button(task: QueuedTask) -> Button:
+    """Return the button that opens the form in which the person says what was done for a task, and that it is done."""
+    return Button(label=_(SettleTask.done.label), action="form.queue_done", target=task.id, style="primary")
+
+
+def build_note_button(task: QueuedTask) -> Button:
+    """Return the button that opens the form in which the person notes what was done so far."""
+    return Button(label=_("Note a step"), action="form.queue_note", target=task.id)
 
 
 def describe_kind(work: Work) -> str:

@@ -23,8 +23,8 @@ from fateforger.session.queue_commands import (
 )
 from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.queue import NewTask
-from fateforger.tasks.rules import SEVERAL_STEPS, reason_for_queue
 from fateforger.tasks.task import Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
+from fateforger.tasks.workflows import SEVERAL_STEPS, reason_for_queue
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace

@@ -13,6 +13,7 @@ from tests.unit.conversation.queue.desk import DM, Desk, labels
 
 from fateforger.session.commands.thread import Opening
 from fateforger.tasks.task import BlockTime, Decompose, TaskState
+from fateforger.tasks.workflows import read_own
 
 Begin = Callable[..., Awaitable["Talk"]]
 
@@ -230,3 +231,41 @@ async def test_a_day_is_still_planned_by_the_same_question(talk: Begin) -> None:
     anna = await talk(opening(date="2026-03-03"))
     assert await anna.says("plan tomorrow") is True
     assert (len(await anna.house.store.sessions.of_user(ANNA)), await anna.tasks()) == (1, ())
+
+
+async def test_a_task_under_rules_is_done_in_words(talk: Begin) -> None:
+    """S136, S162: the steps and answers that the words name count; without them it is asked, and stays open."""
+    plan = ("write_test", "see_test_fail", "implement", "run_test", "refactor", "verify_tests", "commit")
+    anna = await talk(
+        wanting("done", number=1),
+        wanting("note", number=1, did=[3]),
+        wanting("note", number=1, did=[1, 2]),
+        wanting("done", number=1, did=[3, 4, 7]),
+    )
+    task = await anna.adds("Toggle", workflow="tdd-cycle")
+    await anna.pulls()
+    await anna.says("the toggle is done")
+    assert "Rule: The work is committed before it counts as done." in anna.words
+    await anna.says("I implemented it", "2.0")
+    assert "Rule: A test exists and fails before implementation begins." in anna.words
+    await anna.says("I wrote the test and saw it fail", "3.0")
+    assert "I noted that. Go on when you like." in anna.words
+    await anna.says("implemented, the test passes, committed: done", "4.0")
+    after = await anna.task(task.id)
+    done = ("claim_task", *plan[:4], "commit", "close_task")
+    assert (after.state, tuple(name for step in after.steps for name in step.do)) == (TaskState.DONE, done)
+    assert "steps[7]{number,step,of}:" in anna.model.prompts[0].user
+
+
+async def test_a_workflow_is_chosen_by_its_context(talk: Begin) -> None:
+    """S135: a model reads what each workflow is, is for and is not for, one's own among them; no other name counts."""
+    anna = await talk(work("Launch", workflow="launch", simple=False), work("Nap", workflow="sleeping"))
+    own = "workflow: launch\ndescription: Out it goes\ncontext: {applies_when: [releasing], not_when: [drafts]}\n"
+    anna.house.workflows = read_own({"launch": own})
+    anna.house.restart()
+    await anna.says("launch it")
+    await anna.says("nap", "2.0")
+    assert [task.spec.workflow for task in await anna.tasks()] == ["launch", ""]
+    shown = anna.model.prompts[0].user
+    assert "workflows[4]{name,is,for,not_for}:" in shown
+    assert "launch,Out it goes,releasing,drafts" in shown
