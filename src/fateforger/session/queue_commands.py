@@ -39,17 +39,27 @@ class QueueCommandBase(BaseModel):
     tz: str = ""
 
 
+def _read_spec(click: Click) -> Fields:
+    spec = TaskSpec.model_validate_json(click.target)
+    return {"spec": spec.model_dump(mode="json"), "origin": {"door": "slack"}}
+
+
 class EnqueueTask(QueueCommandBase):
     """Put a task into the queue.
 
     ``message_channel`` and ``message_ts`` name the message it was made from, if any. With ``reminds`` the person asked
-    to be reminded.
+    to be reminded, and with ``wants_time`` to be given time for it. A button carries the task as JSON.
     """
 
+    keep: ClassVar = CardAction("queue.keep", mark_message("Keep it as a task"), _read_spec)
+    keep_for_day: ClassVar = CardAction(
+        "queue.keep_time", mark_message("Find time for it"), lambda click: {**_read_spec(click), "wants_time": True}
+    )
     kind: Literal["enqueue_task"] = "enqueue_task"
     spec: TaskSpec
     origin: Origin
     reminds: bool = False
+    wants_time: bool = False
     message_channel: str = ""
     message_ts: str = ""
 

@@ -82,8 +82,11 @@ QUEUE: Mapping[str, tuple[str, Any, Answer]] = {
     "language.choose": ("", "nl", wanting("language", speak="nl")),
 }
 """Controls of the queue and App Home: their target and value, and what a model answers for the same words."""
-OF_A_CARD = {"week.all": WEEK, "week.open": WEEK.replace("}]}", '}],"chosen":"2026-03-03"}'), "week.drop": ""}
-"""Controls of a drafted week, which only its card knows; words press the button of the last card."""
+OF_A_CARD = {
+    "week.all": WEEK, "week.open": WEEK.replace("}]}", '}],"chosen":"2026-03-03"}'), "week.drop": "",
+    "queue.keep": '{"title":"Tea"}', "queue.keep_time": '{"title":"Tea"}',
+}  # fmt: skip
+"""Controls of what only their card knows, a drafted week or work that was not kept; words press the button of it."""
 QUEUE_ELSEWHERE = {
     "queue.do.retry": "“try it again” is the same wish as queue.retry, which answers with a card",
     "queue.page": "words show the whole queue; nobody has to turn its pages",

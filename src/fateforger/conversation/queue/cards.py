@@ -59,6 +59,7 @@ from fateforger.tasks.workflows import rule_names
 from fateforger.text import count_tasks, join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import tick_items
+from fateforger.values import replace
 from fateforger.workflow.definition import Workflow
 
 LISTED = 15
@@ -66,6 +67,9 @@ LONGEST = 600
 EMPTY = mark_message("Your queue is empty.")
 ADD = Button(label=mark_message("Add a task"), action="form.queue_add")
 SHOW = ShowTasks.action.constant()
+REVIEW_RULES = Button(
+    label=mark_message("Review all"), action="form.rules", target='{"status":"confirm"}', style="primary"
+)
 MODES = {
     "dispositor": mark_message("It waits in your queue; nothing was carried out."),
     "executor": mark_message("It was pulled from your queue."),
@@ -92,7 +96,8 @@ def build_acknowledgment(task: QueuedTask, workflow: Workflow | None) -> Card:
     """Return the card for a task that was put into the queue: its name, its rules, and the next step (S155)."""
     title = format_title(task)
     text = _("I put {title} into your queue.", title=title)
-    now = DoTaskNow.action.button(task.id)
+    ours = not isinstance(task.spec.work, Do | ReviewParts)
+    now = DoTaskNow.action.button(task.id) if ours else build_time_button(task)
     parts: list[Part] = [
         Prose(text=text),
         Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec, workflow))),
@@ -281,10 +286,10 @@ def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tu
             return (
                 build_done_button(task) if asks else SettleTask.done.button(task.id, style="primary"),
                 *((build_note_button(task),) if task.spec.workflow else ()),
-                Button(label=_("Block time"), action="form.queue_time", target=task.id),
+                build_time_button(task),
             )
         case ReviewConstraints():
-            return (Button(label=_("Review all"), action="form.rules", target='{"status":"confirm"}', style="primary"),)
+            return (REVIEW_RULES.localize(),)
         case ReviewParts():
             return (SettleTask.approve.button(task.id, style="primary"),)
         case Decompose():
@@ -304,6 +309,17 @@ def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tu
 def build_done_button(task: QueuedTask) -> Button:
     """Return the button that opens the form in which the person says what was done for a task, and that it is done."""
     return Button(label=_(SettleTask.done.label), action="form.queue_done", target=task.id, style="primary")
+
+
+def build_time_button(task: QueuedTask) -> Button:
+    """Return the button that opens the form that gives a task time in the plan of a day."""
+    return Button(label=_("Block time"), action="form.queue_time", target=task.id)
+
+
+def build_wanted_time(task: QueuedTask) -> Card:
+    """Return the card of a task that was kept and is to get time in a day."""
+    sentence = _("I put {title} into your queue. When shall it get its time?", title=format_title(task))
+    return build_reply(sentence, replace(build_time_button(task), style="primary"), SHOW.localize())
 
 
 def build_note_button(task: QueuedTask) -> Button:

@@ -10,17 +10,14 @@ from fateforger.conversation.queue.cards import (
     SHOW,
     build_done_button,
     build_missing_reply,
-    build_pull_button,
     build_reply,
     build_task_card,
-    describe_state,
-    format_title,
 )
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.forms import build_envelope, read_lines
 from fateforger.conversation.queue.step_forms import TaskRules
 from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mark_handled
-from fateforger.errors import BadInput, ModelError
+from fateforger.errors import BadInput
 from fateforger.session.boxes import tick_item
 from fateforger.session.cards import Card, Prose, plain
 from fateforger.session.day import local_today
@@ -33,7 +30,7 @@ from fateforger.session.forms import (
     TextField,
     TimeField,
 )
-from fateforger.session.queue_commands import BlockTimeFor, DoTaskNow, SettleTask, TickTask, WriteParts
+from fateforger.session.queue_commands import BlockTimeFor, SettleTask, TickTask, WriteParts
 from fateforger.tasks.gate import Report, Seen, complete_task, read_steps, record_steps
 from fateforger.tasks.parts import Part, Parts, lay_out_parts
 from fateforger.tasks.task import (
@@ -48,9 +45,9 @@ from fateforger.tasks.task import (
     TaskState,
 )
 from fateforger.tasks.transitions import reopen_task
-from fateforger.tasks.workflows import Workflows, reason_for_queue
+from fateforger.tasks.workflows import Workflows
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, quote_title
+from fateforger.text import quote_title
 from fateforger.ui.form_values import MAX_MINUTES, Filled
 from fateforger.values import replace
 from fateforger.workflow.definition import Workflow
@@ -191,72 +188,6 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
     except BadInput as error:
         return build_reply(error.message, SHOW.localize())
     return build_task_card(replace(task, outcome=carried.outcome), await read_queue(tools.tasks, command.user_id))
-
-
-UNTRACKED = mark_message("I go ahead right away. Note that this isn't tracked in your queue.")
-LOST = mark_message(
-    "I go ahead right away. Without the queue that means: no rule is checked, nobody can look up later what was done,"
-    " and it cannot be paused or put back."
-)
-YOURS = mark_message("It is yours to do, and I keep no list of it.")
-TAKEN_OUT = mark_message("It was done directly, without the queue.")
-_OPEN = frozenset({TaskState.ACTIVE, TaskState.PAUSED, TaskState.FAILED})
-
-
-async def do_now(tools: Tools, command: DoTaskNow) -> Card:
-    """Do a task at once and take it out of the queue, or explain why it should stay there and how to insist.
-
-    Raises ``StoreError``.
-    """
-    task = await tools.tasks.get(command.user_id, command.task_id)
-    if task is None:
-        return build_missing_reply(command.task_id)
-    repeated = command.command_id in task.handled
-    if task.state not in _OPEN and not repeated:
-        return build_reply(
-            _(
-                "There is nothing to skip: the state of {task} is “{state}”.",
-                task=format_title(task),
-                state=describe_state(task, ()),
-            ),
-            SHOW,
-        )
-    because = reason_for_queue(task.spec)
-    if because is not None and not command.insists:
-        return redirect(task, because)
-    asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, "direct")
-    card = await do_directly(tools, task.spec, asker, key=command.command_id)
-    if not repeated:
-        await tools.tasks.change(command.user_id, task.id, lambda now: _take_out(now, command), now=tools.clock.now())
-    return card
-
-
-def redirect(task: QueuedTask, why: str) -> Card:
-    """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
-    anyway = DoTaskNow.anyway.button(task.id)
-    sentence = _(
-        "{why} I keep {task} there: run `/pull {id}` to do it with all that.",
-        why=why,
-        task=format_title(task),
-        id=task.id,
-    )
-    return build_reply(sentence, build_pull_button(task, _("Pull it now")), anyway, mode="dispositor")
-
-
-async def do_directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, simple: bool = True) -> Card:
-    """Do work without a task; anything that it starts is started once per ``key`` (S163, S165)."""
-    note = _(UNTRACKED) if simple and reason_for_queue(spec) is None else _(LOST)
-    try:
-        carried = await carry_out_work(tools, spec, asker, key=key)
-    except (BadInput, ModelError) as error:
-        return build_reply(error.message, mode="direct")
-    outcome = _(YOURS) if isinstance(spec.work, Do) else carried.outcome
-    return build_reply(f"{note}\n\n{outcome}", mode="direct")
-
-
-def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
-    taken = replace(task, state=TaskState.STOPPED, outcome=_(TAKEN_OUT), mode="direct")
-    return mark_handled(taken, command.command_id)
 
 
 def build_parts_form(task: QueuedTask, rules: TaskRules) -> Form:

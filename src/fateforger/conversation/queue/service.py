@@ -18,18 +18,17 @@ from fateforger.conversation.queue.cards import (
     build_queue_parts,
     build_reply,
     build_unknown_queue,
+    build_wanted_time,
 )
 from fateforger.conversation.queue.decisions import (
     block_for,
     build_parts_form,
     build_time_form,
-    do_directly,
-    do_now,
     read_parts,
     read_time,
-    redirect,
     settle,
 )
+from fateforger.conversation.queue.direct import do_directly, do_now, redirect
 from fateforger.conversation.queue.dispatch import (
     DirectWork,
     RedirectedWork,
@@ -370,11 +369,11 @@ class QueueService:
     async def _add(self, command: EnqueueTask) -> Card:
         task = await enqueue(self._tools.tasks, command)
         await schedule(self._tools, task, command)
-        return (
-            build_asked_reminder(task)
-            if command.reminds
-            else build_acknowledgment(task, self._tools.workflows.get(task.spec.workflow))
-        )
+        if command.wants_time:
+            return build_wanted_time(task)
+        if command.reminds:
+            return build_asked_reminder(task)
+        return build_acknowledgment(task, self._tools.workflows.get(task.spec.workflow))
 
     def _get_weeks(self) -> WeekPlanner:
         if self._weeks is None:

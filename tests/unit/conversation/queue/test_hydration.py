@@ -186,11 +186,11 @@ async def test_just_do_it_when_it_is_simple(talk: Begin) -> None:
 
 async def test_just_do_it_when_it_is_complex(talk: Begin) -> None:
     """S164, option B: queued, with a reason and the exact line."""
-    anna = await talk(work("Move the office", simple=False, haste="asks"))
-    await anna.says("just move the office now")
+    anna = await talk(work("Thesis", kind="decompose", simple=False, haste="asks"))
+    await anna.says("just break up my thesis now")
     (task,) = await anna.tasks()
     assert anna.words.startswith(
-        "This takes several steps, and the queue keeps track of which are done. I keep “Move the office” there: run "
+        "This has several parts, and somebody has to look at them before they are worked on. I keep “Thesis” there: run "
         f"`/pull {task.id}` to do it with all that."
     )
     assert labels(anna.card) == ["Pull it now", "Do it anyway"]
@@ -198,10 +198,37 @@ async def test_just_do_it_when_it_is_complex(talk: Begin) -> None:
 
 async def test_just_do_it_on_insistence(talk: Begin) -> None:
     """S165, option C: what is lost is said, then it is done; no task."""
-    anna = await talk(work("Move the office", simple=False, haste="insists"))
+    parts = {
+        "goal": "A thesis",
+        "assumptions": ["It stands"],
+        "probes": ["Ask"],
+        "parts": [{"title": "Outline", "tag": "", "minutes": None}],
+    }
+    anna = await talk(work("Thesis", kind="decompose", simple=False, haste="insists"), parts)
     await anna.says("I don't care, do it now")
     assert "no rule is checked, nobody can look up later what was done, and it cannot be paused" in anna.words
+    assert "Outline" in anna.words
     assert await anna.tasks(ended=True) == ()
+
+
+@pytest.mark.parametrize("haste", ["asks", "insists"])
+async def test_just_do_it_when_nobody_here_can(talk: Begin, haste: str) -> None:
+    """S163, S165: said at once, and offered as a task or as time in a day; by a button or by a word."""
+    spec = work("Move the office", simple=haste == "asks", haste=haste, priority=1, context="To the second floor.")
+    anna = await talk(spec, spec, wanting("button", number=1))
+    await anna.says("just move the office now")
+    assert anna.words.startswith("I cannot do “Move the office” myself.")
+    assert "Shall I keep it as a task, or find time for it?" in anna.words
+    assert labels(anna.card) == ["Keep it as a task", "Find time for it"]
+    assert await anna.tasks(ended=True) == ()
+    await anna.press("Find time for it")
+    assert anna.words.startswith("I put “Move the office” into your queue. When shall it get its time?")
+    assert labels(anna.card) == ["Block time", "Show my queue"]
+    (task,) = await anna.tasks()
+    assert (task.spec.priority, task.spec.context, task.state) == (1, "To the second floor.", TaskState.ACTIVE)
+    await anna.says("and do it now!", "2.0")
+    await anna.says("keep it then", "3.0")
+    assert len(await anna.tasks()) == 2
 
 
 @pytest.mark.parametrize(

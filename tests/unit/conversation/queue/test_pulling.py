@@ -31,7 +31,7 @@ async def test_a_task_is_acknowledged_with_all_that_applies(anna: Desk) -> None:
         f"Run `/pull {task.id}` to start it, or just go on; I keep it for you.\n\n"
         "It waits in your queue; nothing was carried out."
     )
-    assert labels(anna.card) == ["Pull it now", "Do it now", "Remind me…", "Show my queue"]
+    assert labels(anna.card) == ["Pull it now", "Block time", "Remind me…", "Show my queue"]
 
 
 async def test_a_repeated_command_adds_once(anna: Desk) -> None:
