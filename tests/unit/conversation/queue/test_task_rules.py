@@ -38,6 +38,8 @@ additional_constraints:
     title: Nothing is announced without the lawyers
     remedy: Ask the lawyers before you announce it.
   - BEFORE close_task: announce
+triggers:
+  - ON legal_agrees: PROCEED_TO announce
 disable: [commit-before-done]
 """
 
