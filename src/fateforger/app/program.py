@@ -37,6 +37,7 @@ from fateforger.app.resources import (
     start_local_calendar,
     submitter,
 )
+from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.app.web import WebServer
 from fateforger.calendar.access import read_day
@@ -369,6 +370,8 @@ def _build_tools(resources: _Resources, memory: MemoryService, model: Model | No
         talks=store.talks,
         rules=memory,
         model=model,
+        workflows=build_workflows(resources.settings),
+        facts=build_facts(resources.settings),
     )
 
 

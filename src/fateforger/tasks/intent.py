@@ -19,6 +19,8 @@ class Purpose(StrEnum):
     """A task of the queue is to be started, the one it names or the next."""
     DONE = "done"
     """A task of the queue that was started is done."""
+    NOTE = "note"
+    """Some steps of a task of the queue are done, or something is so of it."""
     UNREMIND = "unremind"
     """The reminder of a task of the queue is not wanted any more."""
     TASKS = "tasks"

@@ -2,7 +2,8 @@
 
 The grammar, loosest binding first:
 
-rule    =  (BEFORE | AFTER) any ":" any  |  (ALWAYS | NEVER) ":" any  |  IF any THEN any  |  ON any ":" INVOKE any
+rule    =  (BEFORE | AFTER) any ":" any  |  (ALWAYS | NEVER) ":" any  |  IF any THEN any
+        |  ON any ":" (INVOKE | PROCEED_TO) any
 any     =  every { OR every }
 every   =  one { AND one }
 one     =  NOT one  |  "(" any ")"  |  name
@@ -28,6 +29,7 @@ from fateforger.workflow.rules import (
     any_of,
     is_name,
     is_name_letter,
+    is_name_start,
     suggest_names,
 )
 
@@ -93,9 +95,7 @@ class _Reader:
         activation = None if kind in {RuleKind.ALWAYS, RuleKind.NEVER} else self._any(0)
         self._expect("THEN" if kind is RuleKind.IF else ":", kind)
         if kind is RuleKind.ON:
-            if self._peek().text == "PROCEED_TO":
-                self._fail("Write INVOKE here; PROCEED_TO is no word of the rules.", self._peek().at)
-            self._expect("INVOKE", kind)
+            self._expect("PROCEED_TO" if self._peek().text == "PROCEED_TO" else "INVOKE", kind)
         self._target = self._next
         target = self._any(0)
         rest = self._take()
@@ -184,7 +184,7 @@ class _Reader:
                 continue
             end = at + 1
             if text[at] not in ":()":
-                if not (text[at].isalpha() or text[at] == "_"):
+                if not is_name_start(text[at]):
                     self._fail(f"I cannot read “{text[at]}” here: {NAMING}.", at)
                 while end < len(text) and is_name_letter(text[end]):
                     end += 1

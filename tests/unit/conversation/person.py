@@ -45,6 +45,7 @@ from fateforger.session.messages import Outgoing
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
+from fateforger.tasks.workflows import Workflows
 from fateforger.text import SOURCE, gettext
 from fateforger.values import replace
 from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, Backoff, LanePolicy, Row
@@ -52,6 +53,7 @@ from fateforger.workers.memory import build_extract_handler, build_memory_handle
 from fateforger.workers.people import LanguageService, Ownership
 from fateforger.workers.supervisor import Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
+from fateforger.workflow.predicates import Facts, NothingAllowed
 
 MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
 """Monday, eight in the morning in Amsterdam."""
@@ -92,6 +94,9 @@ class House:
     """What stands in for the store's own."""
     tasks: Tasks | None = None
     """What stands in for the store's own queue."""
+    workflows: Workflows = field(default_factory=Workflows)
+    facts: Facts = field(default_factory=NothingAllowed)
+    """What the rules of tasks may look at."""
     elsewhere: OpenTasks | None = None
     """Their list of tasks elsewhere."""
     index: Finder | None = None
@@ -141,6 +146,8 @@ class House:
             talks=self.store.talks,
             rules=memory,
             model=self.model,
+            workflows=self.workflows,
+            facts=self.facts,
         )
         self.desk = QueueService(tools, EXECUTOR)
         self.check_waiting_tasks = partial(check_waiting_tasks, tools)

@@ -58,7 +58,10 @@ async def test_a_rule_without_words_speaks_for_itself(anna: Person, house: House
             "BEFORE deep_work: admin_done\nNEVER: meeting",
             "At line 2, column 1: The rule should end here, or go on with AND or OR, but there is “NEVER”.",
         ),
-        ("ON meeting: PROCEED_TO rest", "At line 1, column 13: Write INVOKE here; PROCEED_TO is no word of the rules."),
+        (
+            "ON meeting: PROCEED_TO admin_done",
+            "At line 1, column 24: INVOKE needs an action, and “admin_done” is a state.",
+        ),
         ("AFTER rest: break", "No block can keep “AFTER rest: break”."),
     ],
 )

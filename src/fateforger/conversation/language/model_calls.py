@@ -45,7 +45,7 @@ VERSIONS: Mapping[str, int] = {
     "facts": 12,
     "memory": 13,
     "patch": 15,
-    "queue": 1,
+    "queue": 2,
     "replan": 9,
     "rules": 10,
     "start": 14,

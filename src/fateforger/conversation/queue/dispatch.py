@@ -25,8 +25,8 @@ from fateforger.session.queue_commands import (
 )
 from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.queue import NewTask
-from fateforger.tasks.rules import SEVERAL_STEPS, reason_for_queue
-from fateforger.tasks.task import Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
+from fateforger.tasks.task import Do, Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
+from fateforger.tasks.workflows import SEVERAL_STEPS, reason_for_queue
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace
@@ -145,7 +145,8 @@ def _route_named(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
 def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
     if wanted.spec is None:
         return build_reply(wanted.answer or _(NOT_TOLD), ADD.localize(), mode="direct")
-    because = reason_for_queue(wanted.spec) or (None if wanted.simple else _(SEVERAL_STEPS))
+    yours = isinstance(wanted.spec.work, Do)
+    because = None if yours else reason_for_queue(wanted.spec) or (None if wanted.simple else _(SEVERAL_STEPS))
     command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"), reminds=wanted.reminds)
     if wanted.reminds:
         return command
