@@ -24,8 +24,8 @@ from fateforger.planning.validation import first_mistake
 from fateforger.workflow.conformance import CheckedRule, check, check_case, combine_verdicts, write_report
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped, read_shipped, read_workflow
 from fateforger.workflow.predicates import EvaluatedState, KnownValues, build_step, evaluate, evaluate_state, plan_steps
-from fateforger.workflow.rules import is_name, suggest_names
-from fateforger.workflow.trace import Step, read_step
+from fateforger.workflow.rules import is_name
+from fateforger.workflow.trace import Step, expect_kind, read_step
 
 _SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
 
@@ -193,9 +193,7 @@ def _read_plan(workflow: Workflow, plan: str, known: str | None) -> tuple[Step, 
     for line, where in read_lines(plan):
         do = [name.strip() for name in line.split("+")]
         for name in do:
-            if workflow.vocabulary.kind_of(name) != "action":
-                meant = suggest_names(name, workflow.vocabulary)
-                raise BadInput(f"“{name}” is no action of {workflow.name}.{meant}", where=where)
+            expect_kind(name, "action", workflow.vocabulary, where)
         steps.append(do)
     given = KnownValues() if known is None else _parse_known(read_document(known), known)
     predicates = tuple(workflow.predicates.values())
@@ -204,11 +202,9 @@ def _read_plan(workflow: Workflow, plan: str, known: str | None) -> tuple[Step, 
 
 
 def _build_step(workflow: Workflow, states: Sequence[EvaluatedState], do: Sequence[str]) -> Step:
-    """Return the current step. Raises :class:`BadInput` for an action that is not declared."""
+    """Return the current step. Raises :class:`BadInput` for what is no declared action."""
     for name in do:
-        if workflow.vocabulary.kind_of(name) != "action":
-            meant = suggest_names(name, workflow.vocabulary)
-            raise BadInput(f"“{name}” is no action of {workflow.name}.{meant}", where="--do")
+        expect_kind(name, "action", workflow.vocabulary, "--do")
     return build_step({state.name: state.holds for state in states}, do)
 
 

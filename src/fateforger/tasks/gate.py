@@ -189,10 +189,19 @@ def _begin_with_claim(
 
 def _check_names(workflow: Workflow, report: Report) -> None:
     for name in (name for do in report.steps for name in do):
+        if name in workflow.predicates:
+            raise BadInput(
+                _("“{name}” is a state of “{workflow}”, and no step.", name=name, workflow=workflow.name), where="did"
+            )
         if name not in workflow.actions:
             said = _("“{action}” is nothing that the workflow “{name}” knows.", action=name, name=workflow.name)
             raise BadInput(join_sentences(said, suggest_names(name, workflow.vocabulary).strip()), where="did")
     for name in report.stated:
+        if name in workflow.actions:
+            raise BadInput(
+                _("“{name}” is a step of “{workflow}”, and no state.", name=name, workflow=workflow.name),
+                where="stated",
+            )
         if name not in workflow.predicates:
             said = _("“{state}” is nothing that the workflow “{name}” asks.", state=name, name=workflow.name)
             raise BadInput(join_sentences(said, suggest_names(name, workflow.vocabulary).strip()), where="stated")

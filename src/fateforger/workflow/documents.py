@@ -149,10 +149,12 @@ def _predicate(name: str, node: yaml.Node, actions: Collection[str]) -> Predicat
 
 
 def _actions(node: yaml.Node | None, actions: Collection[str]) -> frozenset[str]:
-    names = () if node is None else texts_of(node, "What sets or clears a state")
-    for name in names:
-        if node is not None and name not in actions:
-            refuse(node, f"“{name}” is no declared action.")
+    names = set()
+    for item in () if node is None else items_of(node, "What sets or clears a state"):
+        name = text_of(item, "What sets or clears a state")
+        if name not in actions:
+            refuse(item, f"“{name}” is no declared action.")
+        names.add(name)
     return frozenset(names)
 
 

@@ -106,7 +106,7 @@ class _Reader:
         return Rule(kind, target, activation)
 
     def check_kinds(self, kind: RuleKind) -> None:
-        """Refuse a state after INVOKE, and states mixed with actions after THEN (R6, R7)."""
+        """Refuse a state after INVOKE or PROCEED_TO, and states mixed with actions after THEN (R6, R7)."""
         if kind not in {RuleKind.IF, RuleKind.ON}:
             return
         first: str | None = None
@@ -115,7 +115,8 @@ class _Reader:
             if name_kind is None:
                 continue
             if kind is RuleKind.ON and name_kind == "state":
-                self._fail(f"INVOKE needs an action, and {_quote_token(token)} is a state.", token.at)
+                word = self._tokens[self._target - 1].text
+                self._fail(f"{word} needs an action, and {_quote_token(token)} is a state.", token.at)
             first = first or name_kind
             if name_kind != first:
                 self._fail(

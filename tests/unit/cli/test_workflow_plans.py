@@ -59,7 +59,7 @@ def test_a_name_of_the_wrong_kind_is_refused_with_its_place(door: Door) -> None:
     plan = door.file("plan.txt", "write_test\ncommit + test_passes\n")
     status, document = door.json("workflow", "check", "tdd-cycle", "--plan", plan)
     error = document["error"]
-    assert (status, error["message"]) == (2, "“test_passes” is no action of tdd-cycle.")
+    assert (status, error["message"]) == (2, "“test_passes” is declared as a state, and stands here as an action.")
     assert error["where"].endswith("plan.txt, line 2")
 
 
@@ -73,8 +73,8 @@ def test_proceed_to_is_another_spelling(door: Door) -> None:
     assert verdicts == ["satisfied", "satisfied"]
     wrong = door.file("w.yaml", "workflow: w\nactions: [a]\npredicates: {p: }\ntriggers: ['ON a: PROCEED_TO p']\n")
     error = door.json("workflow", "check", wrong, "--plan", plan)[1]["error"]
-    assert error["message"] == "INVOKE needs an action, and “p” is a state."
-    assert error["where"].endswith("line 4, column 29")
+    assert error["message"] == "PROCEED_TO needs an action, and “p” is a state."
+    assert error["where"].endswith("line 4, column 30")
 
 
 def test_workflows_are_listed_with_what_they_are_for(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:

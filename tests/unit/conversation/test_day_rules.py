@@ -60,7 +60,7 @@ async def test_a_rule_without_words_speaks_for_itself(anna: Person, house: House
         ),
         (
             "ON meeting: PROCEED_TO admin_done",
-            "At line 1, column 24: INVOKE needs an action, and “admin_done” is a state.",
+            "At line 1, column 24: PROCEED_TO needs an action, and “admin_done” is a state.",
         ),
         ("AFTER rest: break", "No block can keep “AFTER rest: break”."),
     ],

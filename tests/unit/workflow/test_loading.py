@@ -173,7 +173,7 @@ HEAD = "workflow: w\nactions: [a, b]\npredicates: {p: , q: }\n"
             "line 2, column 25",
             "A command is the name under which it was allowed; “succeeds” is true or false.",
         ),
-        ("workflow: w\npredicates: {p: {set_by: [x]}}\n", "line 2, column 26", "“x” is no declared action."),
+        ("workflow: w\npredicates: {p: {set_by: [x]}}\n", "line 2, column 27", "“x” is no declared action."),
         (
             "workflow: w\nfoo: &a [*a]\n",
             "line 2, column 1",

@@ -55,7 +55,7 @@ BEGIN = "A rule begins with BEFORE, AFTER, ALWAYS, NEVER, IF or ON, not with"
         ("IF p: a", "1, column 5", "There should be “THEN” here, not “:”; it goes IF x THEN y."),
         ("IF p then a", "1, column 6", "Write THEN in capitals."),
         ("ON p: a", "1, column 7", "There should be “INVOKE” here, not “a”; it goes ON x: INVOKE y."),
-        ("ON p: PROCEED_TO q", "1, column 18", "INVOKE needs an action, and “q” is a state."),
+        ("ON p: PROCEED_TO q", "1, column 18", "PROCEED_TO needs an action, and “q” is a state."),
         ("ON p: proceed_to a", "1, column 7", "Write PROCEED_TO in capitals."),
         ("BEFORE a²: p", "1, column 9", f"I cannot read “²” here: {NAMING}."),
         ("BEFORE pru\u0308fen: p", "1, column 11", f"I cannot read “\u0308” here: {NAMING}."),

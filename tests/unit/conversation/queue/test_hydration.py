@@ -281,7 +281,7 @@ async def test_a_task_under_rules_is_done_in_words(talk: Begin) -> None:
     after = await anna.task(task.id)
     done = ("claim_task", *plan[:4], "commit", "close_task")
     assert (after.state, tuple(name for step in after.steps for name in step.do)) == (TaskState.DONE, done)
-    assert "steps[7]{number,step,of}:" in anna.model.prompts[0].user
+    assert "steps[7]{number,step,of}:" in anna.model.prompts[1].user
 
 
 async def test_a_workflow_is_chosen_by_its_context(talk: Begin) -> None:
@@ -293,6 +293,6 @@ async def test_a_workflow_is_chosen_by_its_context(talk: Begin) -> None:
     await anna.says("launch it")
     await anna.says("nap", "2.0")
     assert [task.spec.workflow for task in await anna.tasks()] == ["launch", ""]
-    shown = anna.model.prompts[0].user
+    shown = anna.model.prompts[1].user
     assert "workflows[4]{name,is,for,not_for}:" in shown
     assert "launch,Out it goes,releasing,drafts" in shown

@@ -90,7 +90,7 @@ async def test_what_is_asked_counts_as_the_person_says(anna: Desk) -> None:
     task_id = await begun(anna, "feature-dev")
     refused = await anna.fill("queue_done", target=task_id, did=FEATURE, so=("implement_without_plan",))
     assert isinstance(refused, FormErrors)
-    assert refused.errors["did"].endswith("Rule: Nothing is built without a plan.")
+    assert refused.errors["did"].endswith("Rule: Nothing is implemented without a plan.")
 
 
 async def test_steps_are_noted_one_by_one(anna: Desk) -> None:
