@@ -99,15 +99,34 @@ class RuledTask:
         found = [(rule, ltlf.judged(*rule, trace, closed=True)[0]) for rule in self.rules]
         return [f"{verdict}: {draw.text(*rule)}" for rule, verdict in found if verdict in {"violated", "unknown"}]
 
-    def plans(self, random: Random, tries: int = 60) -> Iterator[Steps]:
-        """Plans that the rules allow, the shortest first."""
-        drawn = [tuple(_do(random) for _ in range(random.randint(0, 4))) for _ in range(tries)]
+    @property
+    def can_begin(self) -> bool:
+        """True if pulling the task breaks no rule."""
+        return not any(_find_violations(rule, self._begun(())) for rule in self.rules)
+
+    def forbids(self, taken: Steps, do: tuple[str, ...]) -> bool:
+        """Check whether a step breaks a rule that the steps before it have not broken, whatever comes later."""
+        before, after = (self._begun(steps) for steps in (taken, (*taken, do)))
+        return any(_find_violations(rule, after) - _find_violations(rule, before) != frozenset() for rule in self.rules)
+
+    def _begun(self, steps: Steps) -> list[dict[str, list[str]]]:
+        return self.trace(steps)[:-1] if self.ends else self.trace(steps)[: len(steps)]
+
+    def plans(self, random: Random, taken: Steps = (), tries: int = 60) -> Iterator[Steps]:
+        """Ways on from the steps ``taken`` that the rules allow, the shortest first."""
+        drawn = [tuple(draw_step(random) for _ in range(random.randint(0, 4))) for _ in range(tries)]
         for steps in sorted({*drawn, ()}, key=lambda each: (len(each), each)):
-            if not self.broken(self.trace(steps)):
+            if not self.broken(self.trace((*taken, *steps))):
                 yield steps
 
 
-def _do(random: Random) -> tuple[str, ...]:
+def _find_violations(rule: draw.Rule, trace: Sequence[Mapping[str, Sequence[str]]]) -> frozenset[int]:
+    verdict, at = ltlf.judged(*rule, trace, closed=False)
+    return frozenset(at if verdict == "violated" else ())
+
+
+def draw_step(random: Random) -> tuple[str, ...]:
+    """One or two actions."""
     return tuple(sorted(random.sample(draw.ACTIONS, random.choice((1, 1, 1, 2)))))
 
 

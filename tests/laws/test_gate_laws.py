@@ -1,18 +1,17 @@
 """Random workflows as the rules of tasks, over three entry points (S136, S162).
 
-A client that does what a plan of the rules says, and says what is so, gets its task done. Whatever another client does,
-a task that is done kept its rules, by an independent evaluator; a look at files and commands is never contradicted; and
-nothing counts as approved that the person did not approve.
+A client that does what a plan of the rules says, and says what is so, gets its task done. One that does whatever comes to
+mind is stopped at a step exactly if that breaks a rule, and gets its task done if there is a way on. Whatever a hostile
+client does, a task that is done kept its rules, by an independent evaluator; a look at files and commands is never
+contradicted; and nothing counts as approved that the person did not approve.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -21,184 +20,24 @@ from typing import Any
 import pytest
 from tests.contracts.stores import new_file
 from tests.factories import rules as draw
-from tests.factories.agents import ANNA, Agents
-from tests.factories.inside import run_inside
+from tests.factories.agents import Agents
+from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.table_facts import TableFacts
-from tests.laws.ruled_tasks import LOOKED_UP, RuledTask, Steps, ruled_task
+from tests.laws.ruled_tasks import LOOKED_UP, RuledTask, Steps, draw_step, ruled_task
+from tests.laws.task_doors import Agent, Door, Listener, Said, Shell, Thread
 from tests.unit.conversation.person import House, open_house_at
 from tests.unit.conversation.queue.desk import Desk
 
-from fateforger.adapters.store.store import open_store
 from fateforger.errors import BadInput
-from fateforger.session.forms import FormErrors
 from fateforger.session.queue_commands import SettleTask
 from fateforger.tasks.task import QueuedTask, TaskState
 from fateforger.tasks.workflows import Workflows
 from fateforger.workflow.definition import read_workflow
 
 SHARES, CASES = 80, int(os.environ.get("GATE_CASES", "2000"))
-NOW = "2026-03-02T07:00:00+00:00"
 FACTS = "folder: .\nfiles: ['*.txt']\ncommands:\n" + "".join(
     f"  {name}: {{run: [test, -e, {name}.flag]}}\n" for name in draw.STATES
 )
-Said = Mapping[str, bool]
-
-
-@dataclass
-class Door:
-    """An entry point for one task. ``so`` is what is really so now."""
-
-    case: RuledTask
-    so: dict[str, bool] = field(default_factory=dict)
-
-    async def begin(self) -> None: ...
-    async def note(self, steps: Steps, said: Said) -> bool:
-        raise NotImplementedError
-
-    async def end(self, steps: Steps, said: Said) -> bool:
-        raise NotImplementedError
-
-    async def task(self) -> QueuedTask:
-        raise NotImplementedError
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        return tuple(f.name for f in self.case.facts if f.kind == "tag" and self.so[f.name])
-
-    def really_do(self, do: tuple[str, ...]) -> None:
-        self.so |= self.case.after(self.so, do)
-
-
-@dataclass
-class Thread(Door):
-    """The queue in a thread: forms, and the buttons of cards."""
-
-    desk: Desk | None = None
-    name: str = ""
-    task_id: str = ""
-
-    @property
-    def person(self) -> Desk:
-        assert self.desk is not None
-        return self.desk
-
-    async def begin(self) -> None:
-        self.look()
-        added = await self.person.adds(self.name, workflow=self.name, tags=self.tags)
-        self.task_id = added.id
-        await self.person.pulls(added.id)
-
-    def look(self) -> None:
-        facts = self.person.house.facts
-        assert isinstance(facts, TableFacts)
-        facts.answers = {}
-        for fact in self.case.facts:
-            if fact.kind in LOOKED_UP:
-                facts.answers[fact.name if fact.kind == "command" else f"{fact.name}.txt"] = self.so[fact.name]
-
-    async def note(self, steps: Steps, said: Said) -> bool:
-        return await self._fill("queue_note", steps, said)
-
-    async def end(self, steps: Steps, said: Said) -> bool:
-        await self._fill("queue_done", steps, said)
-        return (await self.task()).state is TaskState.DONE
-
-    async def _fill(self, form: str, steps: Steps, said: Said) -> bool:
-        self.look()
-        asked = {each.name: each for each in (await self.person.opens(form, target=self.task_id)).inputs}
-        given: dict[str, Any] = {"order": "\n".join(" + ".join(do) for do in steps)}
-        if "so" in asked and said:
-            offered = {choice.value for choice in getattr(asked["so"], "choices", ())}
-            given["so"] = tuple(name for name, holds in said.items() if holds and name in offered)
-        before = (await self.task()).version
-        answer = await self.person.fill(form, target=self.task_id, **given)
-        return not isinstance(answer, FormErrors) and (await self.task()).version > before
-
-    async def task(self) -> QueuedTask:
-        return await self.person.task(self.task_id)
-
-
-@dataclass
-class Shell(Door):
-    """The command line, with files and commands of its own folder."""
-
-    folder: Path = Path()
-    name: str = ""
-    task_id: str = ""
-
-    async def begin(self) -> None:
-        self.look()
-        tags = [f"--tag={name}" for name in self.tags]
-        self.task_id = json.loads(await self._run("add", self.name, "--workflow", self.name, *tags))["task"]["id"]
-        await self._run("pull", self.task_id)
-
-    def look(self) -> None:
-        for fact in self.case.facts:
-            (self.folder / f"{fact.name}.txt").write_text("yes" if self.so[fact.name] else "no")
-            flag = self.folder / f"{fact.name}.flag"
-            flag.touch() if self.so[fact.name] else flag.unlink(missing_ok=True)
-
-    async def note(self, steps: Steps, said: Said) -> bool:
-        return await self._run("note", self.task_id, *_options(steps, said)) != ""
-
-    async def end(self, steps: Steps, said: Said) -> bool:
-        return await self._run("done", self.task_id, *_options(steps, said)) != ""
-
-    async def _run(self, *arguments: str) -> str:
-        """What a command printed; nothing if it was refused."""
-        self.look()
-        where = ("--user", ANNA, "--data-dir", str(self.folder), "--now", NOW, "--json")
-        status, out, err = await asyncio.to_thread(run_inside, "tasks", *arguments, *where)
-        assert status in {0, 2}, (arguments, out, err)
-        return out if status == 0 else ""
-
-    async def task(self) -> QueuedTask:
-        store = open_store(self.folder / "fateforger.db")
-        try:
-            found = await store.tasks.get(ANNA, self.task_id)
-        finally:
-            await store.aclose()
-        assert found is not None
-        return found
-
-
-def _options(steps: Steps, said: Said) -> list[str]:
-    words = [f"--{'so' if holds else 'not-so'}={name}" for name, holds in said.items()]
-    return [*(f"--did={'+'.join(do)}" for do in steps), *words]
-
-
-@dataclass
-class Agent(Thread):
-    """A task that an agent pulled; the person answers in the thread what only they can."""
-
-    agents: Agents | None = None
-
-    @property
-    def robot(self) -> Agents:
-        assert self.agents is not None
-        return self.agents
-
-    async def begin(self) -> None:
-        self.look()
-        headings = "\n".join(f"## {fact.name}" for fact in self.case.facts)
-        spec = {"title": self.name, "workflow": self.name, "tags": list(self.tags), "context": headings}
-        self.task_id = (await self.robot.done("create_task", spec))["task"]["id"]
-        await self.robot.ask("pull", {"task_id": self.task_id})
-
-    async def record(self, steps: Steps) -> bool:
-        self.look()
-        told = {"task_id": self.task_id, "steps": [{"do": list(do)} for do in steps]}
-        return not (await self.robot.ask("record_steps", told)).is_error
-
-    async def finish(self, steps: Steps, outcome: str = "done") -> bool:
-        self.look()
-        told = {
-            "task_id": self.task_id,
-            "outcome": outcome,
-            "evidence": "It is.",
-            "steps": [{"do": list(do)} for do in steps],
-        }
-        return not (await self.robot.ask("finish_task", told)).is_error
 
 
 def said_at_first(case: RuledTask) -> Said:
@@ -206,22 +45,46 @@ def said_at_first(case: RuledTask) -> Said:
     return {fact.name: case.before[fact.name] for fact in case.facts if fact.kind in {"session", "approval", "judged"}}
 
 
-async def play_honestly(door: Door, steps: Steps) -> bool:
-    """Do a plan of the rules step by step, and say what is so. Return whether the task was done."""
+async def begin_honestly(door: Door) -> None:
+    """Begin a task, and say what is so."""
     await door.begin()
     assert await door.note((), said_at_first(door.case)), "what is so at first"
+
+
+async def end_honestly(door: Door, steps: Steps) -> None:
+    """Do a plan of the rules step by step, and then say that the task is done."""
     for do in steps:
         door.really_do(do)
-        if isinstance(door, Agent) and not any(
-            fact.needs_person and not (fact.set_by | fact.cleared_by).isdisjoint(do) for fact in door.case.facts
-        ):
-            told = await door.record((do,))
-        else:
-            told = await door.note((do,), {})
-        assert told, do
+        assert await door.report(do), do
     if isinstance(door, Agent):
         assert await door.finish(()), "the agent's end"
-    return await door.end((), {})
+    assert await door.end((), {}), "the end"
+
+
+async def play_randomly(door: Door, random: Random) -> bool:
+    """Try steps without a plan, and end where there is a way to. Return whether there was one.
+
+    A step that is refused is not done.
+    """
+    await begin_honestly(door)
+    taken: Steps = ()
+    for _ in range(random.randint(1, 5)):
+        do, so = draw_step(random), dict(door.so)
+        forbidden = door.case.forbids(taken, do)
+        door.really_do(do)
+        assert await door.report(do) is not forbidden, (taken, do)
+        if forbidden:
+            door.so = so
+        else:
+            taken = (*taken, do)
+    ways = list(door.case.plans(random, taken))
+    if ways:
+        await end_honestly(door, random.choice(ways))
+    elif isinstance(door, Agent):
+        assert not await door.finish(())
+    else:
+        assert not await door.end((), {})
+    return bool(ways)
 
 
 async def play_hostilely(door: Door, random: Random) -> bool:
@@ -276,29 +139,31 @@ class Doors:
     agents: Agents
     folder: Path
     own: dict[str, Any]
+    listener: Listener
 
-    def open(self, seed: int, case: RuledTask) -> Door:
+    def open(self, seed: int, case: RuledTask, random: Random) -> Door:
         name = f"w{seed}"
         self.own[name] = read_workflow(case.text(name))
         so = dict(case.before)
         match seed % 3:
             case 0:
-                return Thread(case, so, desk=Desk(self.house), name=name)
+                return Thread(case, random, so, desk=Desk(self.house), listener=self.listener, name=name)
             case 1:
                 for old in (self.folder / "workflows").iterdir():
                     old.unlink()
                 (self.folder / "workflows" / f"{name}.yaml").write_text(case.text(name))
-                return Shell(case, so, folder=self.folder, name=name)
+                return Shell(case, random, so, folder=self.folder, name=name)
             case _:
                 self.agents.clock.at += timedelta(minutes=2)  # an agent may make so many calls a minute
-                return Agent(case, so, desk=Desk(self.house), name=name, agents=self.agents)
+                desk = Desk(self.house)
+                return Agent(case, random, so, desk, self.listener, name, agents=self.agents)
 
 
 @pytest.fixture
 async def doors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Doors]:
     own: dict[str, Any] = {}
-    facts = TableFacts()
-    house = await open_house_at(tmp_path)
+    facts, listener = TableFacts(), Listener()
+    house = await open_house_at(tmp_path, model=ScriptedModel(by=listener))
     house.workflows, house.facts = Workflows(own), facts
     house.restart()
     agents = Agents(house.store, workflows=Workflows(own), facts=facts)
@@ -309,7 +174,7 @@ async def doors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     new_file(shell).rename(shell / "fateforger.db")
     monkeypatch.setenv("FATEFORGER_WORKFLOWS", str(shell / "workflows"))
     monkeypatch.setenv("FATEFORGER_FACTS", str(shell / "facts.yaml"))
-    yield Doors(house, agents, shell, own)
+    yield Doors(house, agents, shell, own, listener)
     await house.close()
 
 
@@ -325,35 +190,42 @@ def draw_case(random: Random) -> RuledTask:
 
 
 async def play(doors: Doors, seeds: range) -> Counter[str]:
-    """Play each case at its entry point, honestly where its rules allow a plan and its turn has come."""
+    """Play each case at its entry point, by a client with a plan that its rules allow, a random or a hostile one."""
     seen: Counter[str] = Counter()
     for seed in seeds:
         random = Random(seed)
         case = draw_case(random)
-        door = doors.open(seed, case)
-        plans = list(case.plans(random)) if seed // 3 % 3 else []
-        plan = random.choice(plans) if plans else None
+        door = doors.open(seed, case, random)
         who = type(door).__name__
         try:
-            if plan is not None:
-                assert await play_honestly(door, plan), plan
-                seen[f"{who} honest"] += 1
-                check_done(door, await door.task(), by_agent=False)
-            else:
-                done = await play_hostilely(door, random)
-                seen[f"{who} hostile {'done' if done else 'refused'}"] += 1
-                if done:
-                    check_done(door, await door.task(), by_agent=isinstance(door, Agent))
+            how, done = await _play_one(door, random, seed // 3 % 3)
+            assert done is ((await door.task()).state is TaskState.DONE)
+            seen[f"{who} {how} {'done' if done else 'refused'}"] += 1
+            if done:
+                check_done(door, await door.task(), by_agent=isinstance(door, Agent) and how == "hostile")
         except AssertionError as error:
             raise AssertionError(f"seed {seed} by {who}\n{case.text('w')}\nbefore {case.before}\n{error}") from error
     return seen
 
 
+async def _play_one(door: Door, random: Random, turn: int) -> tuple[str, bool]:
+    plans = list(door.case.plans(random)) if turn == 1 else []
+    if plans:
+        await begin_honestly(door)
+        await end_honestly(door, random.choice(plans))
+        return "honest", True
+    if turn == 2 and door.case.can_begin:
+        return "random", await play_randomly(door, random)
+    return "hostile", await play_hostilely(door, random)
+
+
 async def test_a_task_is_done_exactly_as_its_rules_allow(doors: Doors) -> None:
     """S136, S162: a few of the campaign, over the thread, the command line and agents."""
-    seen = await play(doors, range(24))
-    assert sum(seen.values()) == 24
-    assert {key for key in seen if key.endswith("honest")} == {"Thread honest", "Shell honest", "Agent honest"}
+    seen = await play(doors, range(27))
+    assert sum(seen.values()) == 27
+    for who in ("Thread", "Shell", "Agent"):
+        assert seen[f"{who} honest done"] + seen[f"{who} random done"], seen
+        assert seen[f"{who} hostile refused"], seen
 
 
 @pytest.mark.extra  # a campaign of many random cases
@@ -362,5 +234,5 @@ async def test_many_tasks_are_done_exactly_as_their_rules_allow(doors: Doors, sh
     """S136, S162: two thousand tasks; each kind of client at each entry point gets through, or is stopped."""
     size = CASES // SHARES
     seen = await play(doors, range(1_000 + share * size, 1_000 + (share + 1) * size))
-    assert sum(seen[f"{who} honest"] for who in ("Thread", "Shell", "Agent")), seen
-    assert sum(seen[f"{who} hostile refused"] for who in ("Thread", "Shell", "Agent")), seen
+    for outcome in ("honest done", "random done", "hostile refused"):
+        assert sum(seen[f"{who} {outcome}"] for who in ("Thread", "Shell", "Agent")), seen

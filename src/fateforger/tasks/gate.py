@@ -102,7 +102,7 @@ async def look_up(
     if workflow is None:
         return NOTHING_SEEN
     named = {name for each in workflow.rules for name in each.rule.names}
-    wanted = [_drop_own_text(each, task) for name, each in workflow.predicates.items() if name in named]
+    wanted = [_drop_forgeable(each, task) for name, each in workflow.predicates.items() if name in named]
     known = KnownValues(session=OF_THE_QUEUE, task=_describe(task, tasks))
     found = await evaluate(wanted, known, NothingAllowed() if at_once else facts)
     return {state.name: state.holds for state in found if state.holds is not None}
@@ -112,11 +112,19 @@ _WRITTEN = frozenset({"body", "title", "project", "tags"})
 """Fields of a task that whoever adds it writes."""
 
 
-def _drop_own_text(predicate: Predicate, task: QueuedTask) -> Predicate:
-    """Return the predicate without its checks of the task's text, if that text would be an agent's own approval."""
-    if task.origin.door != "mcp" or not predicate.is_approval:
+def _drop_forgeable(predicate: Predicate, task: QueuedTask) -> Predicate:
+    """Return the predicate without checks that whoever does the work could pass alone, if it is an approval.
+
+    These are checks of files, and of the text of a task that an agent has added.
+    """
+    if not predicate.is_approval:
         return predicate
-    kept = (check for check in predicate.checks if check.kind != "task" or check.about not in _WRITTEN)
+    own_text = task.origin.door == "mcp"
+    kept = (
+        check
+        for check in predicate.checks
+        if check.kind != "file" and not (own_text and check.kind == "task" and check.about in _WRITTEN)
+    )
     return replace(predicate, checks=tuple(kept))
 
 
@@ -272,12 +280,17 @@ def _set_state(step: Step, name: str, *, holds: bool) -> Step:
 def judge_report(task: QueuedTask, workflow: Workflow, report: Report, seen: Seen, *, closes: bool) -> Judgment:
     """Return the task with the report, and the must-rules that object.
 
-    With ``closes`` the task is over with it; without, it may go on, and only what the new steps break counts.
+    With ``closes`` the task is over with it; without, it may go on, and only what the new steps break counts: they may
+    also break what an earlier step called for.
     """
     after = add_report(task, workflow, report, seen)
     whole = _close(after, workflow, by_agent=report.by_agent) if closes else after
     checked = check(workflow.rules, whole.steps, workflow.vocabulary, closed=closes)
-    stops = [each for each in checked if each.blocks and (closes or _is_late(each, len(task.steps)))]
+    stops = [each for each in checked if each.blocks]
+    if not closes:
+        before = check(workflow.rules, whole.steps[: len(task.steps)], workflow.vocabulary, closed=False)
+        known = {each.stated.id: each for each in before}
+        stops = [each for each in stops if _is_new(each, known[each.stated.id])]
     broken = tuple(each for each in stops if each.verdict is Verdict.VIOLATED)
     open_ = tuple(each for each in stops if each.verdict is Verdict.UNKNOWN)
     questions = _find_questions(open_, whole.steps, workflow)
@@ -293,9 +306,11 @@ def _close(task: QueuedTask, workflow: Workflow, *, by_agent: bool) -> QueuedTas
     return task
 
 
-def _is_late(checked: CheckedRule, first: int) -> bool:
-    steps = checked.violations if checked.verdict is Verdict.VIOLATED else checked.unknown
-    return any(at >= first for at in steps)
+def _is_new(checked: CheckedRule, before: CheckedRule) -> bool:
+    """Check whether a rule is violated, or unknown, at other steps than before."""
+    if checked.verdict is Verdict.VIOLATED:
+        return not set(checked.violations) <= set(before.violations)
+    return not set(checked.unknown) <= set(before.unknown)
 
 
 def _find_questions(rules: Sequence[CheckedRule], steps: Sequence[Step], workflow: Workflow) -> tuple[Predicate, ...]:

@@ -14,6 +14,7 @@ from tests.unit.conversation.queue.test_task_rules import DECOMPOSE, FEATURE, TD
 from fateforger.errors import BadInput
 from fateforger.tasks.gate import Report, complete_task, list_questions, look_up
 from fateforger.tasks.task import TaskState
+from fateforger.tasks.workflows import read_own
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.predicates import NothingAllowed
 
@@ -23,6 +24,13 @@ TRUE = {
     "assumptions_documented", "probes_identified", "review_task_exists",
 }  # fmt: skip
 """What the person says yes to, when they are asked about a published plan."""
+SIGNED = """\
+workflow: ship
+actions: [release]
+predicates:
+  signed: {title: It may go out, check: {file: "*.md", contains: "## Signed"}, or: {user_stated: approval}}
+constraints: [{rule: "BEFORE release: signed", title: Signed}]
+"""
 
 
 @pytest.fixture
@@ -129,6 +137,17 @@ async def test_what_only_the_person_can_say_is_not_believed(robot: Agents) -> No
     assert "The user story is captured" not in finished["outcome"]
     (there,) = await robot.store.tasks.of(ANNA)
     assert [step.do[0] for step in there.steps if "plan_approved" in step.unknown][-1] == FEATURE[-1]
+
+
+async def test_a_file_approves_nothing(robot: Agents) -> None:
+    """S136: whoever does the work can write it, so the person is asked all the same."""
+    robot.workflows = read_own({"ship": SIGNED})
+    robot.facts = TableFacts(files=True)
+    task = await created(robot, workflow="ship")
+    await robot.done("pull")
+    told = {"task_id": task, "outcome": "done", "evidence": "Out.", "steps": [{"do": ["release"]}]}
+    finished = (await robot.done("finish_task", told))["task"]
+    assert finished["outcome"] == "mcp:robot: Out. I need your word on this first. Is it so: It may go out?"
 
 
 async def test_steps_are_looked_at_as_they_are_recorded(robot: Agents) -> None:

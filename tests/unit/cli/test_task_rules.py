@@ -75,16 +75,19 @@ def test_files_and_commands_are_looked_at(doors: Doors, tmp_path: Path, monkeypa
 
 
 def test_a_workflow_of_ones_own_is_inherited_and_its_mistakes_are_shown(doors: Doors, tmp_path: Path) -> None:
-    """S140: a file of the folder is a task's workflow; a mistake in it is refused with its place."""
+    """S140, S132: a file of the folder is a task's workflow; a mistake in it is refused with its place."""
     task_id = begun(doors, "ship")
-    steps = did(*TDD, "announce")
+    steps = did(*TDD, "ankündigen")
     assert "Rule: Nothing is announced without the lawyers." in doors.refused("done", task_id, *steps)
-    doors.said("note", task_id, "--so=legal_agrees")
+    wrong = doors.refused("note", task_id, "--did=test_passes"), doors.refused("note", task_id, "--so=commit")
+    assert wrong[0] == "“test_passes” is a state of “ship”, and no step."
+    assert wrong[1].startswith("“commit” is a step of “ship”, and no state. Answer with --so or --not-so: ")
+    doors.said("note", task_id, "--so=юристы_согласны")
     assert doors.said("done", task_id, *steps) == "“Toggle” is done."
-    (tmp_path / "workflows" / "ship.yaml").write_text(SHIP.replace("BEFORE announce", "BEFORE anounce"))
+    (tmp_path / "workflows" / "ship.yaml").write_text(SHIP.replace("BEFORE ankündigen", "BEFORE ankundigen"))
     status, _, err = doors.text("add", "x", "--workflow", "ship")
     assert status == 2
-    assert "Nothing is declared with the name “anounce”. Did you mean announce?" in err
+    assert "Nothing is declared with the name “ankundigen”. Did you mean ankündigen?" in err
     assert "ship.yaml, line 10" in err
 
 

@@ -9,6 +9,8 @@ import pytest
 from tests.unit.cli.test_plan_doors import Door
 from tests.unit.conversation.queue.test_task_rules import SHIP
 
+from fateforger.workflow.rules import NAMING
+
 USUAL = (
     "one_task_in_progress", "changes_tracked_in_task", "critic_spawned", "tests_fail_unexpectedly", "plan_needed",
     "tests_needed", "review_needed", "unknown_discovered",
@@ -54,27 +56,54 @@ def test_published_plans_break_as_many_rules_as_published(
     assert (status, [rule["id"] for rule in document["rules"] if rule["verdict"] == "violated"]) == (0, broken)
 
 
-def test_a_name_of_the_wrong_kind_is_refused_with_its_place(door: Door) -> None:
-    """R6, R7: in a plan, and after INVOKE and THEN in a file of one's own."""
+HEAD = "workflow: w\nactions: [a]\npredicates: {p: %s}\n"
+KIND = "“%s” is declared as %s, and stands here as %s."
+
+
+@pytest.mark.parametrize(
+    ("rules", "mistake", "where"),
+    [
+        (
+            HEAD % "" + "triggers: ['ON a: PROCEED_TO p']\n",
+            "PROCEED_TO needs an action, and “p” is a state.",
+            "4, column 30",
+        ),
+        (HEAD % "" + "triggers: ['ON a: INVOKE p']\n", "INVOKE needs an action, and “p” is a state.", "4, column 26"),
+        (HEAD % "{set_by: [a, p]}", "“p” is no declared action.", "3, column 30"),
+        (HEAD % "" + "constraints:\n  - BEFORE a: п\n", "Nothing is declared with the name “п”.", "5, column 15"),
+        (HEAD % "" + "constraints: ['BEFORE a²: p']\n", f"I cannot read “²” here: {NAMING}.", "4, column 24"),
+    ],
+)
+def test_a_mistaken_name_is_refused_with_its_place(door: Door, rules: str, mistake: str, where: str) -> None:
+    """R6, R7: in a file of one's own, of the wrong kind or of a look; names of any script are names."""
+    plan = door.file("plan.txt", "a\n")
+    error = door.json("workflow", "check", door.file("w.yaml", rules), "--plan", plan)[1]["error"]
+    assert (error["message"], error["where"].endswith(f"w.yaml, line {where}")) == (mistake, True), error
+
+
+def test_a_name_of_the_wrong_kind_is_refused_in_plans_traces_and_steps(door: Door) -> None:
+    """R6: each is told where it stands."""
     plan = door.file("plan.txt", "write_test\ncommit + test_passes\n")
-    status, document = door.json("workflow", "check", "tdd-cycle", "--plan", plan)
-    error = document["error"]
-    assert (status, error["message"]) == (2, "“test_passes” is declared as a state, and stands here as an action.")
-    assert error["where"].endswith("plan.txt, line 2")
+    trace = door.file("trace.jsonl", '{"do":[]}\n{"do":["commit"],"true":["commit"]}\n')
+    told = []
+    for given in (("--plan", plan), ("--trace", trace), ("--evaluate", "--do", "test_passes")):
+        status, document = door.json("workflow", "check", "tdd-cycle", *given)
+        told.append((status, document["error"]["message"], document["error"]["where"].rpartition("/")[2]))
+    assert told == [
+        (2, KIND % ("test_passes", "a state", "an action"), "plan.txt, line 2"),
+        (2, KIND % ("commit", "an action", "a state"), "trace.jsonl, line 2, true"),
+        (2, KIND % ("test_passes", "a state", "an action"), "--do"),
+    ]
 
 
 def test_proceed_to_is_another_spelling(door: Door) -> None:
-    """S132: the same verdicts, and a state after it is refused with its place."""
+    """S132: the same verdicts."""
     verdicts = []
     for word in ("INVOKE", "PROCEED_TO"):
         rules = f"workflow: w\nactions: [a, b]\npredicates: {{p: {{set_by: [a]}}}}\ntriggers: ['ON p: {word} b']\n"
         file, plan = door.file("w.yaml", rules), door.file("plan.txt", "a\na\nb\n")
         verdicts.append(door.json("workflow", "check", file, "--plan", plan)[1]["verdict"])
     assert verdicts == ["satisfied", "satisfied"]
-    wrong = door.file("w.yaml", "workflow: w\nactions: [a]\npredicates: {p: }\ntriggers: ['ON a: PROCEED_TO p']\n")
-    error = door.json("workflow", "check", wrong, "--plan", plan)[1]["error"]
-    assert error["message"] == "PROCEED_TO needs an action, and “p” is a state."
-    assert error["where"].endswith("line 4, column 30")
 
 
 def test_workflows_are_listed_with_what_they_are_for(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +117,6 @@ def test_workflows_are_listed_with_what_they_are_for(door: Door, monkeypatch: py
         True, "To the users", ["documentation or configuration only", "exploratory work"],
     )  # fmt: skip
     assert "  not for documentation or configuration only; exploratory work" in door.run("workflow", "list")[1]
-    plan = door.file("plan.txt", "announce\n")
+    plan = door.file("plan.txt", "ankündigen\n")
     rules = door.json("workflow", "check", "ship", "--plan", plan)[1]["rules"]
     assert "commit-before-done" not in {rule["id"] for rule in rules}

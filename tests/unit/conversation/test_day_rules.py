@@ -74,6 +74,14 @@ async def test_a_mistake_is_said_beside_the_field_with_its_place(anna: Person, t
     assert await rules(anna.house) == []
 
 
+async def test_another_spelling_of_a_trigger_is_the_same_rule(anna: Person, house: House) -> None:
+    """S132."""
+    await anna.to_frame()
+    assert await anna.fill("rule_day", day_rule="ON meeting: PROCEED_TO rest") is None
+    [version] = await rules(house)
+    assert version.record.payload.day_rule == "ON meeting: INVOKE rest"
+
+
 async def test_a_rule_that_clashes_is_refused_with_both_texts(anna: Person, house: House) -> None:
     """S143; where one takes the place of the other there is no clash."""
     await anna.to_frame()

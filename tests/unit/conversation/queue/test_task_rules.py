@@ -28,19 +28,24 @@ SHIP = """\
 workflow: ship
 extends: tdd-cycle
 description: To the users
-actions: [announce]
+actions: [ankündigen]
 predicates:
-  legal_agrees:
+  юристы_согласны:
     title: The lawyers agree
     check: {user_stated: legal}
 additional_constraints:
-  - BEFORE announce: legal_agrees
+  - BEFORE ankündigen: юристы_согласны
     title: Nothing is announced without the lawyers
     remedy: Ask the lawyers before you announce it.
-  - BEFORE close_task: announce
+  - BEFORE close_task: ankündigen
 triggers:
-  - ON legal_agrees: PROCEED_TO announce
+  - ON юристы_согласны: PROCEED_TO ankündigen
 disable: [commit-before-done]
+"""
+LOOP = """\
+workflow: loop
+actions: [test, commit]
+triggers: [{rule: "ON test: PROCEED_TO commit", title: A commit follows each test}]
 """
 
 
@@ -129,7 +134,7 @@ async def test_the_tests_are_run_before_it_is_done(looking: House) -> None:
 
 
 async def test_a_workflow_of_ones_own_rules_a_task(looking: House) -> None:
-    """S140, S136: it is offered, inherits, and asks for the person's word."""
+    """S140, S136, S132: it is offered, inherits, has names of any script, and asks for the person's word."""
     anna = Desk(looking)
     form = await anna.opens("queue_add", size=2)
     choices = next(field for field in form.inputs if field.name == "workflow")
@@ -137,13 +142,32 @@ async def test_a_workflow_of_ones_own_rules_a_task(looking: House) -> None:
         "decompose", "feature-dev", "ship", "tdd-cycle",
     ]  # fmt: skip
     task_id = await begun(anna, "ship")
-    order = (*TDD, "announce")
+    order = (*TDD, "ankündigen")
+    wrong = await anna.fill("queue_done", target=task_id, order="write test\nTest passes")
+    assert isinstance(wrong, FormErrors)
+    assert wrong.errors["order"].startswith(
+        "I do not know the step “Test passes”. There are: write test, see test fail, "
+    )
     await anna.fill("queue_done", target=task_id, did=order)
     assert "Ask the lawyers before you announce it. Rule: Nothing is announced without the lawyers." in anna.words
     form = await anna.opens("queue_done", target=task_id)
     asked = next(field for field in form.inputs if field.name == "so")
     assert [choice.label for choice in getattr(asked, "choices", ())] == ["The lawyers agree"]
-    await anna.fill("queue_done", target=task_id, did=order, so=("legal_agrees",))
+    await anna.fill("queue_done", target=task_id, did=order, so=("юристы_согласны",))
+    assert (await anna.task(task_id)).state is TaskState.DONE
+
+
+async def test_a_step_that_leaves_an_earlier_one_unanswered_is_refused(looking: House) -> None:
+    """S131, S162: noted, it could never be mended, and the task never be done."""
+    looking.workflows = read_own({"loop": LOOP})
+    looking.restart()
+    anna = Desk(looking)
+    task_id = await begun(anna, "loop")
+    await anna.fill("queue_note", target=task_id, did=("test",))
+    again = await anna.fill("queue_note", target=task_id, did=("test",))
+    assert isinstance(again, FormErrors)
+    assert again.errors["did"].endswith("Rule: A commit follows each test.")
+    await anna.fill("queue_done", target=task_id, order="commit\ntest\ncommit")
     assert (await anna.task(task_id)).state is TaskState.DONE
 
 
