@@ -15,8 +15,10 @@ import yaml
 from tests.factories import rules as draw
 from tests.laws import ltlf
 
-KINDS = ("plan", "command", "file", "tag", "session", "approval", "judged")
+KINDS = ("plan", "command", "file", "tag", "session", "approval", "signed", "judged")
 LOOKED_UP = frozenset({"command", "file"})
+APPROVALS = frozenset({"approval", "signed"})
+"""Kinds that only the person decides. The file of a signed one always says yes: it is forged."""
 Steps = tuple[tuple[str, ...], ...]
 
 
@@ -41,6 +43,8 @@ class Fact:
                 return {"check": {"session": self.name}}
             case "approval":
                 return {"check": {"task": "body", "contains": f"## {self.name}"}, "or": {"user_stated": self.name}}
+            case "signed":
+                return {"check": {"file": f"{self.name}.txt", "contains": "yes"}, "or": {"user_stated": self.name}}
             case "judged":
                 return {"check": f"whether it is {self.name}"}
             case _:
@@ -49,7 +53,7 @@ class Fact:
     @property
     def needs_person(self) -> bool:
         """True if an agent's steps prove nothing about it, and no look does."""
-        return self.kind in {"approval", "session"}
+        return self.kind in {*APPROVALS, "session"}
 
 
 @dataclass(frozen=True)

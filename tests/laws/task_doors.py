@@ -15,7 +15,7 @@ from tests.factories.agents import ANNA, Agents
 from tests.factories.inside import run_inside
 from tests.factories.words import outside, wanting
 from tests.fakes.table_facts import TableFacts
-from tests.laws.ruled_tasks import LOOKED_UP, RuledTask, Steps
+from tests.laws.ruled_tasks import LOOKED_UP, Fact, RuledTask, Steps
 from tests.unit.conversation.queue.desk import Desk
 
 from fateforger.adapters.store.store import open_store
@@ -82,6 +82,10 @@ class Door:
     def tags(self) -> tuple[str, ...]:
         return tuple(f.name for f in self.case.facts if f.kind == "tag" and self.so[f.name])
 
+    def shows(self, fact: Fact) -> bool:
+        """What a look finds: the truth, but for what was forged."""
+        return fact.kind == "signed" or self.so[fact.name]
+
     def really_do(self, do: tuple[str, ...]) -> None:
         self.so |= self.case.after(self.so, do)
 
@@ -111,8 +115,8 @@ class Thread(Door):
         assert isinstance(facts, TableFacts)
         facts.answers = {}
         for fact in self.case.facts:
-            if fact.kind in LOOKED_UP:
-                facts.answers[fact.name if fact.kind == "command" else f"{fact.name}.txt"] = self.so[fact.name]
+            if fact.kind in {*LOOKED_UP, "signed"}:
+                facts.answers[fact.name if fact.kind == "command" else f"{fact.name}.txt"] = self.shows(fact)
 
     async def note(self, steps: Steps, said: Said) -> bool:
         return await self._tell("note", steps, said)
@@ -168,7 +172,7 @@ class Shell(Door):
 
     def look(self) -> None:
         for fact in self.case.facts:
-            (self.folder / f"{fact.name}.txt").write_text("yes" if self.so[fact.name] else "no")
+            (self.folder / f"{fact.name}.txt").write_text("yes" if self.shows(fact) else "no")
             flag = self.folder / f"{fact.name}.flag"
             flag.touch() if self.so[fact.name] else flag.unlink(missing_ok=True)
 

@@ -23,7 +23,7 @@ from tests.factories import rules as draw
 from tests.factories.agents import Agents
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.table_facts import TableFacts
-from tests.laws.ruled_tasks import LOOKED_UP, RuledTask, Steps, draw_step, ruled_task
+from tests.laws.ruled_tasks import APPROVALS, LOOKED_UP, RuledTask, Steps, draw_step, ruled_task
 from tests.laws.task_doors import Agent, Door, Listener, Said, Shell, Thread
 from tests.unit.conversation.person import House, open_house_at
 from tests.unit.conversation.queue.desk import Desk
@@ -42,7 +42,7 @@ FACTS = "folder: .\nfiles: ['*.txt']\ncommands:\n" + "".join(
 
 def said_at_first(case: RuledTask) -> Said:
     """What the person says of a task that they begin: all that nothing else tells."""
-    return {fact.name: case.before[fact.name] for fact in case.facts if fact.kind in {"session", "approval", "judged"}}
+    return {fact.name: case.before[fact.name] for fact in case.facts if fact.needs_person or fact.kind == "judged"}
 
 
 async def begin_honestly(door: Door) -> None:
@@ -126,7 +126,7 @@ def check_done(door: Door, task: QueuedTask, *, by_agent: bool) -> None:
                 break
             if fact.kind in LOOKED_UP and any(fact.name in str(rule) for rule in door.case.rules):
                 assert (fact.name in step.true) == door.so[fact.name], (fact, trace)
-    approvals = {fact.name for fact in door.case.facts if fact.kind == "approval"}
+    approvals = {fact.name for fact in door.case.facts if fact.kind in APPROVALS}
     if by_agent:
         assert not any(approvals & {*step.true} for step in task.steps), trace
 

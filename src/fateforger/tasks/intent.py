@@ -77,8 +77,8 @@ Urgency = Literal["no", "asks", "insists"]
 class HydratedMessage(BaseModel):
     """A hydrated message.
 
-    ``task_id`` is the queue's task that it is about, and ``met`` are its criteria that are met. ``answer`` is for the
-    person, in their language. ``simple`` is true when one step is enough. A question never has a ``spec`` (S156).
+    ``task_id`` is the queue's task that it is about. ``answer`` is for the person, in their language. ``simple`` is
+    true when one step is enough. A question never has a ``spec`` (S156).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -89,7 +89,6 @@ class HydratedMessage(BaseModel):
     simple: bool = True
     haste: Urgency = "no"
     task_id: str | None = None
-    met: tuple[int, ...] = ()
     answer: str = ""
     reminds: bool = False
     """True if the person wants to be reminded of the task."""

@@ -160,7 +160,7 @@ def read_request(
             return TickTask(**_envelope(reply), task_id=task.id, place=place, done=done)
         case Purpose.NOW | Purpose.EDIT | Purpose.TIME as wish:
             return _request_of_task(reply, wish, words, _get_meant(context.tasks, words.number))
-        case Purpose.DONE | Purpose.NOTE as wish if wish is Purpose.NOTE or words.did or words.so or words.not_so:
+        case wish if wish in _REPORTED and _find_task_id(words.number, context.tasks) is not None:
             return _report_steps(reply, wish, words, context)
         case wish if wish in _SETTLED | _CHANGED | _MOVED:
             return _act_on_task(reply, wish, _get_meant(context.tasks, words.number).id)
@@ -373,18 +373,12 @@ def hydrate(reply: TimeboxingUserReply, words: QueueWords, context: OutsideConte
     if words.wants in _OF_ONE and words.number is not None and named is None:
         # A task that does not exist must not start or end another one: the queue is shown instead (S223).
         return HydratedMessage(intent=Purpose.TASKS, execution_path=path_of(Purpose.TASKS))
-    if words.wants is Purpose.DONE and named is None:
-        return None
-    if words.wants is Purpose.DONE and words.complete:
-        criteria = _get_meant(queue, words.number).spec.acceptance_criteria
-        met = tuple(range(len(criteria)))
-        return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, met=met)
-    if path == "enqueue" or (words.wants in _TALK and not words.answer):
+    if path == "enqueue" or words.wants in _REPORTED or (words.wants in _TALK and not words.answer):
         return None
     return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
 
 
-_OF_ONE = frozenset({Purpose.PULL, Purpose.DONE, Purpose.UNREMIND})
+_OF_ONE = _REPORTED | {Purpose.PULL, Purpose.UNREMIND}
 _TALK = frozenset({Purpose.QUESTION, Purpose.CONVERSATION, Purpose.WORK})
 
 

@@ -190,9 +190,8 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
     return build_task_card(replace(task, outcome=carried.outcome), await read_queue(tools.tasks, command.user_id))
 
 
-def build_parts_form(task: QueuedTask, rules: TaskRules) -> Form:
+def build_parts_form(task: QueuedTask) -> Form:
     """Return the form for the parts of a goal."""
-    del rules  # all rule forms are built alike
 
     def lines(name: str, label: str, hint: str = "") -> TextField:
         return TextField(

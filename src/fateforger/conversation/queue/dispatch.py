@@ -19,7 +19,6 @@ from fateforger.session.queue_commands import (
     QueueCommand,
     RefineTasks,
     RemindTask,
-    SettleTask,
     ShowTasks,
     WeekSpan,
 )
@@ -120,8 +119,8 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             return RefineTasks(**about)
         case Purpose.WEEK | Purpose.NEXT_WEEK:
             return PlanWeek(**about, span="next" if wanted.intent is Purpose.NEXT_WEEK else "coming")
-        case Purpose.DONE | Purpose.UNREMIND:
-            return _route_named(wanted, about)
+        case Purpose.UNREMIND:
+            return ShowTasks(**about) if wanted.task_id is None else RemindTask(**about, task_id=wanted.task_id)
         case Purpose.RULES:
             return DirectWork(TaskSpec(title=_("Look through my rules"), work=ReviewConstraints()))
         case Purpose.QUESTION | Purpose.CONVERSATION:
@@ -132,14 +131,6 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             return _route_work(wanted, about)
         case _:
             raise InternalError(f"A message that wants “{wanted.intent}” is read as its command.")
-
-
-def _route_named(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
-    if wanted.task_id is None:
-        return ShowTasks(**about)
-    if wanted.intent is Purpose.UNREMIND:
-        return RemindTask(**about, task_id=wanted.task_id)
-    return SettleTask(**about, task_id=wanted.task_id, word="done", met=wanted.met)
 
 
 def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:

@@ -195,7 +195,7 @@ _RULE_FORMS: Mapping[
 ] = {
     "queue_done": (build_done_form, read_done),
     "queue_note": (build_note_form, read_note),
-    "queue_parts": (build_parts_form, read_parts),
+    "queue_parts": (lambda task, _rules: build_parts_form(task), read_parts),
 }
 FORMS = frozenset({"queue_add", "queue_save", "queue_time", "queue_edit", "queue_remind", *_RULE_FORMS})
 
