@@ -17,10 +17,10 @@ from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mar
 from fateforger.errors import BadInput, ModelError
 from fateforger.session.cards import Button, Card, plain
 from fateforger.session.queue_commands import DoTaskNow, EnqueueTask
-from fateforger.tasks.task import Do, QueuedTask, ReviewConstraints, ReviewParts, TaskSpec, TaskState, Work
+from fateforger.tasks.task import TEXT_LENGTH, Do, QueuedTask, ReviewConstraints, ReviewParts, TaskSpec, TaskState, Work
 from fateforger.tasks.workflows import reason_for_queue
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, quote_title
+from fateforger.text import mark_message, quote_title, truncate
 from fateforger.values import replace
 
 UNTRACKED = mark_message("I go ahead right away. Note that this isn't tracked in your queue.")
@@ -124,16 +124,14 @@ LONGEST_SPEC = 1_900
 
 
 def _build_offers(spec: TaskSpec) -> tuple[Button, ...]:
-    """Return the buttons that keep work as a task; without a word of what it is like where that is too long."""
-    texts = (each.model_dump_json(exclude_defaults=True) for each in (spec, _shorten(spec)))
+    """Return the buttons that keep work as a task; where its description is too long, with the beginning of it."""
+    described = (replace(spec, context=truncate(spec.context, most)) for most in (TEXT_LENGTH, 1_200, 500))
+    bare = TaskSpec(title=spec.title, work=spec.work, priority=spec.priority, workflow=spec.workflow)
+    texts = (each.model_dump_json(exclude_defaults=True) for each in (*described, bare))
     target = next((text for text in texts if len(text) <= LONGEST_SPEC), None)
     if target is None:
         return (ADD.localize(),)
     return EnqueueTask.keep.button(target, style="primary"), EnqueueTask.keep_for_day.button(target)
-
-
-def _shorten(spec: TaskSpec) -> TaskSpec:
-    return TaskSpec(title=spec.title, work=spec.work, priority=spec.priority, workflow=spec.workflow)
 
 
 def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:

@@ -184,6 +184,24 @@ async def test_just_do_it_when_it_is_simple(talk: Begin) -> None:
     assert ([task.title for task in session.day.inputs.tasks], session.options.mode) == (["Report"], "direct")
 
 
+async def test_just_do_it_for_a_day_the_rules_and_a_reminder(talk: Begin) -> None:
+    """S163: each has its effect at once, and none is only claimed."""
+    anna = await talk(
+        work("My rules", kind="review_rules", haste="asks"),
+        work("Call the tax office", kind="remind", start="16:00", haste="asks"),
+        work("Friday", kind="plan_day", date="2026-03-06", haste="asks"),
+    )
+    await anna.says("just go through my rules, now")
+    assert "No rule waits for your word." in anna.words
+    await anna.says("and remind me to call the tax office at 4", "2.0")
+    (task,) = await anna.tasks()
+    assert f"{task.spec.remind_at}" == "2026-03-02 16:00:00+01:00"
+    await anna.says("and plan Friday", "3.0")
+    await anna.run_commands()
+    (session,) = await anna.house.store.sessions.of_user(ANNA)
+    assert f"{session.date}" == "2026-03-06"
+
+
 async def test_just_do_it_when_it_is_complex(talk: Begin) -> None:
     """S164, option B: queued, with a reason and the exact line."""
     anna = await talk(work("Thesis", kind="decompose", simple=False, haste="asks"))
@@ -229,6 +247,16 @@ async def test_just_do_it_when_nobody_here_can(talk: Begin, haste: str) -> None:
     await anna.says("and do it now!", "2.0")
     await anna.says("keep it then", "3.0")
     assert len(await anna.tasks()) == 2
+
+
+async def test_much_that_nobody_here_can_do_is_kept_with_its_beginning(talk: Begin) -> None:
+    """S163: a button of Slack carries 2,000 characters."""
+    anna = await talk(work("Move the office", haste="asks", context="To the second floor. " * 140))
+    await anna.says("just move the office now")
+    await anna.press("Keep it as a task")
+    (task,) = await anna.tasks()
+    assert task.spec.context.startswith("To the second floor. To the")
+    assert (len(task.spec.context) > 1_000, task.spec.context[-1]) == (True, "…")
 
 
 @pytest.mark.parametrize(
