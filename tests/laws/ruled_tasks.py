@@ -17,8 +17,8 @@ from tests.laws import ltlf
 
 KINDS = ("plan", "command", "file", "tag", "session", "approval", "signed", "judged")
 LOOKED_UP = frozenset({"command", "file"})
-APPROVALS = frozenset({"approval", "signed"})
-"""Kinds that only the person decides. The file of a signed one always says yes: it is forged."""
+OF_THE_PERSON = frozenset({"session", "approval", "signed"})
+"""Kinds that only the person can tell. The file of a signed one always says yes: it is forged."""
 Steps = tuple[tuple[str, ...], ...]
 
 
@@ -53,7 +53,7 @@ class Fact:
     @property
     def needs_person(self) -> bool:
         """True if an agent's steps prove nothing about it, and no look does."""
-        return self.kind in {*APPROVALS, "session"}
+        return self.kind in OF_THE_PERSON
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from tests.factories import rules as draw
 from tests.factories.agents import Agents
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.table_facts import TableFacts
-from tests.laws.ruled_tasks import APPROVALS, LOOKED_UP, RuledTask, Steps, draw_step, ruled_task
+from tests.laws.ruled_tasks import LOOKED_UP, RuledTask, Steps, draw_step, ruled_task
 from tests.laws.task_doors import Agent, Door, Listener, Said, Shell, Thread
 from tests.unit.conversation.person import House, open_house_at
 from tests.unit.conversation.queue.desk import Desk
@@ -116,8 +116,15 @@ def _say_done(door: Agent) -> Any:
     return SettleTask(**door.person.about(), task_id=door.task_id, word="done")
 
 
-def check_done(door: Door, task: QueuedTask, *, by_agent: bool) -> None:
-    """A task that is done kept its rules, agrees with what a look finds, and has no approval of an agent."""
+def check_unapproved(door: Door, task: QueuedTask) -> None:
+    """What only the person can say is not so by anything that an agent did."""
+    theirs = {fact.name for fact in door.case.facts if fact.needs_person}
+    assert not any(theirs & {*step.true} for step in task.steps), task.steps
+    assert not any((task.standing or {}).get(name) for name in theirs), task.standing
+
+
+def check_done(door: Door, task: QueuedTask) -> None:
+    """A task that is done kept its rules, and agrees with what a look finds."""
     trace = [step.model_dump(mode="json") for step in task.steps]
     assert door.case.broken(trace) == []
     for fact in door.case.facts:
@@ -126,9 +133,6 @@ def check_done(door: Door, task: QueuedTask, *, by_agent: bool) -> None:
                 break
             if fact.kind in LOOKED_UP and any(fact.name in str(rule) for rule in door.case.rules):
                 assert (fact.name in step.true) == door.so[fact.name], (fact, trace)
-    approvals = {fact.name for fact in door.case.facts if fact.kind in APPROVALS}
-    if by_agent:
-        assert not any(approvals & {*step.true} for step in task.steps), trace
 
 
 @dataclass
@@ -202,7 +206,9 @@ async def play(doors: Doors, seeds: range) -> Counter[str]:
             assert done is ((await door.task()).state is TaskState.DONE)
             seen[f"{who} {how} {'done' if done else 'refused'}"] += 1
             if done:
-                check_done(door, await door.task(), by_agent=isinstance(door, Agent) and how == "hostile")
+                check_done(door, await door.task())
+            if isinstance(door, Agent) and how == "hostile":
+                check_unapproved(door, await door.task())
         except AssertionError as error:
             raise AssertionError(f"seed {seed} by {who}\n{case.text('w')}\nbefore {case.before}\n{error}") from error
     return seen
