@@ -140,7 +140,7 @@ async def test_what_only_the_person_can_say_is_not_believed(robot: Agents) -> No
 
 
 async def test_a_file_approves_nothing(robot: Agents) -> None:
-    """S136: whoever does the work can write it, so the person is asked all the same."""
+    """S136, S291: whoever does the work can write it, so the person is asked all the same."""
     robot.workflows = read_own({"ship": SIGNED})
     robot.facts = TableFacts(files=True)
     task = await created(robot, workflow="ship")

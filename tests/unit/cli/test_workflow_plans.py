@@ -75,14 +75,14 @@ KIND = "“%s” is declared as %s, and stands here as %s."
     ],
 )
 def test_a_mistaken_name_is_refused_with_its_place(door: Door, rules: str, mistake: str, where: str) -> None:
-    """R6, R7: in a file of one's own, of the wrong kind or of a look; names of any script are names."""
+    """S292; R6, R7: in a file of one's own, of the wrong kind or of a look; names of any script are names."""
     plan = door.file("plan.txt", "a\n")
     error = door.json("workflow", "check", door.file("w.yaml", rules), "--plan", plan)[1]["error"]
     assert (error["message"], error["where"].endswith(f"w.yaml, line {where}")) == (mistake, True), error
 
 
 def test_a_name_of_the_wrong_kind_is_refused_in_plans_traces_and_steps(door: Door) -> None:
-    """R6: each is told where it stands."""
+    """S292; R6: each is told where it stands."""
     plan = door.file("plan.txt", "write_test\ncommit + test_passes\n")
     trace = door.file("trace.jsonl", '{"do":[]}\n{"do":["commit"],"true":["commit"]}\n')
     told = []
