@@ -103,11 +103,6 @@ class RuledTask:
         found = [(rule, ltlf.judged(*rule, trace, closed=True)[0]) for rule in self.rules]
         return [f"{verdict}: {draw.text(*rule)}" for rule, verdict in found if verdict in {"violated", "unknown"}]
 
-    @property
-    def can_begin(self) -> bool:
-        """True if pulling the task breaks no rule."""
-        return not any(_find_violations(rule, self._begun(())) for rule in self.rules)
-
     def forbids(self, taken: Steps, do: tuple[str, ...]) -> bool:
         """Check whether a step breaks a rule that the steps before it have not broken, whatever comes later."""
         before, after = (self._begun(steps) for steps in (taken, (*taken, do)))

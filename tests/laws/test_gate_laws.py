@@ -182,15 +182,17 @@ async def doors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     await house.close()
 
 
-def draw_case(random: Random) -> RuledTask:
-    """A workflow whose rules can all be kept in some step."""
+def draw_case(random: Random, *, feasible: bool) -> tuple[RuledTask, list[Steps]]:
+    """A workflow whose rules do not contradict each other, and plans that they allow, some if it is ``feasible``."""
     while True:
         case = ruled_task(random)
         try:
             read_workflow(case.text("w"))
         except BadInput:
             continue
-        return case
+        plans = list(case.plans(random)) if feasible else []
+        if plans or not feasible:
+            return case, plans
 
 
 async def play(doors: Doors, seeds: range) -> Counter[str]:
@@ -198,11 +200,12 @@ async def play(doors: Doors, seeds: range) -> Counter[str]:
     seen: Counter[str] = Counter()
     for seed in seeds:
         random = Random(seed)
-        case = draw_case(random)
+        turn = seed // 3 % 3
+        case, plans = draw_case(random, feasible=turn > 0)
         door = doors.open(seed, case, random)
         who = type(door).__name__
         try:
-            how, done = await _play_one(door, random, seed // 3 % 3)
+            how, done = await _play_one(door, random, plans, turn)
             assert done is ((await door.task()).state is TaskState.DONE)
             seen[f"{who} {how} {'done' if done else 'refused'}"] += 1
             if done:
@@ -214,15 +217,16 @@ async def play(doors: Doors, seeds: range) -> Counter[str]:
     return seen
 
 
-async def _play_one(door: Door, random: Random, turn: int) -> tuple[str, bool]:
-    plans = list(door.case.plans(random)) if turn == 1 else []
-    if plans:
-        await begin_honestly(door)
-        await end_honestly(door, random.choice(plans))
-        return "honest", True
-    if turn == 2 and door.case.can_begin:
-        return "random", await play_randomly(door, random)
-    return "hostile", await play_hostilely(door, random)
+async def _play_one(door: Door, random: Random, plans: list[Steps], turn: int) -> tuple[str, bool]:
+    match turn:
+        case 1:
+            await begin_honestly(door)
+            await end_honestly(door, random.choice(plans))
+            return "honest", True
+        case 2:
+            return "random", await play_randomly(door, random)
+        case _:
+            return "hostile", await play_hostilely(door, random)
 
 
 async def test_a_task_is_done_exactly_as_its_rules_allow(doors: Doors) -> None:
@@ -230,8 +234,7 @@ async def test_a_task_is_done_exactly_as_its_rules_allow(doors: Doors) -> None:
     seen = await play(doors, range(27))
     assert sum(seen.values()) == 27
     for who in ("Thread", "Shell", "Agent"):
-        assert seen[f"{who} honest done"] + seen[f"{who} random done"], seen
-        assert seen[f"{who} hostile refused"], seen
+        assert min(seen[f"{who} {how}"] for how in ("honest done", "random done", "hostile refused")), seen
 
 
 @pytest.mark.extra  # a campaign of many random cases
@@ -240,5 +243,5 @@ async def test_many_tasks_are_done_exactly_as_their_rules_allow(doors: Doors, sh
     """S136, S162: two thousand tasks; each kind of client at each entry point gets through, or is stopped."""
     size = CASES // SHARES
     seen = await play(doors, range(1_000 + share * size, 1_000 + (share + 1) * size))
-    for outcome in ("honest done", "random done", "hostile refused"):
+    for outcome in ("honest done", "hostile refused"):
         assert sum(seen[f"{who} {outcome}"] for who in ("Thread", "Shell", "Agent")), seen
