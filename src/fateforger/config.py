@@ -226,6 +226,9 @@ class Settings(BaseSettings):
         None,
         description="File that lets predicates look at files and run commands (docs/workflows.md); without it, none.",
     )
+    workflows: Path | None = Field(
+        None, description="Folder with workflows of your own, one .yaml file each (docs/workflows.md); left out, none."
+    )
     record: Path | None = Field(
         None, description="Directory to record each turn in, with what models were asked and answered; left out, none."
     )

@@ -51,7 +51,7 @@ TEXTS = frozenset({"text", "said", "reply_text", "message_text", "utterance", "t
 """Names under which a person's words travel."""
 
 ALLOWED = {
-    "conversation/queue/decisions.py::name_step": "spells the name of a step, which a workflow declares",
+    "conversation/queue/step_forms.py::name_step": "spells the name of a step, which a workflow declares",
     "conversation/language/message_commands.py::input_commands": "finds the tasks that another one comes after by title",
     "conversation/language/message_commands.py::_details": "looks up a field of an answer by its name",
     "conversation/language/message_commands.py::_id_of_title": "finds the task that another one comes after by title",

@@ -14,6 +14,8 @@ from fateforger.agents.clients import Client, Scope, format_token, hash_token
 from fateforger.agents.handler import Answer, CallHandler
 from fateforger.agents.proposals import ConstraintChange, Proposal
 from fateforger.memory.documents import read_record
+from fateforger.tasks.workflows import Workflows
+from fateforger.workflow.predicates import Facts, NothingAllowed
 
 NOW = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
 ANNA = "U_ANNA"
@@ -70,6 +72,8 @@ class Agents:
 
     store: Store
     clock: HandClock = field(default_factory=HandClock)
+    workflows: Workflows = field(default_factory=Workflows)
+    facts: Facts = field(default_factory=NothingAllowed)
 
     @property
     def desk(self) -> CallHandler:
@@ -79,6 +83,8 @@ class Agents:
             tasks=self.store.tasks,
             proposals=self.store.proposals,
             tz="Europe/Amsterdam",
+            workflows=self.workflows,
+            facts=self.facts,
         )
         return CallHandler(reach, self.store.clients, self.store.calls, self.clock)
 

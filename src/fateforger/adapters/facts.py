@@ -27,7 +27,7 @@ import yaml
 
 from fateforger.errors import BadInput
 from fateforger.workflow.documents import fields_of, items_of, pairs_of, read_yaml, refuse, text_of, texts_of
-from fateforger.workflow.predicates import CheckAnswer
+from fateforger.workflow.predicates import CheckAnswer, NothingAllowed
 from fateforger.workflow.rules import is_name
 
 COMMAND_SECONDS, MOST_COMMAND_SECONDS = 60, 3_600
@@ -256,9 +256,6 @@ def _open_below(folder: Path, path: str, flags: int) -> Iterator[int]:
             os.close(descriptor)
 
 
-NOTHING_ALLOWED = "No files and commands may be looked at; FATEFORGER_FACTS names the file that allows some."
-
-
 class LocalFacts:
     """Implements :class:`fateforger.workflow.predicates.Facts`."""
 
@@ -266,11 +263,16 @@ class LocalFacts:
         self._allowed = allowed
         self._seconds = seconds
 
+    @property
+    def allowed(self) -> bool:
+        """See :attr:`fateforger.workflow.predicates.Facts.allowed`."""
+        return self._allowed.folder is not None
+
     async def contains(self, pattern: str, text: str) -> CheckAnswer:
         """See :meth:`fateforger.workflow.predicates.Facts.contains`."""
         folder = self._allowed.folder
         if folder is None:
-            return CheckAnswer(None, NOTHING_ALLOWED)
+            return CheckAnswer(None, NothingAllowed.why)
         if not is_inside(pattern) or not self._allowed.files:
             return CheckAnswer(None, f"Files like “{pattern}” may not be looked at.")
         try:
@@ -285,7 +287,7 @@ class LocalFacts:
         allowed = self._allowed.commands.get(command)
         if allowed is None:
             return CheckAnswer(
-                None, NOTHING_ALLOWED if self._allowed.folder is None else f"“{command}” may not be run."
+                None, NothingAllowed.why if self._allowed.folder is None else f"“{command}” may not be run."
             )
         return await run_command(command, allowed)
 

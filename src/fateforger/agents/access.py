@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, TypeVar
 
@@ -19,6 +19,8 @@ from fateforger.planning.validation import first_mistake
 from fateforger.session.day import day_words, local_today
 from fateforger.session.model import Session, SessionStatus
 from fateforger.tasks.ports import Tasks
+from fateforger.tasks.workflows import Workflows
+from fateforger.workflow.predicates import Facts, NothingAllowed
 
 MOST_SESSIONS = 100
 
@@ -28,7 +30,8 @@ class AgentAccess:
     """Read access to sessions and constraints; write access to tasks, and to proposals that the person has to approve.
 
     ``sessions_of`` returns a person's sessions, the most recently changed first; ``constraints_of`` all versions of
-    their constraints. ``tz`` is the time zone of people who have not planned a day yet.
+    their constraints. ``tz`` is the time zone of people who have not planned a day yet. ``facts`` are what the rules of
+    ``workflows`` may look at.
     """
 
     sessions_of: Callable[[str], Awaitable[tuple[Session, ...]]]
@@ -36,6 +39,8 @@ class AgentAccess:
     tasks: Tasks
     proposals: Proposals
     tz: str
+    workflows: Workflows = field(default_factory=Workflows)
+    facts: Facts = field(default_factory=NothingAllowed)
 
 
 @dataclass(frozen=True, slots=True)

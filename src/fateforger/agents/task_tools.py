@@ -1,7 +1,7 @@
 """Tools of the queue: creating, listing, claiming and finishing tasks.
 
-A task is done when its rules agree with the reported steps, or a look-up of facts proves it. If neither decides, the
-task waits for the person.
+An agent reports steps; the gate of the queue (:mod:`fateforger.tasks.gate`) judges them. A task is done when a look at
+the facts proves it. Otherwise it waits for the person, with what they have to say of it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,17 @@ from fateforger.memory.versions import select_newest
 from fateforger.memory.vocabulary import Status
 from fateforger.planning.task_details import PLAIN, TaskDetails
 from fateforger.session.gate import is_committed
+from fateforger.tasks.gate import (
+    Report,
+    Seen,
+    ask_person,
+    begin_task,
+    judge_report,
+    keep_progress,
+    look_up,
+    record_steps,
+    refuse_broken,
+)
 from fateforger.tasks.ports import Change
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import (
@@ -38,11 +49,9 @@ from fateforger.tasks.task import (
     TaskState,
     Work,
 )
+from fateforger.text import join_sentences
 from fateforger.values import replace
-from fateforger.workflow.conformance import check
-from fateforger.workflow.definition import Workflow, list_shipped, load_shipped
-from fateforger.workflow.predicates import Check, Predicate
-from fateforger.workflow.trace import Step, read_step
+from fateforger.workflow.definition import Workflow
 
 
 def describe_task(task: QueuedTask) -> dict[str, Any]:
@@ -62,16 +71,15 @@ def describe_task(task: QueuedTask) -> dict[str, Any]:
     }
 
 
-def describe_task_with_rules(task: QueuedTask) -> dict[str, Any]:
+def describe_task_with_rules(task: QueuedTask, workflow: Workflow | None) -> dict[str, Any]:
     """Return the document with the task's rules, the names they use, and the condition for its completion."""
     document = describe_task(task) | {"completes": describe_completion(task.spec.work), "rules": [], "names": None}
-    if task.spec.workflow not in list_shipped():
+    if workflow is None:
         return document
-    workflow = load_shipped(task.spec.workflow)
     rules = [
         {"id": each.id, "rule": each.text, "title": each.title, "necessity": each.necessity} for each in workflow.rules
     ]
-    names = {"actions": sorted(workflow.actions), "states": sorted(workflow.predicates)}
+    names = {"actions": list(workflow.actions), "states": sorted(workflow.predicates)}
     return document | {"rules": rules, "names": names}
 
 
@@ -97,101 +105,54 @@ async def judge_outcome(
     task: QueuedTask,
     outcome: Literal["done", "failed"],
     evidence: str,
-    steps: Sequence[Step],
+    steps: Sequence[ReportedStep],
     caller: Caller,
     reach: AgentAccess,
 ) -> Change:
-    """Return the change for a task that its executor ends.
+    """Return the change for a task that its executor ends. The steps of a failed attempt are not kept.
 
     Raises ``BadInput`` with the remedy if the task is reported as done although a rule of its workflow is violated.
     """
     told = f"{format_executor(caller.client)}: {' '.join(evidence.split())}"[:_LONGEST_OUTCOME]
     if outcome == "failed":
-        return _build_change(TaskState.FAILED, told, steps)
-    believed = _check_steps(task, steps)
+        return _build_change(task, TaskState.FAILED, told)
+    believed, question = await _judge_steps(task, steps, reach)
     work = task.spec.work
     if await _is_done(work, task, caller, reach):
-        return _build_change(TaskState.DONE, told, believed)
+        return _build_change(believed, TaskState.DONE, told)
     place = await _find_session_id(work.date, caller, reach) if isinstance(work, PlanDay) else task.place
-    return _build_change(TaskState.WAITING, told, believed, place=place)
+    return _build_change(believed, TaskState.WAITING, join_sentences(told, question), place=place)
 
 
-def _build_change(state: TaskState, outcome: str, steps: Sequence[Step], *, place: str = "") -> Change:
+def _build_change(believed: QueuedTask, state: TaskState, outcome: str, *, place: str = "") -> Change:
     def change(task: QueuedTask) -> QueuedTask:
-        return replace(task, state=state, outcome=outcome, steps=(*task.steps, *steps), place=place)
+        return replace(keep_progress(task, believed), state=state, outcome=outcome, place=place)
 
     return change
 
 
-def _check_steps(task: QueuedTask, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the steps, reduced to what an agent can vouch for. Raises ``BadInput`` if they break a rule."""
-    if task.spec.workflow not in list_shipped():
+async def _judge_steps(task: QueuedTask, steps: Sequence[ReportedStep], reach: AgentAccess) -> tuple[QueuedTask, str]:
+    """Return the task with an agent's steps, and what the person has to answer before it is done; empty for nothing.
+
+    Raises ``BadInput`` if a rule is violated.
+    """
+    workflow = reach.workflows.of(task.spec)
+    if workflow is None:
         if steps:
             raise BadInput("This task has no workflow, so there are no names for steps; leave them out.", where="steps")
-        return ()
-    workflow = load_shipped(task.spec.workflow)
-    read = [
-        read_step(step.model_dump(mode="json"), workflow.vocabulary, f"steps[{at}]") for at, step in enumerate(steps)
-    ]
-    believed = tuple(_filter_states(step, workflow, task) for step in read)
-    checked = check(workflow.rules, (*task.steps, *believed), workflow.vocabulary)
-    stops = [each for each in checked if each.blocks]
-    if stops:
-        said = " ".join(f"{each.stated.id} is {each.verdict.value}: {each.remedy}" for each in stops[:5])
-        raise BadInput(f"By the rules of {workflow.name} this is not done yet. {said}", where="steps")
-    return believed
+        return task, ""
+    judged = judge_report(task, workflow, _build_report(steps), await _look_up(task, workflow, reach), closes=True)
+    refuse_broken(judged)
+    return judged.task, ask_person(judged.questions) if judged.open else ""
 
 
-def _filter_states(step: Step, workflow: Workflow, task: QueuedTask) -> Step:
-    """Return a step with only credible states.
-
-    Facts of the task itself decide. States that only the person or the session can confirm stay unknown, even if
-    claimed.
-    """
-    true, unknown = set[str](), set(step.unknown)
-    for name in {
-        *step.true,
-        *step.unknown,
-        *(n for n, p in workflow.predicates.items() if _is_confirmed_by_task(p, task)),
-    }:
-        predicate = workflow.predicates[name]
-        if _is_confirmed_by_task(predicate, task) or (name in step.true and _can_agent_know(predicate)):
-            true.add(name)
-        elif name in step.true:
-            unknown.add(name)
-    return Step(do=step.do, true=tuple(sorted(true)), unknown=tuple(sorted(unknown - true)))
+def _build_report(steps: Sequence[ReportedStep]) -> Report:
+    return Report(tuple(step.do for step in steps), by_agent=True)
 
 
-def _is_confirmed_by_task(predicate: Predicate, task: QueuedTask) -> bool:
-    return any(check.kind == "task" and _holds(check, task) for check in predicate.checks)
-
-
-def _holds(fact: Check, task: QueuedTask) -> bool:
-    fields = {
-        "body": _body(task),
-        "state": task.state.value,
-        "status": task.state.value,
-        "title": task.spec.title,
-        "project": task.spec.project,
-        "priority": str(task.spec.priority),
-    }
-    if fact.about == "tags":
-        return fact.contains in task.spec.tags
-    text = fields.get(fact.about)
-    if text is None:
-        return False
-    return text == fact.equals if fact.equals is not None else fact.contains is not None and fact.contains in text
-
-
-def _body(task: QueuedTask) -> str:
-    spec = task.spec
-    return "\n".join((spec.context, *spec.relevant_files, *spec.acceptance_criteria, spec.workflow))
-
-
-def _can_agent_know(predicate: Predicate) -> bool:
-    """Check whether an agent can know this state: from a file, a command, or a predicate that names no other judge."""
-    checks = predicate.checks
-    return not checks or any(check.kind in {"file", "command", "judged"} for check in checks)
+async def _look_up(task: QueuedTask, workflow: Workflow | None, reach: AgentAccess, *, at_once: bool = False) -> Seen:
+    everything = await reach.tasks.of(task.user_id, ended=True)
+    return await look_up(task, workflow, everything, reach.facts, at_once=at_once)
 
 
 async def _is_done(work: Work, task: QueuedTask, caller: Caller, reach: AgentAccess) -> bool:
@@ -244,7 +205,7 @@ class CreateTask(Input):
     context: str = Field("", max_length=TEXT_LENGTH, description="What one has to know to do it")
     relevant_files: tuple[Line, ...] = Field((), max_length=50)
     acceptance_criteria: tuple[Line, ...] = Field((), max_length=50, description="When it is done")
-    workflow: str = Field("", max_length=100, description=f"Whose rules apply: {', '.join(list_shipped())}, or none")
+    workflow: str = Field("", max_length=100, description="Whose rules apply: the name of a workflow, or none")
     details: TaskDetails = Field(PLAIN, description="Its kind, time, due day, place and the like, for the day's plan")
     blocked_by: tuple[Id, ...] = Field((), max_length=50, description="Ids of tasks that have to be done before")
     once: str = Field("", max_length=100, description="A name of yours: a second call with the same one adds nothing")
@@ -259,21 +220,34 @@ class Pull(Input):
     minutes: int = Field(LEASE_MINUTES, ge=1, le=480, description="How long you claim it for")
 
 
+class ReportedStep(Input):
+    """A step. States cannot be reported: they are looked up, or the person is asked."""
+
+    do: tuple[Line, ...] = Field(max_length=50, description="The actions of this step")
+
+
+Steps = Annotated[
+    tuple[ReportedStep, ...],
+    Field(max_length=500, description="What was done, step by step, in the names of the task's workflow"),
+]
+
+
+class RecordSteps(Input):
+    task_id: Id
+    steps: Steps = Field(min_length=1)
+
+
 class FinishTask(Input):
     task_id: Id
     outcome: Literal["done", "failed"]
     evidence: str = Field(min_length=1, max_length=TEXT_LENGTH, description="What was done, or why it failed")
-    steps: tuple[Step, ...] = Field(
-        (), max_length=500, description="What was done, step by step, in the names of the task's workflow"
-    )
+    steps: Steps = ()
 
 
 async def create_task(given: CreateTask, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Add a task to the end of the person's queue."""
-    if given.workflow and given.workflow not in list_shipped():
-        known = ", ".join(list_shipped())
-        raise BadInput(f"There is no workflow “{given.workflow}”. Workflows are {known}.", where="workflow")
     spec = TaskSpec.model_validate(given.model_dump(exclude={"blocked_by", "once"}))
+    reach.workflows.check_spec(spec)
     origin = Origin(door="mcp", reference=caller.client.name)
     cause = f"{format_executor(caller.client)} {given.once or f'#{caller.number}'}"
     new = NewTask(spec=spec, origin=origin, blocked_by=given.blocked_by)
@@ -298,20 +272,48 @@ async def pull(given: Pull, caller: Caller, reach: AgentAccess) -> dict[str, Any
     )
     if task is None:
         return {"task": None, "message": await _explain_nothing(given, caller, reach)}
-    return {"task": describe_task_with_rules(task)}
+    try:
+        workflow = reach.workflows.of(task.spec)
+        claimed = begin_task(task, workflow, await _look_up(task, workflow, reach, at_once=True), by_agent=True)
+    except BadInput:
+        await reach.tasks.settle(task, lambda now: replace(now, state=TaskState.ACTIVE), now=caller.at)
+        raise
+    await reach.tasks.settle(task, lambda now: keep_progress(now, claimed), now=caller.at)
+    return {"task": describe_task_with_rules(task, workflow)}
+
+
+async def record_agent_steps(given: RecordSteps, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
+    """Record steps of a claimed task as they are done, so that what they depend on is looked up at that time."""
+    task = await _find_claimed(given.task_id, caller, reach)
+    workflow = reach.workflows.of(task.spec)
+    if workflow is None:
+        raise BadInput("This task has no workflow, so there are no names for steps.", where="steps")
+    seen = await _look_up(task, workflow, reach)
+    recorded = record_steps(task, workflow, _build_report(given.steps), seen)
+    settled = await reach.tasks.settle(task, lambda now: keep_progress(now, recorded), now=caller.at)
+    return {"task": describe_task(_require_claim(settled))}
 
 
 async def finish_task(given: FinishTask, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """End a claim. A task that is reported as done is checked against its rules and against known facts."""
-    task = await reach.tasks.get(caller.user_id, given.task_id)
-    if task is None:
-        raise BadInput(GONE.format(given.task_id), where="task_id")
-    _check_claim(task, caller)
+    task = await _find_claimed(given.task_id, caller, reach)
     change = await judge_outcome(task, given.outcome, given.evidence, given.steps, caller, reach)
     settled = await reach.tasks.settle(task, change, now=caller.at)
+    return {"task": describe_task(_require_claim(settled))}
+
+
+async def _find_claimed(task_id: str, caller: Caller, reach: AgentAccess) -> QueuedTask:
+    task = await reach.tasks.get(caller.user_id, task_id)
+    if task is None:
+        raise BadInput(GONE.format(task_id), where="task_id")
+    _check_claim(task, caller)
+    return task
+
+
+def _require_claim(settled: QueuedTask | None) -> QueuedTask:
     if settled is None:
         raise BadInput("The claim on this task was lost meanwhile, so nothing was changed; pull it again.")
-    return {"task": describe_task(settled)}
+    return settled
 
 
 async def _explain_nothing(given: Pull, caller: Caller, reach: AgentAccess) -> str:
@@ -339,6 +341,9 @@ TASK_TOOLS = (
          list_tasks),
     Tool("pull", "Claim a task to carry it out, the next one or that of an id. It comes with the rules of its workflow;"
          " finish_task ends the claim.", Scope.TASKS_WRITE, Pull, pull, writes=True),
+    Tool("record_steps", "Record steps of a task you claimed as you do them, in the names of its workflow: a rule that"
+         " forbids one is named at once, and what it depends on is looked up at that time.", Scope.TASKS_WRITE,
+         RecordSteps, record_agent_steps, writes=True),
     Tool("finish_task", "Say that a task you claimed is done or failed, with evidence. The rules of its workflow are"
          " checked; what only the person can confirm waits for them.", Scope.TASKS_WRITE, FinishTask, finish_task,
          writes=True),

@@ -14,6 +14,7 @@ from fateforger.agents.access import MOST_SESSIONS, AgentAccess
 from fateforger.agents.clients import Client, Scope, format_token, hash_token
 from fateforger.agents.handler import CallHandler
 from fateforger.app.resources import build_clock, open_state
+from fateforger.app.rules import build_facts, build_workflows
 from fateforger.config import Settings
 from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
@@ -32,6 +33,8 @@ async def open_call_handler(settings: Settings) -> AsyncIterator[CallHandler]:
             tasks=store.tasks,
             proposals=store.proposals,
             tz=settings.time_zone,
+            workflows=build_workflows(settings),
+            facts=build_facts(settings),
         )
         yield CallHandler(reach, store.clients, store.calls, build_clock(settings))
 

@@ -41,6 +41,7 @@ from fateforger.app.resources import (
     start_local_calendar,
     submitter,
 )
+from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.app.web import WebServer
 from fateforger.calendar.connections import Provider
@@ -59,9 +60,10 @@ from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.execution import check_waiting_tasks
 from fateforger.conversation.queue.leftovers import return_leftovers
+from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
-from fateforger.conversation.queue.work import PlannedTasks, Tools
+from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.redaction import Redaction
 from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.session_lifecycle import SessionCloser
@@ -399,6 +401,8 @@ def _build_tools(resources: _Resources, memory: MemoryService, model: Model | No
         talks=store.talks,
         rules=memory,
         model=model,
+        workflows=build_workflows(resources.settings),
+        facts=build_facts(resources.settings),
     )
 
 

@@ -5,26 +5,45 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, TypeVar
 
 import click
 
+from fateforger.app.rules import build_facts, build_workflows
 from fateforger.cli.options import Opened, add_store_options, check_person_option, run_with_store
+from fateforger.config import Settings
 from fateforger.errors import BadInput
+from fateforger.tasks.gate import Seen, look_up
 from fateforger.tasks.ports import Durations, Tasks
 from fateforger.tasks.task import QueuedTask, read_task_id
+from fateforger.tasks.workflows import Workflows
 
 _R = TypeVar("_R")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Queue:
-    """One person's queue, and the instant of the command."""
+    """One person's queue, the instant of the command, and the settings that say which rules tasks can have."""
 
     tasks: Tasks
     durations: Durations
     user_id: str
     now: datetime
+    settings: Settings
+
+    @cached_property
+    def workflows(self) -> Workflows:
+        """The workflows that tasks can have. Raises ``BadInput`` for a mistake in a file of the person's own."""
+        return build_workflows(self.settings)
+
+    async def look_up(self, task: QueuedTask, *, at_once: bool = False) -> Seen:
+        """Return the states of the task's workflow that can be determined now. Raises ``BadInput``."""
+        workflow = self.workflows.get(task.spec.workflow)
+        if workflow is None:
+            return {}
+        everything = await self.tasks.of(self.user_id, ended=True)
+        return await look_up(task, workflow, everything, build_facts(self.settings), at_once=at_once)
 
     async def task(self, task_id: str) -> QueuedTask:
         """Return the task with that id. Raises ``BadInput``."""
@@ -77,7 +96,7 @@ def run_with_queue(
 
     async def run(opened: Opened) -> _R:
         person = user_id or await _find_owner(opened)
-        return await work(Queue(opened.store.tasks, opened.store.durations, person, opened.now))
+        return await work(Queue(opened.store.tasks, opened.store.durations, person, opened.now, opened.settings))
 
     return run_with_store(ctx, where, run)
 

@@ -26,7 +26,7 @@ from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, ta
 from fateforger.session.undone import NONE_UNDONE, find_undone
 from fateforger.text import count_blocks, count_meetings, count_tasks, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.workflow.conformance import ORDER, CheckedRule, StatedRule, Verdict, check, explain_refusal
+from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check, explain_refusal, suggest_remedy
 from fateforger.workflow.definition import load_shipped
 from fateforger.workflow.rules import Rule, RuleKind, Vocabulary, names_in
 from fateforger.workflow.trace import Step
@@ -164,13 +164,13 @@ def _refuse_move(session: Session, move: Move) -> Refusal | None:
         question = () if state.question is None else (state.question,)
         return refuse_by_rules(no, *state.missing, *question)
     if no:
-        return Refusal(no[0].stated.id, no[0].stated.remedy or ORDER)
+        return Refusal(no[0].stated.id, no[0].remedy)
     if target(session.stage, move) is not None:
         return None
     if action is None or move in _NOT_HERE:
         return _NOT_HERE[move]
     rule = rules_about(frozenset({action}))[0]
-    return Refusal(rule.id, rule.remedy or ORDER)
+    return Refusal(rule.id, rule.remedy or suggest_remedy(rule.rule))
 
 
 def _get_action(stage: TimeboxingStage, move: Move) -> str | None:
@@ -320,7 +320,7 @@ def describe_stage(session: Session) -> StageGateOutput:
     no = () if forward is None else objections(session, forward)
     if not no:
         return StageGateOutput(stage=session.stage, ready=True, summary=words.summary)
-    missing = words.missing or tuple(_(each.stated.remedy or ORDER) for each in no)
+    missing = words.missing or tuple(_(each.remedy) for each in no)
     return StageGateOutput(
         stage=session.stage, ready=False, summary=words.summary, missing=missing, question=words.question
     )

@@ -21,8 +21,8 @@ from fateforger.tasks.task import Origin, TaskSpec
 from fateforger.tasks.transitions import TaskAction
 from fateforger.text import list_languages, mark_message
 
-TaskReply = Literal["done", "put_back", "approve", "retry", "open"]
-"""Reply about a task: done, wait again, try again, or the parts of a goal are right.
+TaskReply = Literal["done", "note", "put_back", "approve", "retry", "open"]
+"""Reply about a task: done, done so far, wait again, try again, or the parts of a goal are right.
 
 ``open`` only shows the task.
 """
@@ -41,17 +41,27 @@ class QueueCommandBase(BaseModel):
     tz: str = ""
 
 
+def _read_spec(click: Click) -> Fields:
+    spec = TaskSpec.model_validate_json(click.target)
+    return {"spec": spec.model_dump(mode="json"), "origin": {"door": "slack"}}
+
+
 class EnqueueTask(QueueCommandBase):
     """Put a task into the queue.
 
     ``message_channel`` and ``message_ts`` name the message it was made from, if any. With ``reminds`` the person asked
-    to be reminded.
+    to be reminded, and with ``wants_time`` to be given time for it. A button carries the task as JSON.
     """
 
+    keep: ClassVar = CardAction("queue.keep", mark_message("Keep it as a task"), _read_spec)
+    keep_for_day: ClassVar = CardAction(
+        "queue.keep_time", mark_message("Find time for it"), lambda click: {**_read_spec(click), "wants_time": True}
+    )
     kind: Literal["enqueue_task"] = "enqueue_task"
     spec: TaskSpec
     origin: Origin
     reminds: bool = False
+    wants_time: bool = False
     message_channel: str = ""
     message_ts: str = ""
 
@@ -115,8 +125,9 @@ class DoTaskNow(QueueCommandBase):
 class SettleTask(QueueCommandBase):
     """Record the person's reply about a task.
 
-    With ``done``, ``met`` are the positions of the criteria that they ticked, and ``did`` their steps in order, by
-    the names of the workflow's actions.
+    With ``done``, ``met`` are the positions of the criteria that they ticked. With ``done`` and ``note``, ``did`` are
+    their steps in order, by the names of the workflow's actions (``a+b`` does two at once), and ``so`` and ``not_so``
+    the states that hold and that do not, as they say.
     """
 
     done: ClassVar = CardAction("queue.done", "Done", read_target("task_id", word="done"))
@@ -129,6 +140,8 @@ class SettleTask(QueueCommandBase):
     word: TaskReply
     met: tuple[int, ...] = ()
     did: tuple[str, ...] = ()
+    so: tuple[str, ...] = ()
+    not_so: tuple[str, ...] = ()
 
 
 def _read_item(click: Click) -> Fields:

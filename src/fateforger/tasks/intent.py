@@ -19,6 +19,8 @@ class Purpose(StrEnum):
     """A task of the queue is to be started, the one it names or the next."""
     DONE = "done"
     """A task of the queue that was started is done."""
+    NOTE = "note"
+    """Some steps of a task of the queue are done, or something is so of it."""
     UNREMIND = "unremind"
     """The reminder of a task of the queue is not wanted any more."""
     TASKS = "tasks"
@@ -79,8 +81,8 @@ Urgency = Literal["no", "asks", "insists"]
 class HydratedMessage(BaseModel):
     """A hydrated message.
 
-    ``task_id`` is the queue's task that it is about, and ``met`` are its criteria that are met. ``answer`` is for the
-    person, in their language. ``simple`` is true when one step is enough. A question never has a ``spec`` (S156).
+    ``task_id`` is the queue's task that it is about. ``answer`` is for the person, in their language. ``simple`` is
+    true when one step is enough. A question never has a ``spec`` (S156).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -91,7 +93,6 @@ class HydratedMessage(BaseModel):
     simple: bool = True
     haste: Urgency = "no"
     task_id: str | None = None
-    met: tuple[int, ...] = ()
     answer: str = ""
     reminds: bool = False
     """True if the person wants to be reminded of the task."""

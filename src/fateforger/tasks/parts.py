@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fateforger.errors import BadInput
+from fateforger.tasks.gate import Report, Seen, add_report, record_steps
 from fateforger.tasks.queue import NewTask
-from fateforger.tasks.rules import objections, with_steps
-from fateforger.tasks.task import TEXT_LENGTH, TITLE_LENGTH, Do, Origin, QueuedTask, ReviewParts, TaskSpec
+from fateforger.tasks.task import (
+    COARSE,
+    PROBE,
+    TEXT_LENGTH,
+    TITLE_LENGTH,
+    Do,
+    Origin,
+    QueuedTask,
+    ReviewParts,
+    TaskSpec,
+)
 from fateforger.values import replace
-from fateforger.workflow.conformance import explain_refusal
+from fateforger.workflow.definition import Workflow
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
-COARSE = 7
-"""Most parts that can be reviewed at once."""
-PROBE = "PROBE"
 REVIEW = "review"
 Line = Annotated[str, Field(min_length=1, max_length=TITLE_LENGTH)]
 
@@ -40,22 +47,17 @@ class Parts(BaseModel):
     parts: tuple[Part, ...] = Field((), max_length=20)
 
 
-def lay_out_parts(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[NewTask, ...]]:
+def lay_out_parts(
+    task: QueuedTask, workflow: Workflow | None, parts: Parts, seen: Seen
+) -> tuple[QueuedTask, tuple[NewTask, ...]]:
     """Return the goal with its new steps, and the tasks to add: probes, parts, and their review.
 
-    The probes and parts wait for the review.
+    The probes and parts wait for the review. ``seen`` are the states that were looked up.
 
     Raises :class:`BadInput` with the remedy when a rule of the workflow objects.
     """
-    facts = {
-        "over_decomposed": len(parts.parts) > COARSE,
-        "requirements_ambiguous": any(part.tag for part in parts.parts),
-    }
-    for actions in _workflow_actions(parts):
-        against = objections(task, *actions, facts=facts)
-        if against:
-            raise BadInput(" ".join(explain_refusal(against)))
-        task = with_steps(task, actions, facts=facts)
+    if workflow is not None:
+        task = _record_parts(task, workflow, parts, seen)
     body = "\n\n".join(
         (
             f"## Goal\n{parts.goal}",
@@ -65,6 +67,38 @@ def lay_out_parts(task: QueuedTask, parts: Parts) -> tuple[QueuedTask, tuple[New
     )
     spec = replace(task.spec, context=body[:TEXT_LENGTH])
     return replace(task, spec=spec), _new_tasks(task, parts)
+
+
+def _record_parts(task: QueuedTask, workflow: Workflow, parts: Parts, seen: Seen) -> QueuedTask:
+    """Return the goal with the steps of laying out its parts. Raises ``BadInput`` with the remedy."""
+    known = {
+        "over_decomposed": len(parts.parts) > COARSE,
+        "requirements_ambiguous": any(part.tag for part in parts.parts),
+        "unknown_discovered": bool(parts.probes),
+    }
+    others = {name: holds for name, holds in seen.items() if name not in known}
+    begun = _add_known(task, workflow, known)
+    return record_steps(begun, workflow, Report(tuple(_workflow_actions(parts))), others, sure=True)
+
+
+def recall_parts(task: QueuedTask, workflow: Workflow) -> QueuedTask:
+    """Return a goal whose parts are in the queue already with the steps that laid them out under its rules."""
+    known = {"over_decomposed": False, "requirements_ambiguous": True, "unknown_discovered": True}
+    return add_report(_add_known(task, workflow, known), workflow, Report(_WHOLE), {})
+
+
+_WHOLE = (
+    ("articulate_goal",),
+    ("document_assumptions",),
+    ("identify_probes",),
+    ("create_components", "create_placeholder", "create_probe"),
+    ("create_review_task",),
+)
+
+
+def _add_known(task: QueuedTask, workflow: Workflow, known: Mapping[str, bool]) -> QueuedTask:
+    there = {name: holds for name, holds in known.items() if name in workflow.predicates}
+    return add_report(task, workflow, Report(), there)
 
 
 def _workflow_actions(parts: Parts) -> list[tuple[str, ...]]:

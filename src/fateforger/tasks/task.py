@@ -28,6 +28,10 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 TITLE_LENGTH = 300
 TEXT_LENGTH = 3000
 NORMAL = 2
+COARSE = 7
+"""Most parts of a goal that can be reviewed at once."""
+PROBE = "PROBE"
+"""Tag of a part that finds something out."""
 
 Priority = Annotated[int, Field(ge=0, le=4)]
 """0 comes first, 4 comes last, 2 is normal."""
@@ -147,6 +151,8 @@ class TaskState(StrEnum):
 
 
 ENDED = frozenset({TaskState.DONE, TaskState.STOPPED})
+IN_HAND = frozenset({TaskState.WAITING, TaskState.RUNNING})
+"""States of a task that somebody works on."""
 
 
 class Claim(BaseModel):
@@ -169,7 +175,8 @@ class QueuedTask(BaseModel):
     Unix epoch, or one more than the person's highest, so the oldest task comes first until the person reorders.
     ``goal`` is the task that this one is a part of. ``blocked_by`` are tasks that must be done first.
     ``claim`` is set exactly while the task is ``running``; ``fence`` is that of the latest claim.
-    ``steps`` are the steps done so far, which the rules of its workflow are checked against.
+    ``steps`` are the steps done so far, which the rules of its workflow are checked against, and ``standing`` the
+    states since then; what is not in it is unknown. Without it, the steps determine them.
     ``outcome`` says in a sentence how the task ended, or what it waits for; ``place`` is where work on it continues
     (for example, a session id).
     ``mode`` is how it was last started. ``handled`` are the latest commands that changed it; each takes effect once.
@@ -191,6 +198,7 @@ class QueuedTask(BaseModel):
     fence: int = 0
     attempts: int = 0
     steps: tuple[Step, ...] = ()
+    standing: dict[str, bool] | None = None
     outcome: str = ""
     place: str = ""
     mode: Mode = "dispositor"

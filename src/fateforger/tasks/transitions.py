@@ -240,11 +240,18 @@ def set_priority(task: QueuedTask, priority: int) -> QueuedTask:
 
 
 def replace_spec(task: QueuedTask, spec: TaskSpec) -> QueuedTask:
-    """Return the task with another spec.
+    """Return the task with another spec. Steps that were checked against other rules are dropped.
 
     Raises :class:`BadInput` for a task that is done.
     """
     if task.state is S.DONE:
         title = quote_title(task.spec.title)
         raise BadInput(_("{title} is done, so it stays as it was.", title=title), where="state")
+    if spec.workflow != task.spec.workflow:
+        task = replace(task, steps=(), standing=None)
     return replace(task, spec=spec)
+
+
+def reopen_task(task: QueuedTask) -> QueuedTask:
+    """Return a task that is not done after all: it is in the person's hands again."""
+    return replace(task, state=S.WAITING, outcome=_("It is open again. Say here when it is done."))

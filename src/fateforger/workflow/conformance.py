@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import join_words, mark_message
 from fateforger.workflow.parser import read_rule
 from fateforger.workflow.rules import (
     And,
@@ -166,31 +166,55 @@ def _has_action(expression: Expression, timeline: Timeline) -> bool:
 
 def suggest_remedy(rule: Rule) -> str:
     """Suggest a fix in one sentence."""
+    return _fill(_REMEDIES, rule)
+
+
+def describe_rule(rule: Rule) -> str:
+    """Return a title for a rule that has none."""
+    return _fill(_TITLES, rule)
+
+
+def _fill(sentences: Mapping[RuleKind, str], rule: Rule) -> str:
     activation = "" if rule.activation is None else describe_expression(rule.activation)
-    return _REMEDIES[rule.kind].format(target=describe_expression(rule.target), activation=activation)
+    return _(sentences[rule.kind], target=describe_expression(rule.target), activation=activation)
 
 
 _REMEDIES: Mapping[RuleKind, str] = {
-    RuleKind.BEFORE: "See to {target} before {activation}.",
-    RuleKind.AFTER: "See to {target} after {activation}.",
-    RuleKind.ALWAYS: "See to {target} in every step.",
-    RuleKind.NEVER: "Leave out {target}.",
-    RuleKind.IF: "See to {target} whenever there is {activation}.",
-    RuleKind.ON: "Each time there is {activation}, go on with {target} before it comes again.",
+    RuleKind.BEFORE: mark_message("See to {target} before {activation}."),
+    RuleKind.AFTER: mark_message("See to {target} after {activation}."),
+    RuleKind.ALWAYS: mark_message("See to {target} in every step."),
+    RuleKind.NEVER: mark_message("Leave out {target}."),
+    RuleKind.IF: mark_message("See to {target} whenever there is {activation}."),
+    RuleKind.ON: mark_message("Each time there is {activation}, go on with {target} before it comes again."),
 }
+_TITLES: Mapping[RuleKind, str] = {
+    RuleKind.BEFORE: mark_message("{target} before {activation}"),
+    RuleKind.AFTER: mark_message("{target} after {activation}"),
+    RuleKind.ALWAYS: mark_message("{target} at all times"),
+    RuleKind.NEVER: mark_message("never {target}"),
+    RuleKind.IF: mark_message("{target} whenever {activation}"),
+    RuleKind.ON: mark_message("{target} each time {activation} begins"),
+}
+_WORDS = str.maketrans("_-", "  ")
+
+
+def word_name(name: str) -> str:
+    """Return the name of a state or an action as words."""
+    return name.translate(_WORDS)
 
 
 def describe_expression(expression: Expression, *, inside: bool = False) -> str:
     """Describe an expression in words, with names in quotation marks."""
     match expression:
         case Atom(name):
-            return f"“{name}”"
+            return f"“{word_name(name)}”"
         case Not(of):
-            return f"not {describe_expression(of, inside=True)}"
+            return _("not {words}", words=describe_expression(of, inside=True))
         case And(parts):
-            text = " and ".join(describe_expression(part, inside=True) for part in parts)
+            text = join_words(describe_expression(part, inside=True) for part in parts)
         case Or(parts):
-            text = " or ".join(describe_expression(part, inside=True) for part in parts)
+            *first, last = (describe_expression(part, inside=True) for part in parts)
+            text = _("{first} or {last}", first=", ".join(first), last=last)
         case _:
             assert_never(expression)
     return f"({text})" if inside else text
@@ -260,15 +284,19 @@ def check(
     return tuple(_judge(each, line, closed=closed) for each in rules)
 
 
-ORDER = mark_message("This kind of work has an order of steps, and that step is not next.")
-
-
 def explain_refusal(checked: Iterable[CheckedRule], *instead: str) -> tuple[str, ...]:
-    """Return, for a person, what to do (or ``instead``, if better), and the rules behind it that have a title."""
+    """Return, for a person, what to do (or ``instead``, if better), and the rules behind it."""
     found = list(checked)
-    remedies = instead or tuple(_(each.stated.remedy or ORDER) for each in found)
-    titles = (_(each.stated.title) for each in found if each.stated.title)
-    return tuple(dict.fromkeys((*remedies, *(_("Rule: {title}.", title=title) for title in titles))))
+    remedies = instead or tuple(
+        _(each.stated.remedy) if each.stated.remedy else suggest_remedy(each.stated.rule) for each in found
+    )
+    return tuple(dict.fromkeys((*remedies, *name_rules(found))))
+
+
+def name_rules(checked: Iterable[CheckedRule]) -> tuple[str, ...]:
+    """Return a sentence with the title of each rule."""
+    titles = (_(each.stated.title) if each.stated.title else describe_rule(each.stated.rule) for each in checked)
+    return tuple(_("Rule: {title}.", title=title) for title in titles)
 
 
 def write_report(checked: Sequence[CheckedRule]) -> dict[str, Any]:

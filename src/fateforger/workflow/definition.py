@@ -46,25 +46,26 @@ class Workflow:
     """Rules with the names they use.
 
     ``rules`` holds the inherited rules that are not disabled, followed by the workflow's own. Each predicate declares a
-    state.
+    state. ``actions`` are in the order in which they are declared, inherited ones first.
     """
 
     name: str
     description: str
     applies_when: tuple[str, ...] = ()
     not_when: tuple[str, ...] = ()
-    actions: frozenset[str] = frozenset()
+    actions: tuple[str, ...] = ()
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     rules: tuple[StatedRule, ...] = ()
 
     @property
     def vocabulary(self) -> Names:
         """Names that the rules may use."""
-        return Names(self.actions, frozenset(self.predicates))
+        return Names(frozenset(self.actions), frozenset(self.predicates))
 
-    def applies(self, situation: Collection[str]) -> bool:
-        """Check whether the workflow applies to a situation, given the sentences that are true of it."""
-        return not set(self.applies_when).isdisjoint(situation) and set(self.not_when).isdisjoint(situation)
+    @property
+    def looks(self) -> bool:
+        """True if some state depends on a file or a command."""
+        return any(each.looks for each in self.predicates.values())
 
 
 _ROOT = frozenset({"workflow", "description", "context", "actions", "predicates", "constraints", "triggers"})
@@ -118,7 +119,7 @@ def _load_workflow(text: str, parents: Parents, children: tuple[str, ...]) -> Wo
         refuse(fields["workflow"], f"“{name}” cannot be the name of a workflow.")
     _refuse_misplaced(fields)
     parent = _parent(fields["extends"], parents, (*children, name)) if "extends" in fields else Workflow(name, "")
-    actions = parent.actions | _actions(fields)
+    actions = tuple(dict.fromkeys((*parent.actions, *_actions(fields))))
     predicates = {**parent.predicates}
     if "predicates" in fields:
         predicates |= read_predicates(fields["predicates"], actions)
@@ -132,7 +133,7 @@ def _load_workflow(text: str, parents: Parents, children: tuple[str, ...]) -> Wo
         description=text_of(fields["description"], "A description") if "description" in fields else parent.description,
         applies_when=_read_context(context, "applies_when", parent.applies_when),
         not_when=_read_context(context, "not_when", parent.not_when),
-        actions=names.actions,
+        actions=actions,
         predicates=predicates,
         rules=(*kept, *(rule for rule, _ in own)),
     )
@@ -167,18 +168,18 @@ def _read_context(context: Mapping[str, yaml.Node], key: str, otherwise: tuple[s
     return texts_of(context[key], f"“{key}”") if key in context else otherwise
 
 
-def _actions(fields: Mapping[str, yaml.Node]) -> frozenset[str]:
-    found: set[str] = set()
+def _actions(fields: Mapping[str, yaml.Node]) -> tuple[str, ...]:
+    found: list[str] = []
     for item in items_of(fields["actions"], "“actions”") if "actions" in fields else ():
         name = text_of(item, "An action")
         if not is_name(name):
             refuse(item, f"“{name}” cannot be the name of an action.")
-        found.add(name)
-    return frozenset(found)
+        found.append(name)
+    return tuple(found)
 
 
 def _declare_names(
-    fields: Mapping[str, yaml.Node], actions: frozenset[str], predicates: Mapping[str, Predicate]
+    fields: Mapping[str, yaml.Node], actions: Collection[str], predicates: Mapping[str, Predicate]
 ) -> Names:
     try:
         return declare_names(actions, predicates)

@@ -9,6 +9,7 @@ Predicates are written like this:
         check: {task: body, contains: "## Approved Plan"}
         or: {user_stated: approval}
         set_by: [approve_plan]
+        title: The plan is approved
 
 A check is ``{session: FACT}``, ``{task: FIELD, contains|equals: TEXT}``, ``{user_stated: KIND}``, ``{file: PATTERN,
 contains: TEXT}``, ``{command: NAME, succeeds: true|false}``, or a sentence that a person or a model judges.
@@ -106,7 +107,7 @@ def refuse(node: yaml.Node, sentence: str) -> NoReturn:
     raise BadInput(sentence, where=str(place_of(node)))
 
 
-_PREDICATE = frozenset({"check", "or", "set_by", "cleared_by"})
+_PREDICATE = frozenset({"check", "or", "set_by", "cleared_by", "title"})
 _CHECK = frozenset({"session", "task", "user_stated", "file", "command", "contains", "equals", "succeeds"})
 _FORMS: Mapping[CheckKind, tuple[frozenset[str], frozenset[str]]] = {
     "session": (frozenset(), frozenset()),
@@ -143,14 +144,17 @@ def _predicate(name: str, node: yaml.Node, actions: Collection[str]) -> Predicat
         tuple(checks),
         set_by=_actions(fields.get("set_by"), actions),
         cleared_by=_actions(fields.get("cleared_by"), actions),
+        title=text_of(fields["title"], "A title") if "title" in fields else None,
     )
 
 
 def _actions(node: yaml.Node | None, actions: Collection[str]) -> frozenset[str]:
-    names = () if node is None else texts_of(node, "What sets or clears a state")
-    for name in names:
-        if node is not None and name not in actions:
-            refuse(node, f"“{name}” is no declared action.")
+    names = set()
+    for item in () if node is None else items_of(node, "What sets or clears a state"):
+        name = text_of(item, "What sets or clears a state")
+        if name not in actions:
+            refuse(item, f"“{name}” is no declared action.")
+        names.add(name)
     return frozenset(names)
 
 

@@ -2,7 +2,8 @@
 
 The grammar, loosest binding first:
 
-rule    =  (BEFORE | AFTER) any ":" any  |  (ALWAYS | NEVER) ":" any  |  IF any THEN any  |  ON any ":" INVOKE any
+rule    =  (BEFORE | AFTER) any ":" any  |  (ALWAYS | NEVER) ":" any  |  IF any THEN any
+        |  ON any ":" (INVOKE | PROCEED_TO) any
 any     =  every { OR every }
 every   =  one { AND one }
 one     =  NOT one  |  "(" any ")"  |  name
@@ -28,6 +29,7 @@ from fateforger.workflow.rules import (
     any_of,
     is_name,
     is_name_letter,
+    is_name_start,
     suggest_names,
 )
 
@@ -93,9 +95,7 @@ class _Reader:
         activation = None if kind in {RuleKind.ALWAYS, RuleKind.NEVER} else self._any(0)
         self._expect("THEN" if kind is RuleKind.IF else ":", kind)
         if kind is RuleKind.ON:
-            if self._peek().text == "PROCEED_TO":
-                self._fail("Write INVOKE here; PROCEED_TO is no word of the rules.", self._peek().at)
-            self._expect("INVOKE", kind)
+            self._expect("PROCEED_TO" if self._peek().text == "PROCEED_TO" else "INVOKE", kind)
         self._target = self._next
         target = self._any(0)
         rest = self._take()
@@ -106,7 +106,7 @@ class _Reader:
         return Rule(kind, target, activation)
 
     def check_kinds(self, kind: RuleKind) -> None:
-        """Refuse a state after INVOKE, and states mixed with actions after THEN (R6, R7)."""
+        """Refuse a state after INVOKE or PROCEED_TO, and states mixed with actions after THEN (R6, R7)."""
         if kind not in {RuleKind.IF, RuleKind.ON}:
             return
         first: str | None = None
@@ -115,7 +115,8 @@ class _Reader:
             if name_kind is None:
                 continue
             if kind is RuleKind.ON and name_kind == "state":
-                self._fail(f"INVOKE needs an action, and {_quote_token(token)} is a state.", token.at)
+                word = self._tokens[self._target - 1].text
+                self._fail(f"{word} needs an action, and {_quote_token(token)} is a state.", token.at)
             first = first or name_kind
             if name_kind != first:
                 self._fail(
@@ -184,7 +185,7 @@ class _Reader:
                 continue
             end = at + 1
             if text[at] not in ":()":
-                if not (text[at].isalpha() or text[at] == "_"):
+                if not is_name_start(text[at]):
                     self._fail(f"I cannot read “{text[at]}” here: {NAMING}.", at)
                 while end < len(text) and is_name_letter(text[end]):
                     end += 1

@@ -6,7 +6,7 @@ answer carries its reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, assert_never
 
@@ -41,13 +41,33 @@ class Predicate:
     """State that holds when one of its checks does.
 
     ``set_by`` and ``cleared_by`` are the actions that make it true or false. They decide the state in a plan that has
-    not been carried out.
+    not been carried out. ``title`` says in a person's words that the state holds.
     """
 
     name: str
     checks: tuple[Check, ...] = ()
     set_by: frozenset[str] = frozenset()
     cleared_by: frozenset[str] = frozenset()
+    title: str | None = None
+
+    @property
+    def is_approval(self) -> bool:
+        """True if the state is established by the person's own word, and by no agent's."""
+        return any(check.kind == "user_stated" for check in self.checks)
+
+    @property
+    def is_reportable(self) -> bool:
+        """True if the steps of an agent establish the state: no look-up and no other judge is named."""
+        return all(check.kind == "judged" for check in self.checks)
+
+    @property
+    def looks(self) -> bool:
+        """True if a file or a command can determine the state."""
+        return any(check.kind in {"file", "command"} for check in self.checks)
+
+    def touched_by(self, actions: Collection[str]) -> bool:
+        """Check whether one of the actions sets or clears the state."""
+        return not (self.set_by | self.cleared_by).isdisjoint(actions)
 
 
 def plan_steps(
@@ -170,6 +190,11 @@ class Facts(Protocol):
     raised.
     """
 
+    @property
+    def allowed(self) -> bool:
+        """False if nothing is allowed, so that every answer is unknown."""
+        ...
+
     async def contains(self, pattern: str, text: str) -> CheckAnswer:
         """Check whether a matching file contains the text, case-sensitively.
 
@@ -180,6 +205,23 @@ class Facts(Protocol):
     async def succeeds(self, command: str) -> CheckAnswer:
         """Check whether a command, by its allowed name, ends with exit status 0."""
         ...
+
+
+class NothingAllowed:
+    """Facts where no file may be read and no command may be run."""
+
+    why = "No files and commands may be looked at; FATEFORGER_FACTS names the file that allows some."
+    allowed = False
+
+    async def contains(self, pattern: str, text: str) -> CheckAnswer:
+        """See :meth:`Facts.contains`."""
+        del pattern, text
+        return CheckAnswer(None, self.why)
+
+    async def succeeds(self, command: str) -> CheckAnswer:
+        """See :meth:`Facts.succeeds`."""
+        del command
+        return CheckAnswer(None, self.why)
 
 
 async def evaluate(predicates: Sequence[Predicate], known: KnownValues, facts: Facts) -> tuple[EvaluatedState, ...]:

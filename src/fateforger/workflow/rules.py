@@ -11,7 +11,9 @@ from typing import Literal, Protocol, assert_never
 
 from fateforger.errors import BadInput
 
-KEYWORDS = frozenset({"BEFORE", "AFTER", "ALWAYS", "NEVER", "IF", "THEN", "ON", "INVOKE", "AND", "OR", "NOT"})
+KEYWORDS = frozenset(
+    {"BEFORE", "AFTER", "ALWAYS", "NEVER", "IF", "THEN", "ON", "INVOKE", "PROCEED_TO", "AND", "OR", "NOT"}
+)
 MOST_LETTERS = 80
 _INNER = frozenset("_-.")
 
@@ -69,19 +71,24 @@ def declare_names(actions: Iterable[str], states: Iterable[str]) -> Names:
     return names
 
 
-NAMING = "a name begins with a letter, goes on with letters, digits, “_”, “-” and “.”, and is no keyword of the rules"
+NAMING = "a name begins with a letter of any script, goes on with letters, digits, “_”, “-” and “.”, and is no keyword"
 
 
 def is_name(text: str) -> bool:
     """Check whether a text can be the name of a state or an action."""
     if not text or len(text) > MOST_LETTERS or text in KEYWORDS:
         return False
-    return (text[0].isalpha() or text[0] == "_") and all(is_name_letter(letter) for letter in text[1:])
+    return is_name_start(text[0]) and all(is_name_letter(letter) for letter in text[1:])
+
+
+def is_name_start(letter: str) -> bool:
+    """Check whether a character may begin a name: a letter of any script, or an underscore."""
+    return letter.isalpha() or letter == "_"
 
 
 def is_name_letter(letter: str) -> bool:
     """Check whether a character may occur inside a name."""
-    return letter.isalnum() or letter in _INNER
+    return letter.isalpha() or letter.isdecimal() or letter in _INNER
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +181,7 @@ class RuleKind(StrEnum):
     ON = "ON"
     """``ON X: INVOKE Y``. Each time X becomes true, Y is true then, or later but before the next time.
 
-    An X that has only actions counts each time it is done.
+    An X that has only actions counts each time it is done. ``PROCEED_TO`` is another spelling of ``INVOKE``.
     """
 
 

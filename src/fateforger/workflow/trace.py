@@ -129,17 +129,18 @@ def read_step(document: object, vocabulary: Vocabulary, where: str) -> Step:
         mistake = first_mistake(error)
         raise BadInput(mistake.sentence, where=f"{where}, {mistake.where}" if mistake.where else where) from None
     for name in step.do:
-        _expect(name, "action", vocabulary, f"{where}, do")
+        expect_kind(name, "action", vocabulary, f"{where}, do")
     for name in step.true:
-        _expect(name, "state", vocabulary, f"{where}, true")
+        expect_kind(name, "state", vocabulary, f"{where}, true")
     for name in step.unknown:
-        _expect(name, "state", vocabulary, f"{where}, unknown")
+        expect_kind(name, "state", vocabulary, f"{where}, unknown")
         if name in step.true:
             raise BadInput(f"“{name}” is both true and unknown here; it can be one of them.", where=where)
     return step
 
 
-def _expect(name: str, kind: AtomKind, vocabulary: Vocabulary, where: str) -> None:
+def expect_kind(name: str, kind: AtomKind, vocabulary: Vocabulary, where: str) -> None:
+    """Refuse a name that is not declared, or declared as the other kind. Raises :class:`BadInput` with ``where``."""
     found = vocabulary.kind_of(name)
     if found is None:
         sentence = f"Nothing is declared with the name “{name}”.{suggest_names(name, vocabulary)}"

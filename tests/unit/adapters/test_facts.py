@@ -11,7 +11,6 @@ import pytest
 
 from fateforger.adapters.facts import (
     MOST_BYTES,
-    NOTHING_ALLOWED,
     AllowedCommand,
     AllowList,
     LocalFacts,
@@ -22,7 +21,7 @@ from fateforger.adapters.facts import (
     read_file_bytes,
 )
 from fateforger.errors import BadInput
-from fateforger.workflow.predicates import CheckAnswer
+from fateforger.workflow.predicates import CheckAnswer, NothingAllowed
 
 PYTHON = sys.executable
 
@@ -227,8 +226,8 @@ async def test_one_that_cannot_tell_is_unknown(project: Path, words: tuple[str, 
 
 async def test_by_default_nothing_is_allowed() -> None:
     nothing = LocalFacts(AllowList())
-    assert await nothing.contains("*", "x") == CheckAnswer(None, NOTHING_ALLOWED)
-    assert await nothing.succeeds("true") == CheckAnswer(None, NOTHING_ALLOWED)
+    assert await nothing.contains("*", "x") == CheckAnswer(None, NothingAllowed.why)
+    assert await nothing.succeeds("true") == CheckAnswer(None, NothingAllowed.why)
 
 
 def test_a_list_says_all_of_it(project: Path) -> None:

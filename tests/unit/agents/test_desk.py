@@ -17,6 +17,7 @@ LEAST: dict[str, dict[str, Any]] = {
     "create_task": {"title": "Write the report"},
     "list_tasks": {},
     "pull": {},
+    "record_steps": {"task_id": "ff-222222", "steps": [{"do": ["implement"]}]},
     "finish_task": {"task_id": "ff-222222", "outcome": "done", "evidence": "It is."},
     "get_plan": {},
     "propose_patch": {"date": "2026-03-02", "version": "x", "patch": {"ops": []}, "reason": "Because."},

@@ -8,9 +8,29 @@ from typing import Any
 import pytest
 from tests.factories.agents import ANNA, Agents
 from tests.factories.tasks import DETAILED
+from tests.fakes.table_facts import TableFacts
+from tests.unit.conversation.queue.test_task_rules import DECOMPOSE, FEATURE, TDD
 
+from fateforger.errors import BadInput
+from fateforger.tasks.gate import Report, complete_task, list_questions, look_up
 from fateforger.tasks.task import TaskState
+from fateforger.tasks.workflows import read_own
 from fateforger.workflow.definition import load_shipped
+from fateforger.workflow.predicates import NothingAllowed
+
+TRUE = {
+    "test_exists", "test_fails", "test_passes", "tests_still_pass", "user_story_captured", "requirements_documented",
+    "success_criteria_defined", "plan_approved", "tests_exist", "tests_fail", "tests_pass", "critic_reviewed", "goal_articulated",
+    "assumptions_documented", "probes_identified", "review_task_exists",
+}  # fmt: skip
+"""What the person says yes to, when they are asked about a published plan."""
+SIGNED = """\
+workflow: ship
+actions: [release]
+predicates:
+  signed: {title: It may go out, check: {file: "*.md", contains: "## Signed"}, or: {user_stated: approval}}
+constraints: [{rule: "BEFORE release: signed", title: Signed}]
+"""
 
 
 @pytest.fixture
@@ -39,7 +59,7 @@ async def test_a_task_is_put_in_and_listed_in_order(robot: Agents) -> None:
     )
     assert (await robot.done("list_tasks", name="stranger"))["tasks"] == []
     assert await robot.refusal("create_task", {"title": "x", "workflow": "cooking"}) == (
-        "There is no workflow “cooking”. Workflows are decompose, feature-dev, tdd-cycle, timeboxing. (workflow)"
+        "There is no workflow “cooking”; there are decompose, feature-dev and tdd-cycle. (workflow)"
     )
 
 
@@ -90,27 +110,60 @@ async def test_a_failure_is_kept_with_its_reason(robot: Agents) -> None:
 
 
 async def test_the_rules_of_the_workflow_are_checked_before_it_is_done(robot: Agents) -> None:
-    """S162, S142: code before its test is refused with the remedy, and the task stays claimed."""
+    """S162, S142: what breaks a rule is refused with the remedy, and the task stays claimed as it was."""
     task = await created(robot, workflow="tdd-cycle")
     await robot.done("pull")
     told = {"task_id": task, "outcome": "done", "evidence": "All green."}
-    steps = [{"do": ["implement"]}, {"do": ["write_test"]}]
+    refused = await robot.refusal("finish_task", told)
+    assert refused.startswith("Commit what you did, with its tests passing, before you say that it is done. Rule: The")
+    steps = [{"do": ["implement"]}, {"do": ["commit"]}]
     refused = await robot.refusal("finish_task", {**told, "steps": steps})
-    assert refused.startswith("By the rules of tdd-cycle this is not done yet. ")
+    assert "Rule: The test is run after each implementation." in refused
     assert "“party”" in await robot.refusal("finish_task", {**told, "steps": [{"do": ["party"]}]})
     (there,) = await robot.store.tasks.of(ANNA)
-    assert (there.state, there.steps) == (TaskState.RUNNING, ())
+    assert (there.state, [step.do for step in there.steps]) == (TaskState.RUNNING, [("claim_task",)])
 
 
 async def test_what_only_the_person_can_say_is_not_believed(robot: Agents) -> None:
-    """feature-dev wants a plan that was approved before anything is implemented: in the task, or by the person."""
-    names = load_shipped("feature-dev").predicates
-    steps = [{"do": ["implement"], "true": sorted(names)}]
-    told = {"outcome": "done", "evidence": "All green.", "steps": steps}
-    bare = await created(robot, workflow="feature-dev")
-    await robot.done("pull", {"task_id": bare})
-    refused = await robot.refusal("finish_task", {**told, "task_id": bare})
-    assert "is unknown" in refused
+    """S136, S162: an agent cannot approve its own plan, by a step, by a text in the task, or by calling it so."""
+    claimed = [{"do": ["implement"], "true": ["plan_approved"]}]
+    task = await created(robot, workflow="feature-dev", context="## Approved Plan\n## User Story\n## Requirements")
+    await robot.done("pull", {"task_id": task})
+    told = {"task_id": task, "outcome": "done", "evidence": "All green."}
+    assert "true" in await robot.refusal("finish_task", {**told, "steps": claimed})
+    finished = (await robot.done("finish_task", {**told, "steps": [{"do": [do]} for do in FEATURE]}))["task"]
+    assert finished["state"] == "waiting"
+    assert "The plan is approved" in finished["outcome"]
+    assert "The user story is captured" not in finished["outcome"]
+    (there,) = await robot.store.tasks.of(ANNA)
+    assert [step.do[0] for step in there.steps if "plan_approved" in step.unknown][-1] == FEATURE[-1]
+
+
+async def test_a_file_approves_nothing(robot: Agents) -> None:
+    """S136, S291: whoever does the work can write it, so the person is asked all the same."""
+    robot.workflows = read_own({"ship": SIGNED})
+    robot.facts = TableFacts(files=True)
+    task = await created(robot, workflow="ship")
+    await robot.done("pull")
+    told = {"task_id": task, "outcome": "done", "evidence": "Out.", "steps": [{"do": ["release"]}]}
+    finished = (await robot.done("finish_task", told))["task"]
+    assert finished["outcome"] == "mcp:robot: Out. I need your word on this first. Is it so: It may go out?"
+
+
+async def test_steps_are_looked_at_as_they_are_recorded(robot: Agents) -> None:
+    """S136: what a command proves at the time of a step is not asked of the person later, and what it denies counts."""
+    tests = TableFacts(test=False, tests=False, files=True)
+    robot.facts = tests
+    task = await created(robot, workflow="tdd-cycle")
+    await robot.done("pull")
+    for do in ("write_test", "see_test_fail", "implement", "run_test"):
+        await robot.done("record_steps", {"task_id": task, "steps": [{"do": [do]}]})
+    commit = {"task_id": task, "steps": [{"do": ["commit"]}]}
+    assert "Rule: All tests pass before a commit." in await robot.refusal("record_steps", commit)
+    tests.answers |= {"test": True, "tests": True}
+    await robot.done("record_steps", {"task_id": task, "steps": [{"do": ["run_test"]}]})
+    finished = (await robot.done("finish_task", {**commit, "outcome": "done", "evidence": "All green."}))["task"]
+    assert (finished["state"], finished["outcome"]) == ("waiting", "mcp:robot: All green.")
 
 
 async def test_a_plan_is_done_when_it_was_committed(robot: Agents) -> None:
@@ -137,3 +190,24 @@ async def test_an_agent_says_all_details_of_a_task(robot: Agents) -> None:
     assert (await robot.done("list_tasks"))["tasks"][0]["details"] == details
     said = {"title": "x", "details": {"at": "09:00", "from_time": "10:00"}}
     assert "It starts before it may begin; leave out one of the two times." in await robot.refusal("create_task", said)
+
+
+@pytest.mark.parametrize(("workflow", "plan"), [("tdd-cycle", TDD), ("feature-dev", FEATURE), ("decompose", DECOMPOSE)])
+async def test_a_published_plan_runs_to_the_word_of_the_person(
+    robot: Agents, workflow: str, plan: tuple[str, ...]
+) -> None:
+    """S137, S141: an agent may report it; what its steps do not prove is asked of the person, and then it is done."""
+    task_id = await created(robot, workflow=workflow)
+    await robot.done("pull")
+    told = {"task_id": task_id, "outcome": "done", "evidence": "Done.", "steps": [{"do": [do]} for do in plan]}
+    finished = (await robot.done("finish_task", told))["task"]
+    assert finished["state"] == "waiting"
+    assert "I need your word on this first. Is it so: " in finished["outcome"]
+    rules = load_shipped(workflow)
+    (waiting,) = await robot.store.tasks.of(ANNA)
+    with pytest.raises(BadInput, match="I need your word on this first"):
+        complete_task(waiting, rules, Report(), {})
+    asked = {each.name: each.name in TRUE for each in list_questions(waiting, rules, {})}
+    seen = await look_up(waiting, rules, (), NothingAllowed())
+    done = complete_task(waiting, rules, Report(stated=asked), seen)
+    assert (done.state, [step.do[0] for step in done.steps]) == (TaskState.DONE, ["claim_task", *plan, "close_task"])

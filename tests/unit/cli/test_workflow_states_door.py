@@ -98,11 +98,11 @@ def test_the_step_comes_after_those_of_the_trace() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--evaluate", "--do", "shop"), "“shop” is no action of ship. Did you mean ship?"),
+        (("--evaluate", "--do", "shop"), "Nothing is declared with the name “shop”. Did you mean ship?"),
         (("--evaluate", "--known", "odd.json"), "“a” cannot be used: input should be a valid boolean."),
         (
             ("--evaluate", "--known", "-", "--trace", "-"),
-            "Only one of the workflow, the trace and what is known can come from stdin.",
+            "Only one of the workflow, the trace, the plan and what is known can come from stdin.",
         ),
     ],
 )
@@ -115,4 +115,4 @@ def test_what_makes_no_sense_is_said(arguments: tuple[str, ...], sentence: str) 
 @pytest.mark.usefixtures("files")
 def test_its_options_belong_together() -> None:
     told = check("--do", "ship", "--trace", "trace.jsonl")
-    assert (told.exit_code, "--do and --known belong to --evaluate." in told.output) == (2, True)
+    assert (told.exit_code, "--do belongs to --evaluate, --known to --evaluate or --plan." in told.output) == (2, True)

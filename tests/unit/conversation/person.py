@@ -32,9 +32,10 @@ from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.execution import check_waiting_tasks
 from fateforger.conversation.queue.leftovers import return_leftovers
+from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
-from fateforger.conversation.queue.work import PlannedTasks, Tools
+from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.task_offers import ExternalTaskList
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
@@ -49,6 +50,7 @@ from fateforger.session.messages import Outgoing
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.store import Sent, Sessions
 from fateforger.tasks.ports import OpenTasks, Tasks
+from fateforger.tasks.workflows import Workflows
 from fateforger.text import SOURCE, gettext
 from fateforger.values import replace
 from fateforger.workers.contradictions import Comparer, build_compare_handler
@@ -57,6 +59,7 @@ from fateforger.workers.memory import build_extract_handler, build_memory_handle
 from fateforger.workers.people import LanguageService, Ownership
 from fateforger.workers.supervisor import Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
+from fateforger.workflow.predicates import Facts, NothingAllowed
 
 MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
 """Monday, eight in the morning in Amsterdam."""
@@ -97,6 +100,9 @@ class House:
     """What stands in for the store's own."""
     tasks: Tasks | None = None
     """What stands in for the store's own queue."""
+    workflows: Workflows = field(default_factory=Workflows)
+    facts: Facts = field(default_factory=NothingAllowed)
+    """What the rules of tasks may look at."""
     elsewhere: OpenTasks | None = None
     """Their list of tasks elsewhere."""
     index: Finder | None = None
@@ -149,6 +155,8 @@ class House:
             talks=self.store.talks,
             rules=memory,
             model=self.model,
+            workflows=self.workflows,
+            facts=self.facts,
         )
         self.desk = QueueService(tools, EXECUTOR)
         self.check_waiting_tasks = partial(check_waiting_tasks, tools)

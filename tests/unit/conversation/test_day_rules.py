@@ -58,7 +58,10 @@ async def test_a_rule_without_words_speaks_for_itself(anna: Person, house: House
             "BEFORE deep_work: admin_done\nNEVER: meeting",
             "At line 2, column 1: The rule should end here, or go on with AND or OR, but there is “NEVER”.",
         ),
-        ("ON meeting: PROCEED_TO rest", "At line 1, column 13: Write INVOKE here; PROCEED_TO is no word of the rules."),
+        (
+            "ON meeting: PROCEED_TO admin_done",
+            "At line 1, column 24: PROCEED_TO needs an action, and “admin_done” is a state.",
+        ),
         ("AFTER rest: break", "No block can keep “AFTER rest: break”."),
     ],
 )
@@ -69,6 +72,14 @@ async def test_a_mistake_is_said_beside_the_field_with_its_place(anna: Person, t
     assert errors is not None
     assert errors.errors == {"day_rule": sentence}
     assert await rules(anna.house) == []
+
+
+async def test_another_spelling_of_a_trigger_is_the_same_rule(anna: Person, house: House) -> None:
+    """S132."""
+    await anna.to_frame()
+    assert await anna.fill("rule_day", day_rule="ON meeting: PROCEED_TO rest") is None
+    [version] = await rules(house)
+    assert version.record.payload.day_rule == "ON meeting: INVOKE rest"
 
 
 async def test_a_rule_that_clashes_is_refused_with_both_texts(anna: Person, house: House) -> None:

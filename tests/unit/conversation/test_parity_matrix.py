@@ -22,7 +22,7 @@ from tests.unit.conversation.test_words_parity import ROWS
 from fateforger.conversation.language.answers import Intent, OpeningReading, Wish
 from fateforger.conversation.language.message_reader import read_memory_request, read_wish
 from fateforger.conversation.language.opening_reader import read_opening
-from fateforger.conversation.language.queue_requests import OpenPlan, OutsideContext
+from fateforger.conversation.language.queue_requests import OpenPlan, OutsideContext, RuledWork
 from fateforger.conversation.queue.dispatch import route_request
 from fateforger.conversation.queue.service import FORMS as QUEUE_FORMS
 from fateforger.conversation.rituals.settings import FORM as RITUAL_FORM
@@ -49,6 +49,12 @@ BOX, REPORT = (
     }.items()
 )
 WEEK = '{"key":"k","span":"coming","days":[{"date":"2026-03-03","tasks":["ff-2"]}]}'
+RULED = RuledWork(
+    task_id="ff-2",
+    title="Report",
+    steps=("write_test", "run_test"),
+    questions=(("ok", "It is all right"), ("late", "It is late")),
+)
 HERE = OutsideContext(tasks=(BOX, REPORT), estimates=(Estimate(kind="deep report", ratio=1.5, count=3, short=3),))
 REPLY = TimeboxingUserReply(command_id="c1", user_id="U1", at=MORNING, session_id="s1", text="…")
 PLACE = Opening(
@@ -86,6 +92,8 @@ OF_A_CARD = {
     "week.all": WEEK,
     "week.open": WEEK.replace("}]}", '}],"chosen":"2026-03-03"}'),
     "week.drop": "",
+    "queue.keep": '{"title":"Tea"}',
+    "queue.keep_time": '{"title":"Tea"}',
     "queue.refine.next": "ff-1",
     "queue.refine.end": "ff-1",
     "queue.missed.undo": "s1",
@@ -99,7 +107,7 @@ OF_A_CARD = {
     "ritual.reopen": "s1",
     "week.advice": '{"task":"t1","title":"Taxes","minutes":60,"date":"2026-03-09","start":"09:00:00"}',
 }
-"""Controls that only their card knows, of a week, a day or a task in focus; words press the button of the last card."""
+"""Controls that only their card knows, of a week, a day, a task in focus or work that was not kept; words press its button."""
 QUEUE_ELSEWHERE = {
     "queue.do.retry": "“try it again” is the same wish as queue.retry, which answers with a card",
     "queue.page": "words show the whole queue; nobody has to turn its pages",
@@ -141,6 +149,7 @@ NO_CARD_YET = {"memory.keep", "memory.allow", "undo_memory"}
 FORMS_IN_WORDS = {
     "queue_add": "put something into the queue", "queue_save": "the same, from a message", "queue_edit": "edit",
     "queue_remind": "work of the kind remind", "queue_time": "time", "queue_done": "done, with complete",
+    "queue_note": "note, with did and so",
     "rules": "memory: what do you know", "rule": "memory: change", "rule_new": "memory: remember",
     "rule_day": "memory: remember, with a rule for the order of the day", "policy": "memory: remember, with a slot",
     "routine": "memory: remember, with the slot of a routine", "rituals": "rituals, with what is to be different",
@@ -267,6 +276,11 @@ async def test_every_control_of_a_plan_can_be_said_outside_of_its_thread() -> No
             {"task_id": "ff-2", "date": "2026-03-06", "minutes": 60, "start": "09:00:00"},
         ),
         ("queue_done", wanting("done", number=2, complete=True), {"task_id": "ff-2", "word": "done", "met": [0, 1]}),
+        (
+            "queue_note",
+            wanting("note", number=2, did=[2, 1], so=[1], not_so=[2]),
+            {"task_id": "ff-2", "word": "note", "did": ["run_test", "write_test"], "so": ["ok"], "not_so": ["late"]},
+        ),
     ],
 )
 async def test_each_form_of_the_queue_can_be_said_everywhere(
@@ -275,7 +289,7 @@ async def test_each_form_of_the_queue_can_be_said_everywhere(
     assert form in QUEUE_FORMS
     needs = REPORT.spec.model_copy(update={"acceptance_criteria": ("A", "B")})
     tasks = (BOX, REPORT.model_copy(update={"spec": needs}) if form == "queue_done" else REPORT)
-    context = HERE.model_copy(update={"tasks": tasks})
+    context = HERE.model_copy(update={"tasks": tasks, "ruled": (RULED,)})
     for command in (await say_outside(answer, context), await say_in_thread(answer, context)):
         given = command.model_dump(mode="json")
         spec = values.get("spec", {})

@@ -14,7 +14,7 @@ from tests.unit.conversation.queue.desk import words_of
 from tests.unit.conversation.talking import Talker, talker_at
 
 from fateforger.session.stages import TimeboxingStage
-from fateforger.tasks.task import TaskState
+from fateforger.tasks.task import PlanDay, TaskState
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ async def test_the_week_and_another_day_from_a_thread(talk: Talker) -> None:
 
 async def test_a_yes_after_a_card_of_the_queue_answers_that_card(talk: Talker) -> None:
     """S276, S277: "do it now" is refused with a reason; "do it anyway" is the button of that card."""
-    task = await talk.desk.adds("Report", acceptance_criteria=("A", "B"))
+    task = await talk.desk.adds("Report", work=PlanDay(date=date(2026, 3, 6)), acceptance_criteria=("A", "B"))
     await talk.anna.to_refine("Mail")
     refused = await talk.in_thread(wants("work"), wanting("now", number=1), text="do the report now")
     assert refused is not None

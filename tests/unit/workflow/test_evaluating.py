@@ -85,6 +85,8 @@ def test_one_of_its_checks_is_enough_and_the_reasons_are_those_that_decide(
 class Machine:
     """Facts as a table; says what it was asked. Whatever is not in it is unknown."""
 
+    allowed = True
+
     def __init__(self, **answers: bool) -> None:
         self.answers: dict[str, bool] = answers
         self.asked: list[Any] = []

@@ -27,6 +27,7 @@ a, b, p, q = map(Atom, "abpq")
         ("ALWAYS: NOT NOT p", Rule(RuleKind.ALWAYS, Not(Not(p)))),
         ("BEFORE a OR b: p AND (q AND p)", Rule(RuleKind.BEFORE, And((p, q, p)), Or((a, b)))),
         ("  BEFORE  a :\n p ", Rule(RuleKind.BEFORE, p, a)),
+        ("ON p: PROCEED_TO a OR b", Rule(RuleKind.ON, Or((a, b)), p)),
         ("ALWAYS: größe_ok", Rule(RuleKind.ALWAYS, Atom("größe_ok"))),
         ("NEVER: notes.md", Rule(RuleKind.NEVER, Atom("notes.md"))),
     ],
@@ -54,7 +55,10 @@ BEGIN = "A rule begins with BEFORE, AFTER, ALWAYS, NEVER, IF or ON, not with"
         ("IF p: a", "1, column 5", "There should be “THEN” here, not “:”; it goes IF x THEN y."),
         ("IF p then a", "1, column 6", "Write THEN in capitals."),
         ("ON p: a", "1, column 7", "There should be “INVOKE” here, not “a”; it goes ON x: INVOKE y."),
-        ("ON p: PROCEED_TO a", "1, column 7", "Write INVOKE here; PROCEED_TO is no word of the rules."),
+        ("ON p: PROCEED_TO q", "1, column 18", "PROCEED_TO needs an action, and “q” is a state."),
+        ("ON p: proceed_to a", "1, column 7", "Write PROCEED_TO in capitals."),
+        ("BEFORE a²: p", "1, column 9", f"I cannot read “²” here: {NAMING}."),
+        ("BEFORE pru\u0308fen: p", "1, column 11", f"I cannot read “\u0308” here: {NAMING}."),
         # R6, R7: a name of the wrong kind, also in a part of the target.
         (
             "IF p THEN a AND p",

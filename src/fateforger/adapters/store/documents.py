@@ -25,8 +25,8 @@ OUTBOX_VERSION = 3
 CONSTRAINT_VERSION = 1
 """Format of constraint records."""
 
-TASK_VERSION = 2
-"""Format of the tasks of a queue. 2 adds reminders."""
+TASK_VERSION = 3
+"""Format of the tasks of a queue. 2 adds reminders, 3 the states of a workflow since the latest step."""
 
 PROPOSAL_VERSION = 1
 """Format of agents' proposals."""

@@ -323,6 +323,11 @@ class QueueWords(BaseModel):
     ritual: RitualWords | None = None
     complete: bool = False
     """All that the task needs to be done is so."""
+    did: Annotated[tuple[int, ...], Field(max_length=50)] = ()
+    """Steps of the task that the person says they did, in order."""
+    so: Annotated[tuple[int, ...], Field(max_length=50)] = ()
+    not_so: Annotated[tuple[int, ...], Field(max_length=50)] = ()
+    """Questions about the task that they answer with yes, and with no."""
     percent: int | None = None
     speak: LanguageCode | None = None
     answer: Spoken | None = None

@@ -49,7 +49,7 @@ VERSIONS: Mapping[str, int] = {
     "facts": 13,
     "memory": 14,
     "patch": 16,
-    "queue": 2,
+    "queue": 3,
     "replan": 10,
     "rules": 10,
     "start": 15,

@@ -54,8 +54,8 @@ from fateforger.session.edits import apply_edit
 from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import constraints_for_draft, constraints_for_message, count_left_out
 from fateforger.session.stages import TimeboxingStage
-from fateforger.tasks.parts import COARSE, Parts
-from fateforger.tasks.task import TaskSpec
+from fateforger.tasks.parts import Parts
+from fateforger.tasks.task import COARSE, TaskSpec
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, shorten
 

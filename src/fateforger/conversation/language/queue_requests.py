@@ -5,12 +5,12 @@ They lead to the commands that buttons, forms and slash commands give (S147-S153
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fateforger.conversation.language.answers import QueueWords, RitualWords, StartWords, WorkWords
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
@@ -58,10 +58,11 @@ from fateforger.tasks.task import (
     TaskSpec,
     Work,
 )
+from fateforger.tasks.workflows import DECOMPOSE, Workflows
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, match_language, shorten
 from fateforger.values import replace
-from fateforger.workflow.definition import list_shipped, load_shipped
+from fateforger.workflow.conformance import word_name
 
 
 class OpenPlan(BaseModel):
@@ -73,11 +74,42 @@ class OpenPlan(BaseModel):
     step: str
 
 
+class WorkflowUse(BaseModel):
+    """A workflow that a new task can have, and when it applies."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    description: str
+    applies_when: tuple[str, ...] = ()
+    not_when: tuple[str, ...] = ()
+
+
+class RuledWork(BaseModel):
+    """A task in hand that has rules: its steps by name, and the states that only the person knows, with their words."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    task_id: str
+    title: str
+    steps: tuple[str, ...] = ()
+    questions: tuple[tuple[str, str], ...] = ()
+
+
+def list_uses(workflows: Workflows) -> tuple[WorkflowUse, ...]:
+    """Return the workflows that a task can have."""
+    found = [workflow for name in workflows.names if (workflow := workflows.get(name)) is not None]
+    return tuple(
+        WorkflowUse(name=w.name, description=w.description, applies_when=w.applies_when, not_when=w.not_when)
+        for w in found
+    )
+
+
 class OutsideContext(BaseModel):
-    """What a reading knows besides the plan of a thread: the queue, how long tasks take, open plans, the last talk."""
+    """What a reading knows besides the plan of a thread: the queue, its rules, how long tasks take, plans, talk."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     tasks: tuple[QueuedTask, ...] = ()
+    workflows: tuple[WorkflowUse, ...] = Field(default_factory=lambda: list_uses(Workflows()))
+    ruled: tuple[RuledWork, ...] = ()
     estimates: tuple[Estimate, ...] = ()
     plans: tuple[OpenPlan, ...] = ()
     talk: RecentTalk | None = None
@@ -99,7 +131,8 @@ NO_SUCH_LANGUAGE = mark_message("I do not speak that language.")
 _SETTLED = frozenset({Purpose.PUT_BACK, Purpose.APPROVE, Purpose.RETRY, Purpose.OPEN})
 _CHANGED = frozenset({Purpose.PAUSE, Purpose.RESUME, Purpose.STOP})
 _MOVED = frozenset({Purpose.UP, Purpose.DOWN, Purpose.FIRST, Purpose.LAST})
-_OF_FOCUS = _SETTLED | _CHANGED | _MOVED | {Purpose.EDIT, Purpose.NOW, Purpose.TIME, Purpose.DONE, Purpose.UNREMIND}
+_REPORTED = frozenset({Purpose.DONE, Purpose.NOTE})
+_OF_FOCUS = _SETTLED | _CHANGED | _MOVED | _REPORTED | {Purpose.EDIT, Purpose.NOW, Purpose.TIME, Purpose.UNREMIND}
 """Wishes about a task that mean the one in focus if they name no other."""
 
 
@@ -132,12 +165,23 @@ def read_request(
             task, place = _get_meant(list(_iter_items(context.tasks)), words.number)
             done = words.wants is Purpose.TICK
             return TickTask(**_envelope(reply), task_id=task.id, place=place, done=done)
+        case _:
+            return _read_task_request(reply, words, context) or hydrate(reply, words, context, tz)
+
+
+def _read_task_request(
+    reply: TimeboxingUserReply, words: QueueWords, context: OutsideContext
+) -> HydratedMessage | QueueCommand | SessionCommand | None:
+    """Return what is wanted of a task of the queue; ``None`` if it is something else. Raises ``BadInput``."""
+    match words.wants:
         case Purpose.NOW | Purpose.EDIT | Purpose.TIME as wish:
             return _request_of_task(reply, wish, words, _get_meant(context.tasks, words.number))
+        case wish if wish in _REPORTED and _find_task_id(words.number, context.tasks) is not None:
+            return _report_steps(reply, wish, words, context)
         case wish if wish in _SETTLED | _CHANGED | _MOVED:
             return _act_on_task(reply, wish, _get_meant(context.tasks, words.number).id)
         case _:
-            return hydrate(reply, words, context.tasks, tz)
+            return None
 
 
 def find_thread(words: StartWords, context: OutsideContext) -> str | None:
@@ -168,14 +212,24 @@ def list_queue(context: OutsideContext) -> tuple[Table, ...]:
         {"number": n, "label": shorten(button.spoken or button.label, LONGEST_TEXT)}
         for n, button in enumerate(() if context.talk is None else context.talk.buttons, 1)
     ]
+    steps = [
+        {"number": n, "step": word_name(action), "of": shorten(each.title, LONGEST_TEXT)}
+        for n, (each, action) in enumerate(_iter_steps(context), 1)
+    ]
+    questions = [
+        {"number": n, "says": words, "of": shorten(each.title, LONGEST_TEXT)}
+        for n, (each, _state, words) in enumerate(_iter_questions(context), 1)
+    ]
     more = {
         "focus": _list_focus(context),
         "items": items,
+        "steps": steps,
+        "questions": questions,
         "durations": durations,
         "said": _list_said(context),
         "buttons": buttons,
     }
-    return (queue_table(context.tasks), workflow_table(), *_drop_empty(more))
+    return (queue_table(context.tasks), workflow_table(context.workflows), *_drop_empty(more))
 
 
 def _list_focus(context: OutsideContext) -> list[dict[str, Any]]:
@@ -208,6 +262,38 @@ def _iter_items(tasks: Sequence[QueuedTask]) -> Iterator[tuple[QueuedTask, int]]
     for task in tasks[:MOST_TASKS]:
         for place in range(len(task.spec.details.items)):
             yield task, place
+
+
+def _iter_steps(context: OutsideContext) -> Iterator[tuple[RuledWork, str]]:
+    for each in context.ruled:
+        for action in each.steps:
+            yield each, action
+
+
+def _iter_questions(context: OutsideContext) -> Iterator[tuple[RuledWork, str, str]]:
+    for each in context.ruled:
+        for state, words in each.questions:
+            yield each, state, words
+
+
+def _report_steps(reply: TimeboxingUserReply, wish: Purpose, words: QueueWords, context: OutsideContext) -> SettleTask:
+    """Return the command of a message that says what was done for a task, and what is so of it."""
+    task = _get_meant(context.tasks, words.number)
+    steps, questions = list(_iter_steps(context)), list(_iter_questions(context))
+    did = [_get_meant(steps, number) for number in words.did]
+    so = [_get_meant(questions, number) for number in words.so]
+    not_so = [_get_meant(questions, number) for number in words.not_so]
+    if not {each[0].task_id for each in did} | {each[0].task_id for each in (*so, *not_so)} <= {task.id}:
+        raise BadInput(_(WHICH_TASK))
+    return SettleTask(
+        **_envelope(reply),
+        task_id=task.id,
+        word="done" if wish is Purpose.DONE else "note",
+        met=tuple(range(len(task.spec.acceptance_criteria))) if words.complete else (),
+        did=tuple(action for _work, action in did),
+        so=tuple(state for _work, state, _says in so),
+        not_so=tuple(state for _work, state, _says in not_so),
+    )
 
 
 def _press(
@@ -289,20 +375,14 @@ def _revise_spec(spec: TaskSpec, words: WorkWords) -> TaskSpec:
         raise BadInput(_(HOW_TASK)) from None
 
 
-OWN = "timeboxing"
-"""Workflow of the program itself, which no task uses."""
-DECOMPOSE = "decompose"
-
-
-def hydrate(
-    reply: TimeboxingUserReply, words: QueueWords, queue: Sequence[QueuedTask], tz: str
-) -> HydratedMessage | None:
+def hydrate(reply: TimeboxingUserReply, words: QueueWords, context: OutsideContext, tz: str) -> HydratedMessage | None:
     """Convert the words into a request; ``None`` if there is nothing to do and nothing to say."""
+    queue = context.tasks
     reminds = words.work is not None and words.work.kind == "remind"
     path = path_of(words.wants, changes=words.changes or reminds)
     named = _find_task_id(words.number, queue)
     if words.wants is Purpose.WORK and words.work is not None and path == "enqueue":
-        spec = _build_spec(reply, words.work, tz)
+        spec = _build_spec(reply, words.work, tz, {each.name for each in context.workflows})
         return HydratedMessage(
             intent=words.wants,
             execution_path=path,
@@ -315,18 +395,12 @@ def hydrate(
     if words.wants in _OF_ONE and words.number is not None and named is None:
         # A task that does not exist must not start or end another one: the queue is shown instead (S223).
         return HydratedMessage(intent=Purpose.TASKS, execution_path=path_of(Purpose.TASKS))
-    if words.wants is Purpose.DONE and named is None:
-        return None
-    if words.wants is Purpose.DONE and words.complete:
-        criteria = _get_meant(queue, words.number).spec.acceptance_criteria
-        met = tuple(range(len(criteria)))
-        return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, met=met)
-    if path == "enqueue" or (words.wants in _TALK and not words.answer):
+    if path == "enqueue" or words.wants in _REPORTED or (words.wants in _TALK and not words.answer):
         return None
     return HydratedMessage(intent=words.wants, execution_path=path, task_id=named, answer=words.answer or "")
 
 
-_OF_ONE = frozenset({Purpose.PULL, Purpose.DONE, Purpose.UNREMIND})
+_OF_ONE = _REPORTED | {Purpose.PULL, Purpose.UNREMIND}
 _TALK = frozenset({Purpose.QUESTION, Purpose.CONVERSATION, Purpose.WORK})
 
 
@@ -344,9 +418,17 @@ def queue_table(queue: Sequence[QueuedTask]) -> Table:
     return "queue", rows, len(queue) - len(rows)
 
 
-def workflow_table() -> Table:
+def workflow_table(workflows: Sequence[WorkflowUse]) -> Table:
     """Return the workflows whose rules can apply to a task."""
-    rows = [{"name": name, "for": "; ".join(load_shipped(name).applies_when)} for name in list_shipped() if name != OWN]
+    rows = [
+        {
+            "name": each.name,
+            "is": shorten(each.description, LONGEST_TEXT),
+            "for": "; ".join(each.applies_when),
+            "not_for": "; ".join(each.not_when),
+        }
+        for each in workflows
+    ]
     return "workflows", rows, 0
 
 
@@ -356,10 +438,10 @@ def _find_task_id(number: int | None, queue: Sequence[QueuedTask]) -> str | None
     return queue[number - 1].id
 
 
-def _build_spec(reply: TimeboxingUserReply, words: WorkWords, tz: str) -> TaskSpec:
+def _build_spec(reply: TimeboxingUserReply, words: WorkWords, tz: str, workflows: Collection[str]) -> TaskSpec:
     """Build the task. Values that cannot be used are left out rather than guessed."""
     work = _build_work(words)
-    known = words.workflow if words.workflow in list_shipped() and words.workflow != OWN else None
+    known = words.workflow if words.workflow in workflows else None
     given = {
         "title": words.title,
         "work": work,
@@ -371,7 +453,7 @@ def _build_spec(reply: TimeboxingUserReply, words: WorkWords, tz: str) -> TaskSp
         "acceptance_criteria": tuple(text for text in words.criteria if text)[:50],
         "details": _build_details(words),
         "remind_at": _find_reminder(reply, words, tz),
-        "workflow": DECOMPOSE if isinstance(work, Decompose) else known or "",
+        "workflow": DECOMPOSE if isinstance(work, Decompose) else (known or "") if isinstance(work, Do) else "",
     }
     try:
         return TaskSpec.model_validate(given)

@@ -40,7 +40,6 @@ from fateforger.session.queue_commands import (
 )
 from fateforger.tasks.queue import blockers, ready_tasks
 from fateforger.tasks.refinement import find_gaps
-from fateforger.tasks.rules import list_rules, workflow_of
 from fateforger.tasks.task import (
     ENDED,
     PRIORITIES,
@@ -59,16 +58,22 @@ from fateforger.tasks.task import (
     priority_words,
 )
 from fateforger.tasks.transitions import possible_actions
+from fateforger.tasks.workflows import list_rules
 from fateforger.text import count_tasks, join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import tick_items
 from fateforger.ui.session_cards import MODES, START
+from fateforger.values import replace
+from fateforger.workflow.definition import Workflow
 
 LISTED = 15
 LONGEST = 600
 EMPTY = mark_message("Your queue is empty.")
 ADD = Button(label=mark_message("Add a task"), action="form.queue_add")
 SHOW = ShowTasks.action.constant()
+REVIEW_RULES = Button(
+    label=mark_message("Review all"), action="form.rules", target='{"status":"confirm"}', style="primary"
+)
 
 
 def build_reply(sentence: str, *controls: Control, mode: Mode | None = None) -> Card:
@@ -86,15 +91,16 @@ def build_missing_reply(task_id: str) -> Card:
     return build_reply(_("There is no task `{task_id}` in your queue.", task_id=task_id), SHOW.localize())
 
 
-def build_acknowledgment(task: QueuedTask) -> Card:
+def build_acknowledgment(task: QueuedTask, workflow: Workflow | None) -> Card:
     """Return the card for a task that was put into the queue: its name, its rules, and the next step (S155)."""
     title = format_title(task)
     text = _("I put {title} into your queue.", title=title)
-    now = DoTaskNow.action.button(task.id)
+    ours = not isinstance(task.spec.work, Do | ReviewParts)
+    now = DoTaskNow.action.button(task.id) if ours else build_time_button(task)
     parts: list[Part] = [
         Prose(text=text),
-        Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec))),
-        *build_rules(task.spec),
+        Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec, workflow))),
+        *build_rules(workflow),
         Prose(text=_("Run `/pull {id}` to start it, or just go on; I keep it for you.", id=task.id)),
         Controls(items=(build_pull_button(task, _("Pull it now")), now, build_remind_button(task), SHOW.localize())),
         Note(text=_(MODES[task.mode])),
@@ -102,7 +108,7 @@ def build_acknowledgment(task: QueuedTask) -> Card:
     return Card(text=text, parts=tuple(parts))
 
 
-def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
+def list_facts(task_id: str, spec: TaskSpec, workflow: Workflow | None) -> tuple[str, ...]:
     """Return a task's id, kind, priority, details and workflow, one line each."""
     lines = [
         f"`{task_id}`: {describe_kind(spec.work)}",
@@ -114,17 +120,17 @@ def list_facts(task_id: str, spec: TaskSpec) -> tuple[str, ...]:
         lines.append(_("Details: {details}", details=describe_details(spec.details)))
     if spec.project:
         lines.append(_("Project: {project}", project=plain(spec.project)))
-    if workflow_of(spec) is None:
+    if workflow is None:
         return (*lines, _("No rules apply to it"))
     return (*lines, _("Rules: {workflow}", workflow=plain(spec.workflow)))
 
 
-def build_rules(spec: TaskSpec) -> tuple[Part, ...]:
+def build_rules(workflow: Workflow | None) -> tuple[Part, ...]:
     """Return the list of all rules that will apply to a task, in plain words (S155); nothing if there are none."""
-    rules = list_rules(spec)
-    if not rules:
+    if workflow is None:
         return ()
-    return (Prose(text="\n".join((_("Rules that will apply:"), *(f"- {plain(rule, 200)}" for rule in rules)))),)
+    rules = (f"- {plain(rule, 200)}" for rule in list_rules(workflow))
+    return (Prose(text="\n".join((_("Rules that will apply:"), *rules))),)
 
 
 def describe_reminder(at: datetime) -> str:
@@ -282,7 +288,8 @@ def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Cont
             pull = () if blockers(task, tasks) else (build_pull_button(task, _("Pull it now")),)
             return (*pull, SHOW.localize())
         case TaskState.RUNNING | TaskState.PAUSED:
-            return (SHOW.localize(),)
+            note = task.spec.workflow and task.state is TaskState.RUNNING
+            return (*((build_note_button(task),) if note else ()), SHOW.localize())
         case _:
             assert_never(task.state)
 
@@ -290,14 +297,14 @@ def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Cont
 def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
     match task.spec.work:
         case Do():
-            asks = bool(task.spec.acceptance_criteria) or workflow_of(task.spec) is not None
-            action = "form.queue_done" if asks else SettleTask.done.id
+            asks = bool(task.spec.acceptance_criteria or task.spec.workflow)
             return (
-                Button(label=_(SettleTask.done.label), action=action, target=task.id, style="primary"),
-                Button(label=_("Block time"), action="form.queue_time", target=task.id),
+                build_done_button(task) if asks else SettleTask.done.button(task.id, style="primary"),
+                *((build_note_button(task),) if task.spec.workflow else ()),
+                build_time_button(task),
             )
         case ReviewConstraints():
-            return (Button(label=_("Review all"), action="form.rules", target='{"status":"confirm"}', style="primary"),)
+            return (REVIEW_RULES.localize(),)
         case ReviewParts():
             return (SettleTask.approve.button(task.id, style="primary"),)
         case Decompose():
@@ -312,6 +319,27 @@ def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tu
             return ()
         case _:
             assert_never(task.spec.work)
+
+
+def build_done_button(task: QueuedTask) -> Button:
+    """Return the button that opens the form in which the person says what was done for a task, and that it is done."""
+    return Button(label=_(SettleTask.done.label), action="form.queue_done", target=task.id, style="primary")
+
+
+def build_time_button(task: QueuedTask) -> Button:
+    """Return the button that opens the form that gives a task time in the plan of a day."""
+    return Button(label=_("Block time"), action="form.queue_time", target=task.id)
+
+
+def build_wanted_time(task: QueuedTask) -> Card:
+    """Return the card of a task that was kept and is to get time in a day."""
+    sentence = _("I put {title} into your queue. When shall it get its time?", title=format_title(task))
+    return build_reply(sentence, replace(build_time_button(task), style="primary"), SHOW.localize())
+
+
+def build_note_button(task: QueuedTask) -> Button:
+    """Return the button that opens the form in which the person notes what was done so far."""
+    return Button(label=_("Note a step"), action="form.queue_note", target=task.id)
 
 
 def describe_kind(work: Work) -> str:

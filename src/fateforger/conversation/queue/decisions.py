@@ -8,41 +8,34 @@ from pydantic import ValidationError
 
 from fateforger.conversation.queue.cards import (
     SHOW,
+    build_done_button,
     build_missing_reply,
-    build_pull_button,
     build_reply,
     build_task_card,
-    describe_state,
-    format_title,
 )
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.forms import WHICH_DAY, build_envelope, build_task_form
+from fateforger.conversation.queue.step_forms import TaskRules
 from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mark_handled
-from fateforger.errors import BadInput, ModelError
+from fateforger.errors import BadInput
 from fateforger.session.boxes import tick_item
-from fateforger.session.cards import Card, Choice
+from fateforger.session.cards import Card
 from fateforger.session.day import local_today
 from fateforger.session.forms import (
     DateField,
     Form,
     FormErrors,
-    FormField,
     FormSubmission,
-    ManyField,
     NumberField,
     TextField,
     TimeField,
 )
-from fateforger.session.queue_commands import BlockTimeFor, DoTaskNow, SettleTask, TickTask, WriteParts
+from fateforger.session.queue_commands import BlockTimeFor, SettleTask, TickTask, WriteParts
+from fateforger.tasks.gate import Report, Seen, complete_task, read_steps, record_steps
 from fateforger.tasks.parts import Part, Parts, lay_out_parts
-from fateforger.tasks.rules import (
-    complete_task,
-    reason_for_queue,
-    reopen_task,
-    workflow_of,
-)
 from fateforger.tasks.task import (
     ENDED,
+    IN_HAND,
     TEXT_LENGTH,
     BlockTime,
     Do,
@@ -51,56 +44,84 @@ from fateforger.tasks.task import (
     TaskSpec,
     TaskState,
 )
+from fateforger.tasks.transitions import reopen_task
+from fateforger.tasks.workflows import Workflows
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, quote_title
+from fateforger.text import quote_title
 from fateforger.ui.form_values import MAX_MINUTES, Filled
 from fateforger.values import replace
+from fateforger.workflow.definition import Workflow
 
 
 async def settle(tools: Tools, command: SettleTask | TickTask) -> Card:
     """Apply a person's decision about a task, or a tick in its box, and return its card. Raises ``StoreError``."""
     try:
+        seen = await _look(tools, command)
         task = await tools.tasks.change(
-            command.user_id, command.task_id, lambda now: _apply(now, command), now=tools.clock.now()
+            command.user_id,
+            command.task_id,
+            lambda now: _apply(now, command, tools.workflows, seen),
+            now=tools.clock.now(),
         )
     except BadInput as error:
-        return build_reply(error.message, SHOW.localize())
+        return await _refuse(tools, command, error)
     if task is None:
         return build_missing_reply(command.task_id)
     return build_task_card(task, await read_queue(tools.tasks, command.user_id))
 
 
-def _apply(task: QueuedTask, command: SettleTask | TickTask) -> QueuedTask:
-    return _tick(task, command) if isinstance(command, TickTask) else apply_decision(task, command)
+async def _look(tools: Tools, command: SettleTask | TickTask) -> Seen:
+    """Return what the rules of the task depend on, if the decision is about its steps."""
+    task = await tools.tasks.get(command.user_id, command.task_id)
+    if task is None or (isinstance(command, SettleTask) and command.word not in {"done", "note"}):
+        return {}
+    return await tools.look_up(task, tools.workflows.get(task.spec.workflow))
 
 
-def apply_decision(task: QueuedTask, command: SettleTask) -> QueuedTask:
+async def _refuse(tools: Tools, command: SettleTask | TickTask, error: BadInput) -> Card:
+    """Return the card with the reason, and with the form that can say what is missing."""
+    task = await tools.tasks.get(command.user_id, command.task_id)
+    ask = error.where in {"did", "stated", "met"} and task is not None and task.state is TaskState.WAITING
+    return build_reply(error.message, *((build_done_button(task),) if ask and task else ()), SHOW.localize())
+
+
+def _apply(task: QueuedTask, command: SettleTask | TickTask, workflows: Workflows, seen: Seen) -> QueuedTask:
+    if isinstance(command, TickTask):
+        return _tick(task, command, workflows, seen)
+    return apply_decision(task, command, workflows, seen)
+
+
+def apply_decision(task: QueuedTask, command: SettleTask, workflows: Workflows, seen: Seen) -> QueuedTask:
     """Return the task after the person's decision. A repeated decision changes nothing.
+
+    ``seen`` are the states of its workflow that were looked up.
 
     Raises ``BadInput`` for a decision that makes no sense now, or that a rule forbids.
     """
     if command.command_id in task.handled or command.word == "open":
         return task
-    return mark_handled(_decide(task, command), command.command_id)
+    return mark_handled(_decide(task, command, workflows, seen), command.command_id)
 
 
-def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
+def read_report(command: SettleTask) -> Report:
+    """Return what a person says of a task."""
+    stated = {**dict.fromkeys(command.not_so, False), **dict.fromkeys(command.so, True)}
+    return Report(read_steps(command.did), command.met, stated)
+
+
+def _decide(task: QueuedTask, command: SettleTask, workflows: Workflows, seen: Seen) -> QueuedTask:
     title = task.spec.title
     match command.word:
         case "done":
-            if task.state is TaskState.DONE:
-                raise BadInput(_("{title} is done already.", title=quote_title(title)))
-            if task.state is not TaskState.WAITING or not isinstance(task.spec.work, Do):
-                raise BadInput(_("“{title}” was not pulled, so it cannot be done yet.", title=title))
-            return complete_task(task, command.met, command.did)
+            return _finish(task, command, workflows, seen)
+        case "note":
+            return _note(task, command, workflows.of(task.spec), seen)
         case "put_back":
             if task.state is not TaskState.WAITING:
                 raise BadInput(_("“{title}” is not in your hands just now.", title=title))
             return replace(task, state=TaskState.ACTIVE, outcome="")
         case "approve":
-            if task.state is not TaskState.WAITING or not isinstance(task.spec.work, ReviewParts):
-                raise BadInput(_("There is nothing to approve about “{title}” just now.", title=title))
-            return replace(task, state=TaskState.DONE, outcome=_("You approved the parts."))
+            return _approve(task)
         case "retry":
             return replace(task, state=TaskState.ACTIVE, outcome="")
         case "open":
@@ -109,7 +130,32 @@ def _decide(task: QueuedTask, command: SettleTask) -> QueuedTask:
             assert_never(command.word)
 
 
-def _tick(task: QueuedTask, command: TickTask) -> QueuedTask:
+def _finish(task: QueuedTask, command: SettleTask, workflows: Workflows, seen: Seen) -> QueuedTask:
+    title = task.spec.title
+    if task.state is TaskState.DONE:
+        raise BadInput(_("{title} is done already.", title=quote_title(title)))
+    if task.state is not TaskState.WAITING or not isinstance(task.spec.work, Do):
+        raise BadInput(_("“{title}” was not pulled, so it cannot be done yet.", title=title))
+    return complete_task(task, workflows.of(task.spec), read_report(command), seen)
+
+
+def _approve(task: QueuedTask) -> QueuedTask:
+    if task.state is not TaskState.WAITING or not isinstance(task.spec.work, ReviewParts):
+        raise BadInput(_("There is nothing to approve about “{title}” just now.", title=task.spec.title))
+    every = tuple(range(len(task.spec.acceptance_criteria)))
+    return complete_task(task, None, Report(met=every), {}, _("You approved the parts."))
+
+
+def _note(task: QueuedTask, command: SettleTask, workflow: Workflow | None, seen: Seen) -> QueuedTask:
+    if workflow is None:
+        raise BadInput(_("No rules apply to this task, so it has no steps to name."))
+    if task.state not in IN_HAND:
+        raise BadInput(_("“{title}” was not pulled, so there is nothing to note yet.", title=task.spec.title))
+    after = record_steps(task, workflow, read_report(command), seen)
+    return after if task.state is TaskState.RUNNING else replace(after, outcome=_("I noted that. Go on when you like."))
+
+
+def _tick(task: QueuedTask, command: TickTask, workflows: Workflows, seen: Seen) -> QueuedTask:
     """Return the task with an item ticked or not. A box of which all is ticked is done."""
     if command.command_id in task.handled:
         return task
@@ -123,7 +169,7 @@ def _tick(task: QueuedTask, command: TickTask) -> QueuedTask:
     details = tick_item(task.spec.details, command.place, done=command.done)
     task = replace(task, spec=replace(task.spec, details=details))
     if command.done and all(item.done for item in details.items):
-        task = complete_task(task, (), ())
+        task = complete_task(task, workflows.of(task.spec), Report(), seen)
     elif task.state is TaskState.DONE:
         task = reopen_task(task)
     return mark_handled(task, command.command_id)
@@ -142,112 +188,6 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
     except BadInput as error:
         return build_reply(error.message, SHOW.localize())
     return build_task_card(replace(task, outcome=carried.outcome), await read_queue(tools.tasks, command.user_id))
-
-
-UNTRACKED = mark_message("I go ahead right away. Note that this isn't tracked in your queue.")
-LOST = mark_message(
-    "I go ahead right away. Without the queue that means: no rule is checked, nobody can look up later what was done,"
-    " and it cannot be paused or put back."
-)
-YOURS = mark_message("It is yours to do, and I keep no list of it.")
-TAKEN_OUT = mark_message("It was done directly, without the queue.")
-_OPEN = frozenset({TaskState.ACTIVE, TaskState.PAUSED, TaskState.FAILED})
-
-
-async def do_now(tools: Tools, command: DoTaskNow) -> Card:
-    """Do a task at once and take it out of the queue, or explain why it should stay there and how to insist.
-
-    Raises ``StoreError``.
-    """
-    task = await tools.tasks.get(command.user_id, command.task_id)
-    if task is None:
-        return build_missing_reply(command.task_id)
-    repeated = command.command_id in task.handled
-    if task.state not in _OPEN and not repeated:
-        return build_reply(
-            _(
-                "There is nothing to skip: the state of {task} is “{state}”.",
-                task=format_title(task),
-                state=describe_state(task, ()),
-            ),
-            SHOW,
-        )
-    because = reason_for_queue(task.spec)
-    if because is not None and not command.insists:
-        return redirect(task, because)
-    asker = Asker(command.user_id, command.at, command.channel, command.tz or tools.tz, "direct")
-    card = await do_directly(tools, task.spec, asker, key=command.command_id)
-    if not repeated:
-        await tools.tasks.change(command.user_id, task.id, lambda now: _take_out(now, command), now=tools.clock.now())
-    return card
-
-
-def redirect(task: QueuedTask, why: str) -> Card:
-    """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
-    anyway = DoTaskNow.anyway.button(task.id)
-    sentence = _(
-        "{why} I keep {task} there: run `/pull {id}` to do it with all that.",
-        why=why,
-        task=format_title(task),
-        id=task.id,
-    )
-    return build_reply(sentence, build_pull_button(task, _("Pull it now")), anyway, mode="dispositor")
-
-
-async def do_directly(tools: Tools, spec: TaskSpec, asker: Asker, *, key: str, simple: bool = True) -> Card:
-    """Do work without a task; anything that it starts is started once per ``key`` (S163, S165)."""
-    note = _(UNTRACKED) if simple and reason_for_queue(spec) is None else _(LOST)
-    try:
-        carried = await carry_out_work(tools, spec, asker, key=key)
-    except (BadInput, ModelError) as error:
-        return build_reply(error.message, mode="direct")
-    outcome = _(YOURS) if isinstance(spec.work, Do) else carried.outcome
-    return build_reply(f"{note}\n\n{outcome}", mode="direct")
-
-
-def _take_out(task: QueuedTask, command: DoTaskNow) -> QueuedTask:
-    taken = replace(task, state=TaskState.STOPPED, outcome=_(TAKEN_OUT), mode="direct")
-    return mark_handled(taken, command.command_id)
-
-
-def build_done_form(task: QueuedTask) -> Form:
-    """Return the form with the acceptance criteria and, if the task has a workflow, the actions that were done."""
-    fields: list[FormField] = []
-    criteria = task.spec.acceptance_criteria
-    if criteria:
-        choices = tuple(Choice(label=text, value=str(place)) for place, text in enumerate(criteria))
-        fields.append(
-            ManyField(name="met", label=_("Which of these are met?"), choices=choices, placeholder=_("None of it yet"))
-        )
-    workflow = workflow_of(task.spec)
-    if workflow is not None:
-        actions = tuple(Choice(label=name_step(name), value=name) for name in sorted(workflow.actions))
-        hint = _("In that order. The rules of {name} are checked on it.", name=workflow.name)
-        fields.append(
-            ManyField(
-                name="did", label=_("What did you do?"), choices=actions, placeholder=_("Nothing of it"), hint=hint
-            )
-        )
-    return build_task_form("queue_done", task, *fields, title=_("Is it done?"), submit=_("It is done"))
-
-
-_SPACES = str.maketrans("_-", "  ")
-
-
-def name_step(action: str) -> str:
-    """Return the name of a step of some kind of work, as a person reads it."""
-    return action.translate(_SPACES).capitalize()
-
-
-def read_done(task: QueuedTask, submission: FormSubmission) -> SettleTask | FormErrors:
-    """Return the command that marks the task as done, or a message about what is missing."""
-    filled = Filled(submission)
-    met, did = tuple(int(place) for place in filled.many("met")), filled.many("did")
-    try:
-        complete_task(task, met, did)
-    except BadInput as error:
-        return FormErrors(errors={"met" if task.spec.acceptance_criteria else "did": error.message})
-    return SettleTask(**build_envelope(submission), task_id=task.id, word="done", met=met, did=did)
 
 
 def build_parts_form(task: QueuedTask) -> Form:
@@ -276,7 +216,7 @@ def build_parts_form(task: QueuedTask) -> Form:
     )
 
 
-def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | FormErrors:
+def read_parts(task: QueuedTask, rules: TaskRules, submission: FormSubmission) -> WriteParts | FormErrors:
     """Return the command with the parts of a filled form, or the message of a violated rule."""
     filled = Filled(submission)
     known = [Part(title=line) for line in filled.lines("parts", TEXT_LENGTH)]
@@ -293,7 +233,8 @@ def read_parts(task: QueuedTask, submission: FormSubmission) -> WriteParts | For
         return FormErrors(errors=filled.errors)
     try:
         parts = Parts.model_validate(given)
-        lay_out_parts(task, parts)
+        if rules.final:
+            lay_out_parts(task, rules.workflow, parts, rules.seen)
     except ValidationError:
         return FormErrors(
             errors={"parts": _("Please keep it to 20 lines of at most 300 characters each, and 5 ways to find out.")}

@@ -20,14 +20,13 @@ from fateforger.session.queue_commands import (
     RefineTasks,
     RemindTask,
     ReviewWeek,
-    SettleTask,
     ShowTasks,
     WeekSpan,
 )
 from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.queue import NewTask
-from fateforger.tasks.rules import SEVERAL_STEPS, reason_for_queue
-from fateforger.tasks.task import Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
+from fateforger.tasks.task import Do, Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
+from fateforger.tasks.workflows import SEVERAL_STEPS, reason_for_queue
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace
@@ -122,8 +121,8 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             return RefineTasks(**about)
         case Purpose.WEEK | Purpose.NEXT_WEEK:
             return PlanWeek(**about, span="next" if wanted.intent is Purpose.NEXT_WEEK else "coming")
-        case Purpose.DONE | Purpose.UNREMIND:
-            return _route_named(wanted, about)
+        case Purpose.UNREMIND:
+            return ShowTasks(**about) if wanted.task_id is None else RemindTask(**about, task_id=wanted.task_id)
         case Purpose.RULES:
             return DirectWork(TaskSpec(title=_("Look through my rules"), work=ReviewConstraints()))
         case Purpose.QUESTION | Purpose.CONVERSATION:
@@ -136,18 +135,11 @@ def route_request(wanted: HydratedMessage, opening: Opening) -> Route:
             raise InternalError(f"A message that wants “{wanted.intent}” is read as its command.")
 
 
-def _route_named(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
-    if wanted.task_id is None:
-        return ShowTasks(**about)
-    if wanted.intent is Purpose.UNREMIND:
-        return RemindTask(**about, task_id=wanted.task_id)
-    return SettleTask(**about, task_id=wanted.task_id, word="done", met=wanted.met)
-
-
 def _route_work(wanted: HydratedMessage, about: dict[str, Any]) -> Route:
     if wanted.spec is None:
         return build_reply(wanted.answer or _(NOT_TOLD), ADD.localize(), mode="direct")
-    because = reason_for_queue(wanted.spec) or (None if wanted.simple else _(SEVERAL_STEPS))
+    yours = isinstance(wanted.spec.work, Do)
+    because = None if yours else reason_for_queue(wanted.spec) or (None if wanted.simple else _(SEVERAL_STEPS))
     command = EnqueueTask(**about, spec=wanted.spec, origin=Origin(door="slack"), reminds=wanted.reminds)
     if wanted.reminds:
         return command

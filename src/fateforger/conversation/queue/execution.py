@@ -21,21 +21,20 @@ from fateforger.conversation.queue.work import Asker, TaskResult, Tools, carry_o
 from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
 from fateforger.session.cards import Card
 from fateforger.session.queue_commands import PullTask
+from fateforger.tasks.gate import Report, begin_task, judge_report
 from fateforger.tasks.queue import blockers
-from fateforger.tasks.rules import next_step, objections, with_steps, workflow_of
 from fateforger.tasks.task import QueuedTask, ReviewParts, TaskState
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak
 from fateforger.values import replace
 from fateforger.workers.supervisor import renew_meanwhile
 from fateforger.workers.turns import build_notification_job
-from fateforger.workflow.conformance import CheckedRule, explain_refusal
+from fateforger.workflow.conformance import explain_refusal
 
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 5.0
 """Shorter than the lease of a job: when another program takes over the command, the claim is free, too."""
-CLAIMED = "claim_task"
 WORK_ON = "work_on_subtask"
 LOST = mark_message("Somebody else took that task over in the meantime; it is with them now.")
 
@@ -87,35 +86,38 @@ class Puller:
         return settled
 
     async def _attempt(self, task: QueuedTask, command: PullTask) -> TaskResult:
-        workflow = workflow_of(task.spec)
-        claiming = (CLAIMED,) if workflow is not None and CLAIMED in workflow.actions else ()
-        against = objections(task, *claiming)
-        if against:
-            return TaskResult(TaskState.FAILED, " ".join(explain_refusal(against)))
+        try:
+            workflow = self._tools.workflows.of(task.spec)
+            seen = await self._tools.look_up(task, workflow, at_once=True)
+            claimed = begin_task(task, workflow, seen, by_agent=False)
+        except BadInput as error:
+            return TaskResult(TaskState.FAILED, error.message)
         if task.goal is not None:
-            against = await self._check_review(task, task.goal)
-            if against:
-                return TaskResult(TaskState.FAILED, " ".join(explain_refusal(against)))
+            unreviewed = await self._check_review(task, task.goal)
+            if unreviewed:
+                return TaskResult(TaskState.FAILED, unreviewed)
         asker = Asker(command.user_id, command.at, command.channel, command.tz or self._tools.tz)
         try:
             key = f"{task.id}/{len(task.handled)}"
-            claimed = with_steps(task, claiming) if claiming else task
             carried = await carry_out_work(self._tools, task.spec, asker, key=key, task=claimed)
         except (BadInput, ModelError) as error:
             return TaskResult(TaskState.FAILED, error.message)
-        steps = (next_step(task, *claiming),) if claiming else ()
-        return replace(carried, steps=(*steps, *carried.steps))
+        return replace(carried, progress=carried.progress or claimed)
 
-    async def _check_review(self, task: QueuedTask, goal_id: str) -> tuple[CheckedRule, ...]:
-        """Return the rules that forbid work on a part of a goal before its review (S168)."""
+    async def _check_review(self, task: QueuedTask, goal_id: str) -> str:
+        """Return the reason why a part of a goal cannot be worked on before its review; empty if it can (S168)."""
         goal = await self._tools.tasks.get(task.user_id, goal_id)
-        if goal is None or isinstance(task.spec.work, ReviewParts):
-            return ()
-        everything = await self._tools.tasks.of(task.user_id, ended=True)
-        reviews = [each for each in everything if each.goal == goal_id and isinstance(each.spec.work, ReviewParts)]
-        approved = any(each.state is TaskState.DONE for each in reviews)
-        facts = {"review_task_exists": bool(reviews), "review_approved": approved}
-        return objections(goal, WORK_ON, facts=facts)
+        workflow = None if goal is None else self._tools.workflows.get(goal.spec.workflow)
+        if (
+            goal is None
+            or workflow is None
+            or WORK_ON not in workflow.actions
+            or isinstance(task.spec.work, ReviewParts)
+        ):
+            return ""
+        seen = await self._tools.look_up(goal, workflow, at_once=True)
+        judged = judge_report(goal, workflow, Report(((WORK_ON,),)), seen, closes=False)
+        return " ".join(explain_refusal((*judged.broken, *judged.open)))
 
     async def _renew_claim(self, task: QueuedTask) -> bool:
         """Extend the claim; return ``False`` if it was lost."""

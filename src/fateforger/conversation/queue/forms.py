@@ -51,7 +51,6 @@ from fateforger.ui.detail_forms import (
 )
 from fateforger.ui.form_values import MAX_MINUTES, MAX_TITLE, Filled
 from fateforger.values import replace_named
-from fateforger.workflow.definition import list_shipped
 
 KINDS: Mapping[str, str] = {
     "do": mark_message("Something that I do"),
@@ -60,8 +59,6 @@ KINDS: Mapping[str, str] = {
     "decompose": mark_message("Break a goal into parts"),
     "review_constraints": mark_message("Look through my rules"),
 }
-OWN = "timeboxing"
-"""The workflow of the program itself; it applies to no task."""
 MOST_CRITERIA = 20
 LONGEST_LINE = 300
 PROJECT_LENGTH = 100
@@ -76,8 +73,11 @@ class Message(BaseModel):
     ts: str = ""
 
 
-def build_add_form(request: FormRequest, tasks: Sequence[QueuedTask] = ()) -> Form:
-    """Return the form for a new task; its fields depend on the chosen kind. ``tasks`` are those of the queue."""
+def build_add_form(request: FormRequest, tasks: Sequence[QueuedTask] = (), names: Sequence[str] = ()) -> Form:
+    """Return the form for a new task; its fields depend on the chosen kind.
+
+    ``tasks`` are those of the queue, ``names`` the workflows that can apply.
+    """
     kind = request.chosen.get("kind", "do")
     form = Form(
         form=request.form,
@@ -93,7 +93,7 @@ def build_add_form(request: FormRequest, tasks: Sequence[QueuedTask] = ()) -> Fo
                 value=kind,
                 turns=True,
             ),
-            *_build_fields(kind, request),
+            *_build_fields(kind, request, names),
             ChoiceField(name="priority", label=_("Priority"), choices=list_priorities(), value=str(NORMAL)),
             *(build_detail_fields(PLAIN, list_others(tasks), priority=False) if kind == "do" else ()),
         ),
@@ -106,7 +106,7 @@ def list_others(tasks: Sequence[QueuedTask], but: str = "") -> tuple[Choice, ...
     return tuple(Choice(label=task.spec.title[:75], value=task.id) for task in tasks if task.id != but)
 
 
-def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
+def _build_fields(kind: str, request: FormRequest, names: Sequence[str]) -> tuple[FormField, ...]:
     said = request.chosen.get("text") or request.chosen.get("context", "")
     title = TextField(
         name="title",
@@ -127,7 +127,7 @@ def _build_fields(kind: str, request: FormRequest) -> tuple[FormField, ...]:
         return (title, day, minutes, TimeField(name="start", label=_("Starts at"), optional=True))
     if kind == "decompose":
         return (title, _build_context_field(said))
-    rules = ChoiceField(name="workflow", label=_("Rules that apply"), optional=True, choices=list_workflows())
+    rules = ChoiceField(name="workflow", label=_("Rules that apply"), optional=True, choices=list_workflows(names))
     project = TextField(name="project", label=_("Project"), optional=True)
     return (
         title,
@@ -168,9 +168,9 @@ def _build_criteria_field(value: str) -> TextField:
     )
 
 
-def list_workflows() -> tuple[Choice, ...]:
+def list_workflows(names: Sequence[str]) -> tuple[Choice, ...]:
     """Return the choices of workflows that can apply to a task."""
-    return tuple(Choice(label=name, value=name) for name in list_shipped() if name != OWN)
+    return tuple(Choice(label=name, value=name) for name in names)
 
 
 def list_priorities() -> tuple[Choice, ...]:
@@ -266,7 +266,9 @@ def _parse_message(target: str) -> Message:
         return Message()
 
 
-def build_edit_form(task: QueuedTask, tasks: Sequence[QueuedTask] = (), size: int = 0) -> Form:
+def build_edit_form(
+    task: QueuedTask, tasks: Sequence[QueuedTask] = (), size: int = 0, *, names: Sequence[str] = ()
+) -> Form:
     """Return the form with the editable fields of a task: its description, not its kind. ``tasks``: the queue."""
     spec = task.spec
     others = list_others(tasks, task.id)
@@ -278,7 +280,7 @@ def build_edit_form(task: QueuedTask, tasks: Sequence[QueuedTask] = (), size: in
         submit=_("Save"),
         fields=(
             TextField(name="title", label=_("Task"), value=spec.title, max_length=MAX_TITLE),
-            *_work_fields(task),
+            *_work_fields(task, names),
             ChoiceField(name="priority", label=_("Priority"), choices=list_priorities(), value=str(spec.priority)),
             TextField(name="project", label=_("Project"), optional=True, value=spec.project, max_length=PROJECT_LENGTH),
             _build_context_field(spec.context),
@@ -294,12 +296,12 @@ def build_task_form(form: str, task: QueuedTask, *fields: FormField, title: str,
     return Form(form=form, session_id="", target=task.id, title=title, submit=submit, fields=(named, *fields))
 
 
-def _work_fields(task: QueuedTask) -> tuple[FormField, ...]:
+def _work_fields(task: QueuedTask, names: Sequence[str]) -> tuple[FormField, ...]:
     """Return the fields for work that the person does; none for other work."""
     spec = task.spec
     if not isinstance(spec.work, Do):
         return ()
-    known = list_workflows()
+    known = list_workflows(names)
     criteria = _build_criteria_field("\n".join(spec.acceptance_criteria))
     rules = spec.workflow if any(choice.value == spec.workflow for choice in known) else None
     return (

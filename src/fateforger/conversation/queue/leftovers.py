@@ -11,7 +11,8 @@ from functools import partial
 
 from fateforger.conversation.queue.cards import SHOW, build_reply
 from fateforger.conversation.queue.other_days import to_spec
-from fateforger.conversation.queue.work import Tools, hand_over
+from fateforger.conversation.queue.planned_tasks import hand_over
+from fateforger.conversation.queue.work import Tools
 from fateforger.conversation.session_lifecycle import IDLE
 from fateforger.errors import VersionConflict
 from fateforger.planning.timing import local_day, zone

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import assert_never
 
 from fateforger.conversation.calendar_reads import Looker
-from fateforger.conversation.language.queue_requests import OutsideContext
+from fateforger.conversation.language.queue_requests import OutsideContext, RuledWork, list_uses
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.cards import (
     SHOW,
@@ -18,20 +18,17 @@ from fateforger.conversation.queue.cards import (
     build_queue_parts,
     build_reply,
     build_unknown_queue,
+    build_wanted_time,
 )
 from fateforger.conversation.queue.decisions import (
     block_for,
-    build_done_form,
     build_parts_form,
     build_time_form,
-    do_directly,
-    do_now,
-    read_done,
     read_parts,
     read_time,
-    redirect,
     settle,
 )
+from fateforger.conversation.queue.direct import do_directly, do_now, redirect
 from fateforger.conversation.queue.dispatch import (
     DirectWork,
     RedirectedWork,
@@ -46,6 +43,7 @@ from fateforger.conversation.queue.execution import Puller
 from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
 from fateforger.conversation.queue.leftovers import tell_returned, undo_return
 from fateforger.conversation.queue.other_days import OtherDays
+from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.refinement import go_on, refine
 from fateforger.conversation.queue.reminders import (
     build_asked_reminder,
@@ -54,8 +52,9 @@ from fateforger.conversation.queue.reminders import (
     remind,
     schedule,
 )
+from fateforger.conversation.queue.step_forms import TaskRules, build_done_form, build_note_form, read_done, read_note
 from fateforger.conversation.queue.week import WeekPlanner
-from fateforger.conversation.queue.work import Asker, PlannedTasks, Tools, mark_handled, write_parts
+from fateforger.conversation.queue.work import Asker, Tools, mark_handled, write_parts
 from fateforger.errors import BadInput, InternalError, StoreError
 from fateforger.memory.credentials import redact_credentials
 from fateforger.planning.task_details import find_circle
@@ -100,11 +99,13 @@ from fateforger.session.queue_commands import (
     WriteParts,
 )
 from fateforger.session.tasks import describe_circle
+from fateforger.tasks.gate import list_questions, list_steps
 from fateforger.tasks.intent import HydratedMessage, parse_command
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import describe_move, move_task
-from fateforger.tasks.task import QueuedTask
+from fateforger.tasks.task import IN_HAND, QueuedTask
 from fateforger.tasks.transitions import apply_action, describe_action, replace_spec
+from fateforger.tasks.workflows import state_words
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_language, quote_title, use_language
 from fateforger.ui.duration_parts import list_durations
@@ -191,7 +192,18 @@ _ReadForm = Callable[[QueuedTask, FormSubmission], QueueCommand | FormErrors]
 
 _Cause = Opening | AskToReplace | SettleConstraints | UndoMemory
 """A message or an answer outside of plans that is answered, besides commands about the queue."""
-FORMS = frozenset({"queue_add", "queue_save", "queue_done", "queue_time", "queue_parts", "queue_edit", "queue_remind"})
+_RULE_FORMS: Mapping[
+    str,
+    tuple[
+        Callable[[QueuedTask, TaskRules], Form],
+        Callable[[QueuedTask, TaskRules, FormSubmission], QueueCommand | FormErrors],
+    ],
+] = {
+    "queue_done": (build_done_form, read_done),
+    "queue_note": (build_note_form, read_note),
+    "queue_parts": (lambda task, _rules: build_parts_form(task), read_parts),
+}
+FORMS = frozenset({"queue_add", "queue_save", "queue_time", "queue_edit", "queue_remind", *_RULE_FORMS})
 
 
 class QueueService:
@@ -204,10 +216,8 @@ class QueueService:
         self.planned = PlannedTasks(tools, executor)
         self.other_days = OtherDays(tools)
         self._task_forms: dict[str, tuple[_BuildForm, _ReadForm]] = {
-            "queue_done": (build_done_form, read_done),
             "queue_edit": (build_edit_form, read_edited),
             "queue_time": (build_time_form, partial(read_time, tz=tools.tz)),
-            "queue_parts": (build_parts_form, read_parts),
             "queue_remind": (build_remind_form, partial(read_reminder, tz=tools.tz)),
         }
         self._weeks: WeekPlanner | None = None
@@ -327,11 +337,28 @@ class QueueService:
         talk = await self._tools.talks.of(user_id)
         recent = talk is not None and at - talk.at <= RECENT
         focus = None if talk is None else talk.focus
+        tasks = await self.queue(user_id)
         return OutsideContext(
-            tasks=await self.queue(user_id),
+            tasks=tasks,
+            workflows=list_uses(self._tools.workflows),
+            ruled=tuple(
+                [await self._describe_rules(task) for task in tasks if task.state in IN_HAND and task.spec.workflow]
+            ),
             estimates=await self.durations.estimates(user_id),
             talk=talk if recent else None,
             focus=focus.task_id if focus is not None and focus.covers(channel, thread_ts, at) else None,
+        )
+
+    async def _describe_rules(self, task: QueuedTask) -> RuledWork:
+        workflow = self._tools.workflows.get(task.spec.workflow)
+        if workflow is None:
+            return RuledWork(task_id=task.id, title=task.spec.title)
+        seen = await self._tools.look_up(task, workflow, at_once=True)
+        return RuledWork(
+            task_id=task.id,
+            title=task.spec.title,
+            steps=list_steps(workflow),
+            questions=tuple((each.name, state_words(each)) for each in list_questions(task, workflow, seen)),
         )
 
     async def home(self, user_id: str) -> tuple[Part, ...]:
@@ -387,7 +414,11 @@ class QueueService:
     async def _add(self, command: EnqueueTask) -> Card:
         task = await enqueue(self._tools.tasks, command)
         await schedule(self._tools, task, command)
-        return build_asked_reminder(task) if command.reminds else build_acknowledgment(task)
+        if command.wants_time:
+            return build_wanted_time(task)
+        if command.reminds:
+            return build_asked_reminder(task)
+        return build_acknowledgment(task, self._tools.workflows.get(task.spec.workflow))
 
     def _get_weeks(self) -> WeekPlanner:
         if self._weeks is None:
@@ -407,22 +438,38 @@ class QueueService:
             kept, _ = redact_credentials(request.chosen["text"])
             request = replace(request, chosen=request.chosen | {"text": kept})
         if request.form in {"queue_add", "queue_save"}:
-            return build_add_form(request, await self.queue(request.user_id) if request.size else ())
+            others = await self.queue(request.user_id) if request.size else ()
+            return build_add_form(request, others, self._tools.workflows.names)
         if request.form == "queue_edit":
             task = await self._task(request.user_id, request.target)
-            return build_edit_form(task, await self.queue(request.user_id), request.size)
+            others = await self.queue(request.user_id)
+            return build_edit_form(task, others, request.size, names=self._tools.workflows.names)
+        task = await self._task(request.user_id, request.target)
+        if request.form in _RULE_FORMS:
+            build_with_rules, _ = _RULE_FORMS[request.form]
+            return build_with_rules(task, await self._find_rules(task))
         build, _ = self._task_forms[request.form]
-        return build(await self._task(request.user_id, request.target))
+        return build(task)
 
     async def read_form(self, submission: FormSubmission) -> QueueCommand | FormErrors:
         """Return the command of a filled form in ``FORMS``. Raises the errors of :meth:`open_form`."""
         refused = refuse_values(submission)
         if refused is not None:
             return refused
-        if submission.form not in self._task_forms:
+        if submission.form not in {*self._task_forms, *_RULE_FORMS}:
             return read_added(submission)
+        task = await self._task(submission.user_id, submission.target)
+        if submission.form in _RULE_FORMS:
+            _, read_with_rules = _RULE_FORMS[submission.form]
+            return read_with_rules(task, await self._find_rules(task), submission)
         _, read = self._task_forms[submission.form]
-        return read(await self._task(submission.user_id, submission.target), submission)
+        return read(task, submission)
+
+    async def _find_rules(self, task: QueuedTask) -> TaskRules:
+        """Return the rules of a task as far as they are known at once. Raises ``BadInput`` if they are gone."""
+        tools, workflow = self._tools, self._tools.workflows.of(task.spec)
+        seen = await tools.look_up(task, workflow, at_once=True)
+        return TaskRules(workflow, seen, final=workflow is None or not (tools.facts.allowed and workflow.looks))
 
     async def _task(self, user_id: str, task_id: str) -> QueuedTask:
         task = await self._tools.tasks.get(user_id, task_id)

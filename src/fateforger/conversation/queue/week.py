@@ -16,7 +16,8 @@ from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.cards import ADD, SHOW, build_reply
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.other_days import begin_day
-from fateforger.conversation.queue.work import PlannedTasks, Tools, find_session
+from fateforger.conversation.queue.planned_tasks import PlannedTasks
+from fateforger.conversation.queue.work import Tools, find_session
 from fateforger.conversation.session_lifecycle import build_session, format_session_id
 from fateforger.conversation.turn_values import apply_reading
 from fateforger.errors import BadInput

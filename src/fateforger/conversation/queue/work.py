@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
-from functools import partial
 from typing import Protocol, assert_never
 
 from fateforger.conversation.durations import DurationService
@@ -29,17 +27,14 @@ from fateforger.session.commands.thread import Start
 from fateforger.session.day import day_words, local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.model import Session, SessionStatus, Task
-from fateforger.session.open_work import queue_ids
 from fateforger.session.queue_commands import WriteParts
 from fateforger.session.rulebook import RuleBook, unsaved_session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions, Talks
-from fateforger.tasks.parts import lay_out_parts
-from fateforger.tasks.ports import Tasks
-from fateforger.tasks.queue import ready_tasks
-from fateforger.tasks.rules import complete_task, reopen_task, with_steps
+from fateforger.tasks.gate import CLOSE, Report, Seen, complete_task, keep_progress, look_up
+from fateforger.tasks.parts import lay_out_parts, recall_parts
+from fateforger.tasks.ports import Change, Tasks
 from fateforger.tasks.task import (
-    ENDED,
     BlockTime,
     Decompose,
     Do,
@@ -50,15 +45,16 @@ from fateforger.tasks.task import (
     ReviewParts,
     TaskSpec,
     TaskState,
-    read_task_id,
 )
+from fateforger.tasks.workflows import Workflows
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.plan_forms import find_first_free
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 from fateforger.workers.turns import build_command_job
-from fateforger.workflow.trace import Step
+from fateforger.workflow.definition import Workflow
+from fateforger.workflow.predicates import Facts, NothingAllowed
 
 MOST_HANDLED = 20
 
@@ -79,6 +75,7 @@ class Tools:
     """The resources for carrying out tasks.
 
     ``model`` and ``rules`` are ``None`` where there are none. ``tz`` is used for people without a known time zone.
+    ``facts`` are what the rules of ``workflows`` may look at.
     """
 
     tasks: Tasks
@@ -91,6 +88,15 @@ class Tools:
     talks: Talks
     rules: Rules | None = None
     model: Model | None = None
+    workflows: Workflows = field(default_factory=Workflows)
+    facts: Facts = field(default_factory=NothingAllowed)
+
+    async def look_up(self, task: QueuedTask, workflow: Workflow | None, *, at_once: bool = False) -> Seen:
+        """Return the states that can be determined now. See :func:`fateforger.tasks.gate.look_up`."""
+        if workflow is None:
+            return {}
+        everything = await self.tasks.of(task.user_id, ended=True)
+        return await look_up(task, workflow, everything, self.facts, at_once=at_once)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,25 +114,23 @@ class Asker:
 class TaskResult:
     """The state of a task after it was carried out as far as possible now, with a sentence about it.
 
-    ``steps`` are added to the task's steps. ``context`` replaces the task's context, if it is set.
+    ``progress`` is the task with the steps that were done, if there are any, and with its new context.
     """
 
     state: TaskState
     outcome: str
     place: str = ""
-    steps: tuple[Step, ...] = ()
-    context: str | None = None
+    progress: QueuedTask | None = None
 
     def on(self, task: QueuedTask, command_id: str, mode: Mode = "executor") -> QueuedTask:
         """Return the task with this result."""
-        spec = task.spec if self.context is None else replace(task.spec, context=self.context)
+        done = self.progress or task
         after = replace(
-            task,
-            spec=spec,
+            keep_progress(task, done),
+            spec=replace(task.spec, context=done.spec.context),
             state=self.state,
             outcome=self.outcome,
             place=self.place or task.place,
-            steps=(*task.steps, *self.steps),
             mode=mode,
         )
         return mark_handled(after, command_id)
@@ -278,144 +282,6 @@ def _check_not_over(asker: Asker, day: Date) -> None:
         raise BadInput(_("{day} is over, so there is nothing left to plan on it.", day=day_words(day)))
 
 
-LEASE_SECONDS = 60.0
-
-
-class PlannedTasks:
-    """Keeps the queue up to date with plans.
-
-    ``executor`` names this program in its claims. All methods raise ``StoreError`` and can be repeated.
-    """
-
-    def __init__(self, tools: Tools, executor: str) -> None:
-        self._tools = tools
-        self._executor = executor
-
-    async def to_do(self, user_id: str) -> tuple[QueuedTask, ...]:
-        """Return the tasks that can be pulled, and those in the person's hands."""
-        tasks = await read_queue(self._tools.tasks, user_id)
-        can = {task.id for task in ready_tasks(tasks)}
-        return tuple(task for task in tasks if task.id in can or task.state is TaskState.WAITING)
-
-    async def find_ended(self, user_id: str, task_ids: Sequence[str]) -> frozenset[str]:
-        """Return the ids of those tasks that are done or stopped."""
-        found = [await self._tools.tasks.get(user_id, name) for name in task_ids if read_task_id(name) == name]
-        return frozenset(task.id for task in found if task is not None and task.state in ENDED)
-
-    async def follow(self, before: Session, after: Session) -> None:
-        """Bring the queue up to date with a change of a day.
-
-        Tasks that entered its list are handed to the person, those that left it go back, and what was said to be done
-        there, or ticked in a box, is done in the queue as well. A task that still misses one of its criteria waits for
-        the person, and says so. The same holds for work of missed days that was settled without being on the list.
-        """
-        was, now = queue_ids(before), queue_ids(after)
-        await self._follow_settled(before, after, listed=was | now)
-        for task_id in sorted(was | now):
-            names = {task_id, *_find_boxes(before, task_id), *_find_boxes(after, task_id)}
-            was_done, done = (_is_done(session, task_id, names) for session in (before, after))
-            if done and not was_done and after.open_work.returned is not None:
-                await self._change(after, task_id, partial(_take_over, session=after))
-            if done != was_done:
-                await self._change(after, task_id, partial(_settle if done else _reopen, session=after))
-            elif task_id not in was:
-                await self._take(after, task_id)
-            elif task_id not in now:
-                await self._change(after, task_id, partial(_put_back, session=after))
-            if task_id in was & now and (ticked := _list_ticked(after, task_id)) != _list_ticked(before, task_id):
-                await self._change(after, task_id, partial(_tick, ticked=ticked))
-
-    async def _follow_settled(self, before: Session, after: Session, *, listed: frozenset[str]) -> None:
-        returned = after.open_work.returned
-        queued = {} if returned is None else {each.id: each.queued for each in returned.tasks if each.added}
-        had, has = ({queued.get(name, name) for name in each.open_work.settled} for each in (before, after))
-        for task_id in sorted((had ^ has) - listed):
-            if read_task_id(task_id) != task_id:
-                continue
-            # A task is in the person's hands before it is done, and again when it is not.
-            first = partial(_take_over if task_id in has else _reopen, session=after)
-            await self._change(after, task_id, first)
-            await self._change(after, task_id, partial(_settle if task_id in has else _put_back, session=after))
-
-    async def _change(self, session: Session, task_id: str, change: Callable[[QueuedTask], QueuedTask]) -> None:
-        await self._tools.tasks.change(session.user_id, task_id, change, now=self._tools.clock.now())
-
-    async def _take(self, session: Session, task_id: str) -> None:
-        now = self._tools.clock.now()
-        claimed = await self._tools.tasks.claim(
-            session.user_id, self._executor, now=now, lease_seconds=LEASE_SECONDS, task_id=task_id
-        )
-        if claimed is not None:
-            await self._tools.tasks.settle(claimed, lambda task: hand_over(task, session), now=now)
-        else:
-            await self._change(session, task_id, partial(_move_to_session, session=session))
-
-
-def hand_over(task: QueuedTask, session: Session) -> QueuedTask:
-    """Return a task that is in the person's hands, in the plan of a day."""
-    said = _("It is planned for {date}. Say here when it is done.", date=day_words(session.date))
-    return replace(task, state=TaskState.WAITING, outcome=said, place=session.id)
-
-
-def _move_to_session(task: QueuedTask, session: Session) -> QueuedTask:
-    return hand_over(task, session) if task.state is TaskState.WAITING else task
-
-
-def _put_back(task: QueuedTask, session: Session) -> QueuedTask:
-    if task.state is not TaskState.WAITING or task.place != session.id:
-        return task
-    return replace(task, state=TaskState.ACTIVE, outcome="", place="")
-
-
-def _find_boxes(session: Session, task_id: str) -> list[str]:
-    """Return the boxes of a day that a task of the queue is in."""
-    return [box.id for box in session.day.inputs.tasks if any(item.id == task_id for item in box.details.items)]
-
-
-def _is_done(session: Session, task_id: str, names: Collection[str]) -> bool:
-    """Check whether a task of the queue is done on a day: by one of its ``names``, or ticked in a box."""
-    items = (item for task in session.day.inputs.tasks for item in task.details.items)
-    ticked = any(item.done for item in items if item.id == task_id)
-    return ticked or not frozenset(names).isdisjoint(session.open_work.settled)
-
-
-def _list_ticked(session: Session, task_id: str) -> frozenset[str]:
-    """Return the titles that are ticked on a day in the box that a task of the queue is."""
-    items = (item for task in session.day.inputs.tasks if task.id == task_id for item in task.details.items)
-    return frozenset(item.title for item in items if item.done)
-
-
-def _tick(task: QueuedTask, ticked: Collection[str]) -> QueuedTask:
-    details = task.spec.details
-    items = tuple(replace(item, done=item.title in ticked) for item in details.items)
-    return replace(task, spec=replace(task.spec, details=replace(details, items=items)))
-
-
-def _settle(task: QueuedTask, session: Session) -> QueuedTask:
-    if task.state is not TaskState.WAITING or task.place != session.id:
-        return task
-    try:
-        return complete_task(task, (), ())
-    except BadInput as error:
-        return replace(task, outcome=error.message)
-
-
-def _take_over(task: QueuedTask, session: Session) -> QueuedTask:
-    """Return a task that can be pulled, or is in hand on another day, as one in hand on this day."""
-    return hand_over(task, session) if task.state in {TaskState.ACTIVE, TaskState.WAITING} else task
-
-
-def _reopen(task: QueuedTask, session: Session) -> QueuedTask:
-    return replace(reopen_task(task), place=session.id) if task.state is TaskState.DONE else task
-
-
-_WHOLE = (
-    ("articulate_goal",),
-    ("document_assumptions",),
-    ("identify_probes",),
-    ("create_components", "create_placeholder", "create_probe"),
-    ("create_review_task",),
-)
 log = logging.getLogger(__name__)
 
 BY_HAND = mark_message("Which parts does it have? Write them down, with what you assume; I put them into your queue.")
@@ -424,6 +290,7 @@ NO_USE = mark_message("The language model gave no answer that I can use, so I pr
 NO_ANSWER = mark_message("The language model does not answer at the moment, so I propose no parts.")
 PROPOSED = mark_message("These are the parts that I propose. They wait until you approve them in the review.")
 APPROVED = mark_message("You approved the parts.")
+APPROVE = "approve_review"
 NO_MODEL = mark_message(
     "Without a language model I cannot propose parts at once; pull the goal from your queue and write them down."
 )
@@ -431,21 +298,22 @@ NO_MODEL = mark_message(
 
 async def propose_parts(tools: Tools, task: QueuedTask, key: str) -> TaskResult:
     """Propose parts and put them into the queue, once per ``key``; without a model, ask the person for them."""
+    workflow = tools.workflows.of(task.spec)
     there = [each for each in await tools.tasks.of(task.user_id, ended=True) if each.goal == task.id]
     if there:  # an earlier attempt added all of them
-        after = with_steps(task, *() if task.steps[1:] else _WHOLE)
-        return TaskResult(TaskState.WAITING, _(PROPOSED), steps=after.steps[len(task.steps) :])
+        recalled = task if workflow is None or len(task.steps) > 1 else recall_parts(task, workflow)
+        return TaskResult(TaskState.WAITING, _(PROPOSED), progress=recalled)
     if tools.model is None:
         return TaskResult(TaskState.WAITING, _(BY_HAND))
     try:
         parts = await decompose_goal(task.spec, tools.model, now=tools.clock.now(), tz=tools.tz)
-        after, new = lay_out_parts(task, parts)
+        seen = await tools.look_up(task, workflow)
+        after, new = lay_out_parts(task, workflow, parts, seen)
     except (ModelError, BadInput) as error:
         log.warning("no parts are proposed for %s: %s", task.id, error.message)
         return TaskResult(TaskState.WAITING, f"{_explain_failure(error)} {_(BY_HAND)}")
     await tools.tasks.add(task.user_id, new, cause=f"{key}/parts", now=tools.clock.now())
-    steps = after.steps[len(task.steps) :]
-    return TaskResult(TaskState.WAITING, _(PROPOSED), steps=steps, context=after.spec.context)
+    return TaskResult(TaskState.WAITING, _(PROPOSED), progress=after)
 
 
 def _explain_failure(error: ModelError | BadInput) -> str:
@@ -476,14 +344,14 @@ async def write_parts(tools: Tools, command: WriteParts) -> Card:
         if task.state is not TaskState.WAITING:
             return build_reply(_("“{title}” was not pulled, so it has no parts yet.", title=task.spec.title), SHOW)
         try:
-            after, new = lay_out_parts(task, command.parts)
+            workflow = tools.workflows.of(task.spec)
+            after, new = lay_out_parts(task, workflow, command.parts, await tools.look_up(task, workflow))
         except BadInput as error:
             return build_reply(error.message, SHOW)
         await tools.tasks.add(command.user_id, new, cause=command.command_id, now=command.at)
 
         def add_parts(now: QueuedTask) -> QueuedTask:
-            with_parts = replace(now, spec=after.spec, steps=after.steps, outcome=_(PROPOSED))
-            return mark_handled(with_parts, command.command_id)
+            return TaskResult(now.state, _(PROPOSED), progress=after).on(now, command.command_id, now.mode)
 
         task = await tools.tasks.change(command.user_id, task.id, add_parts, now=tools.clock.now()) or task
     return build_task_card(task, await read_queue(tools.tasks, command.user_id))
@@ -495,8 +363,20 @@ async def check_approval(tools: Tools, goal: QueuedTask) -> TaskResult | None:
     reviews = [each for each in parts if isinstance(each.spec.work, ReviewParts)]
     if not any(review.state is TaskState.DONE for review in reviews):
         return None
-    after = with_steps(goal, ("approve_review",))
-    return TaskResult(TaskState.DONE, _(APPROVED), steps=after.steps[len(goal.steps) :])
+    try:
+        workflow = tools.workflows.of(goal.spec)
+        steps = () if workflow is None else ((APPROVE, *((CLOSE,) if CLOSE in workflow.actions else ())),)
+        report = Report(steps, tuple(range(len(goal.spec.acceptance_criteria))))
+        done = complete_task(goal, workflow, report, await tools.look_up(goal, workflow))
+    except BadInput as error:
+        return None if goal.outcome == error.message else TaskResult(TaskState.WAITING, error.message)
+    return TaskResult(TaskState.DONE, _(APPROVED), progress=done)
+
+
+async def build_completion(tools: Tools, task: QueuedTask, report: Report) -> Change:
+    """Return the change that makes a task done, after a look at what its rules depend on. It may raise ``BadInput``."""
+    seen = await tools.look_up(task, tools.workflows.get(task.spec.workflow))
+    return lambda now: complete_task(now, tools.workflows.of(now.spec), report, seen)
 
 
 YOURS = mark_message("This one is yours. Tell me when it is done.")

@@ -15,8 +15,9 @@ from fateforger.conversation.queue.decisions import block_for
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.leftovers import close_day, put_into_queue, reopen_day
 from fateforger.conversation.queue.other_days import begin_day
+from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.service import list_buttons
-from fateforger.conversation.queue.work import PlannedTasks, Tools, find_session
+from fateforger.conversation.queue.work import Tools, find_session
 from fateforger.conversation.rituals.cards import (
     already_card,
     begun_card,

@@ -77,7 +77,7 @@ async def test_approving_the_parts_lets_them_go_and_ends_the_goal(desk: Desk) ->
     await desk.press("Approve the parts")
     await desk.looks()
     after = await desk.task(task.id)
-    assert (after.state, after.steps[-1].do) == (TaskState.DONE, ("approve_review",))
+    assert (after.state, after.steps[-1].do) == (TaskState.DONE, ("approve_review", "close_task"))
     await desk.pulls()
     assert "**Ask the supervisor about the topic**" in desk.words
     assert labels(desk.card) == ["Done", "Block time", "Put it back"]
@@ -125,7 +125,9 @@ async def test_too_many_parts_at_once_are_refused_with_the_remedy(desk: Desk) ->
     await desk.pulls()
     many: dict[str, Any] = {"assumptions": "a", "probes": "p", "parts": "\n".join(f"Part {n}" for n in range(9))}
     refused = await desk.fill("queue_parts", target=task.id, **many)
-    assert refused == FormErrors(errors={"parts": "Keep the parts coarse; three to seven are enough for a start."})
+    assert refused == FormErrors(
+        errors={"parts": "Keep the parts coarse; three to seven are enough for a start. Rule: The parts stay coarse."}
+    )
 
 
 @pytest.mark.parametrize("desk", [PARTS], indirect=True)

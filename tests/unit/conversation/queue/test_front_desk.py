@@ -14,7 +14,7 @@ from fateforger.memory.credentials import TOO_LONG
 from fateforger.session.cards import Button
 from fateforger.session.commands import ACTIONS
 from fateforger.session.forms import FormErrors
-from fateforger.tasks.task import BlockTime, TaskState
+from fateforger.tasks.task import BlockTime, Decompose, TaskState
 from fateforger.ui.session_cards import START
 
 PACKAGE = Path(fateforger.__file__).parent
@@ -68,9 +68,11 @@ async def test_no_button_of_the_queue_is_dead(anna: Desk) -> None:
             items = getattr(part, "items", ()) or (getattr(part, "control", None),)
             seen.update(each.action for each in items if isinstance(each, Button))
 
-    task = await anna.adds(acceptance_criteria=("A", "B"))
+    await anna.adds(work=Decompose(), workflow="decompose")
     note()
     await anna.press("Do it now")
+    note()
+    task = await anna.adds(acceptance_criteria=("A", "B"))
     note()
     await anna.lists()
     note()

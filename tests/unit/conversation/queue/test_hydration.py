@@ -13,6 +13,7 @@ from tests.unit.conversation.queue.desk import DM, Desk, labels
 
 from fateforger.session.commands.thread import Opening
 from fateforger.tasks.task import BlockTime, Decompose, TaskState
+from fateforger.tasks.workflows import read_own
 
 Begin = Callable[..., Awaitable["Talk"]]
 
@@ -183,13 +184,31 @@ async def test_just_do_it_when_it_is_simple(talk: Begin) -> None:
     assert ([task.title for task in session.day.inputs.tasks], session.options.mode) == (["Report"], "direct")
 
 
+async def test_just_do_it_for_a_day_the_rules_and_a_reminder(talk: Begin) -> None:
+    """S163: each has its effect at once, and none is only claimed."""
+    anna = await talk(
+        work("My rules", kind="review_rules", haste="asks"),
+        work("Call the tax office", kind="remind", start="16:00", haste="asks"),
+        work("Friday", kind="plan_day", date="2026-03-06", haste="asks"),
+    )
+    await anna.says("just go through my rules, now")
+    assert "No rule waits for your word." in anna.words
+    await anna.says("and remind me to call the tax office at 4", "2.0")
+    (task,) = await anna.tasks()
+    assert f"{task.spec.remind_at}" == "2026-03-02 16:00:00+01:00"
+    await anna.says("and plan Friday", "3.0")
+    await anna.run_commands()
+    (session,) = await anna.house.store.sessions.of_user(ANNA)
+    assert f"{session.date}" == "2026-03-06"
+
+
 async def test_just_do_it_when_it_is_complex(talk: Begin) -> None:
     """S164, option B: queued, with a reason and the exact line."""
-    anna = await talk(work("Move the office", simple=False, haste="asks"))
-    await anna.says("just move the office now")
+    anna = await talk(work("Thesis", kind="decompose", simple=False, haste="asks"))
+    await anna.says("just break up my thesis now")
     (task,) = await anna.tasks()
     assert anna.words.startswith(
-        "This takes several steps, and the queue keeps track of which are done. I keep “Move the office” there: run "
+        "This has several parts, and somebody has to look at them before they are worked on. I keep “Thesis” there: run "
         f"`/pull {task.id}` to do it with all that."
     )
     assert labels(anna.card) == ["Pull it now", "Do it anyway"]
@@ -197,10 +216,47 @@ async def test_just_do_it_when_it_is_complex(talk: Begin) -> None:
 
 async def test_just_do_it_on_insistence(talk: Begin) -> None:
     """S165, option C: what is lost is said, then it is done; no task."""
-    anna = await talk(work("Move the office", simple=False, haste="insists"))
+    parts = {
+        "goal": "A thesis",
+        "assumptions": ["It stands"],
+        "probes": ["Ask"],
+        "parts": [{"title": "Outline", "tag": "", "minutes": None}],
+    }
+    anna = await talk(work("Thesis", kind="decompose", simple=False, haste="insists"), parts)
     await anna.says("I don't care, do it now")
     assert "no rule is checked, nobody can look up later what was done, and it cannot be paused" in anna.words
+    assert "Outline" in anna.words
     assert await anna.tasks(ended=True) == ()
+
+
+@pytest.mark.parametrize("haste", ["asks", "insists"])
+async def test_just_do_it_when_nobody_here_can(talk: Begin, haste: str) -> None:
+    """S163, S165: said at once, and offered as a task or as time in a day; by a button or by a word."""
+    spec = work("Move the office", simple=haste == "asks", haste=haste, priority=1, context="To the second floor.")
+    anna = await talk(spec, spec, wanting("button", number=1))
+    await anna.says("just move the office now")
+    assert anna.words.startswith("I cannot do “Move the office” myself.")
+    assert "Shall I keep it as a task, or find time for it?" in anna.words
+    assert labels(anna.card) == ["Keep it as a task", "Find time for it"]
+    assert await anna.tasks(ended=True) == ()
+    await anna.press("Find time for it")
+    assert anna.words.startswith("I put “Move the office” into your queue. When shall it get its time?")
+    assert labels(anna.card) == ["Block time", "Show my queue"]
+    (task,) = await anna.tasks()
+    assert (task.spec.priority, task.spec.context, task.state) == (1, "To the second floor.", TaskState.ACTIVE)
+    await anna.says("and do it now!", "2.0")
+    await anna.says("keep it then", "3.0")
+    assert len(await anna.tasks()) == 2
+
+
+async def test_much_that_nobody_here_can_do_is_kept_with_its_beginning(talk: Begin) -> None:
+    """S163: a button of Slack carries 2,000 characters."""
+    anna = await talk(work("Move the office", haste="asks", context="To the second floor. " * 140))
+    await anna.says("just move the office now")
+    await anna.press("Keep it as a task")
+    (task,) = await anna.tasks()
+    assert task.spec.context.startswith("To the second floor. To the")
+    assert (len(task.spec.context) > 1_000, task.spec.context[-1]) == (True, "…")
 
 
 @pytest.mark.parametrize(
@@ -230,3 +286,41 @@ async def test_a_day_is_still_planned_by_the_same_question(talk: Begin) -> None:
     anna = await talk(opening(date="2026-03-03"))
     assert await anna.says("plan tomorrow") is True
     assert (len(await anna.house.store.sessions.of_user(ANNA)), await anna.tasks()) == (1, ())
+
+
+async def test_a_task_under_rules_is_done_in_words(talk: Begin) -> None:
+    """S136, S162: the steps and answers that the words name count; without them it is asked, and stays open."""
+    plan = ("write_test", "see_test_fail", "implement", "run_test", "refactor", "verify_tests", "commit")
+    anna = await talk(
+        wanting("done", number=1),
+        wanting("note", number=1, did=[3]),
+        wanting("note", number=1, did=[1, 2]),
+        wanting("done", number=1, did=[3, 4, 7]),
+    )
+    task = await anna.adds("Toggle", workflow="tdd-cycle")
+    await anna.pulls()
+    await anna.says("the toggle is done")
+    assert "Rule: The work is committed before it counts as done." in anna.words
+    await anna.says("I implemented it", "2.0")
+    assert "Rule: A test exists and fails before implementation begins." in anna.words
+    await anna.says("I wrote the test and saw it fail", "3.0")
+    assert "I noted that. Go on when you like." in anna.words
+    await anna.says("implemented, the test passes, committed: done", "4.0")
+    after = await anna.task(task.id)
+    done = ("claim_task", *plan[:4], "commit", "close_task")
+    assert (after.state, tuple(name for step in after.steps for name in step.do)) == (TaskState.DONE, done)
+    assert "steps[7]{number,step,of}:" in anna.model.prompts[1].user
+
+
+async def test_a_workflow_is_chosen_by_its_context(talk: Begin) -> None:
+    """S135: a model reads what each workflow is, is for and is not for, one's own among them; no other name counts."""
+    anna = await talk(work("Launch", workflow="launch", simple=False), work("Nap", workflow="sleeping"))
+    own = "workflow: launch\ndescription: Out it goes\ncontext: {applies_when: [releasing], not_when: [drafts]}\n"
+    anna.house.workflows = read_own({"launch": own})
+    anna.house.restart()
+    await anna.says("launch it")
+    await anna.says("nap", "2.0")
+    assert [task.spec.workflow for task in await anna.tasks()] == ["launch", ""]
+    shown = anna.model.prompts[1].user
+    assert "workflows[4]{name,is,for,not_for}:" in shown
+    assert "launch,Out it goes,releasing,drafts" in shown

@@ -1,15 +1,20 @@
-"""Around the queue: the default is the queue, and the person can always have it otherwise (S163-S166)."""
+"""Around the queue: what can be done here is done, and nothing else is claimed (S163-S166)."""
 
 from __future__ import annotations
 
 from datetime import date
 
-from tests.unit.conversation.queue.desk import Desk, labels
+import pytest
+from tests.unit.conversation.queue.desk import Desk, labels, words_of
 
+from fateforger.conversation.queue.work import NO_MODEL
 from fateforger.session.queue_commands import DoTaskNow
-from fateforger.tasks.task import PlanDay, TaskState
+from fateforger.tasks.task import Decompose, PlanDay, ReviewParts, TaskState
 
 FRIDAY = date(2026, 3, 6)
+CANNOT = (
+    "myself. I plan days, block time, break goals into parts, remind you, answer questions, and keep what you tell me."
+)
 
 
 async def test_what_is_simple_is_done_at_once_with_a_note(anna: Desk) -> None:
@@ -27,26 +32,47 @@ async def test_what_is_simple_is_done_at_once_with_a_note(anna: Desk) -> None:
     assert (await person.session()).options.mode == "direct"
 
 
+@pytest.mark.parametrize("insists", [False, True])
+async def test_ordinary_work_is_not_claimed_and_stays(anna: Desk, *, insists: bool) -> None:
+    """S163, S165: it is said at once that nobody here can do it; the task stays, and can get time in a day."""
+    task = await anna.adds("Move the office", workflow="feature-dev")
+    assert labels(anna.card) == ["Pull it now", "Block time", "Remind me…", "Show my queue"]
+    await anna.send(DoTaskNow(**anna.about(), task_id=task.id, insists=insists))
+    assert anna.words.startswith(f"I cannot do “Move the office” {CANNOT} It stays in your queue.")
+    assert labels(anna.card) == ["Pull it now", "Block time", "Show my queue"]
+    assert (await anna.task(task.id)).state is TaskState.ACTIVE
+    await anna.fill("queue_time", target=task.id, date=FRIDAY, minutes=60)
+    await anna.run_commands()
+    person = await anna.planner()
+    assert [each.title for each in (await person.session()).day.inputs.tasks] == ["Move the office"]
+
+
+async def test_a_review_is_the_persons(anna: Desk) -> None:
+    """S165: else the parts of the goal would wait for ever."""
+    task = await anna.adds("Review", work=ReviewParts(goal="ff-222222"))
+    await anna.send(DoTaskNow(**anna.about(), task_id=task.id, insists=True))
+    assert (await anna.task(task.id)).state is TaskState.ACTIVE
+
+
 async def test_what_is_complex_stays_in_the_queue_with_the_line_that_pulls_it(anna: Desk) -> None:
     """S164, option B; S166: it can be insisted."""
-    task = await anna.adds("Toggle", workflow="feature-dev")
+    task = await anna.adds("Thesis", work=Decompose(), workflow="decompose")
     await anna.press("Do it now")
     assert anna.words == (
-        "The rules of feature-dev apply to this, and only the queue checks them. I keep “Toggle” there: run "
+        "This has several parts, and somebody has to look at them before they are worked on. I keep “Thesis” there: run "
         f"`/pull {task.id}` to do it with all that.\n\nIt waits in your queue. Nothing has started yet."
     )
     assert labels(anna.card) == ["Pull it now", "Do it anyway"]
     assert (await anna.task(task.id)).state is TaskState.ACTIVE
 
 
-async def test_who_insists_is_told_what_is_lost_and_gets_it(anna: Desk) -> None:
-    """S165, option C: no rule check, no audit trail, no interruption."""
-    task = await anna.adds("Toggle", workflow="feature-dev")
+async def test_what_fails_at_once_is_not_taken_out(anna: Desk) -> None:
+    """S165: without a model no parts can be proposed, so the goal stays and says so."""
+    task = await anna.adds("Thesis", work=Decompose(), workflow="decompose")
     await anna.press("Do it now")
     await anna.press("Do it anyway")
-    assert "no rule is checked, nobody can look up later what was done, and it cannot be paused" in anna.words
-    assert "It is yours to do, and I keep no list of it." in anna.words
-    assert (await anna.task(task.id)).state is TaskState.STOPPED
+    assert words_of(anna.card).startswith(NO_MODEL)
+    assert (await anna.task(task.id)).state is TaskState.ACTIVE
 
 
 async def test_a_repeated_click_does_it_once(anna: Desk) -> None:

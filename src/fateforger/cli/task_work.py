@@ -1,0 +1,229 @@
+"""``fateforger tasks`` pull, note and done: working off a task under the rules of its workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+from uuid import uuid4
+
+import click
+
+from fateforger.cli.documents import write_json
+from fateforger.cli.task_output import build_task_document, describe_task, list_rule_texts, print_answer
+from fateforger.cli.task_queue import (
+    Queue,
+    add_queue_options,
+    add_task_argument,
+    build_unknown_task_error,
+    read_id,
+    run_with_queue,
+)
+from fateforger.errors import BadInput
+from fateforger.tasks.gate import Seen, begin_task, keep_progress, list_questions, list_steps
+from fateforger.tasks.queue import blockers
+from fateforger.tasks.task import ENDED, STATES, Do, QueuedTask, ReviewParts, TaskState
+from fateforger.text import join_words, quote_title
+from fateforger.values import replace
+from fateforger.workflow.definition import Workflow
+
+LEASE_SECONDS = 60.0
+"""More than enough to record that the task waits for the person."""
+
+
+@click.command("pull")
+@click.argument("task_id", metavar="[TASK]", required=False, callback=read_id)
+@add_queue_options
+def pull_command(
+    ctx: click.Context, task_id: str | None, user_id: str | None, as_json: bool, **where: str | None
+) -> None:
+    """Take the next task in hand, or that one: it is yours alone then, and waits until you say that it is done.
+
+    What opens a thread, or changes a day's plan, is carried out in Slack only.
+    """
+
+    async def pull(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask], Workflow | None]:
+        task = await _pull_task(queue, task_id)
+        return task, await queue.tasks.of(queue.user_id, ended=True), queue.workflows.of(task.spec)
+
+    task, tasks, workflow = run_with_queue(ctx, user_id, where, pull)
+    sentence = f"Say that it is done with: fateforger tasks done {task.id}"
+    if as_json:
+        write_json({"message": sentence, "task": build_task_document(task, tasks), "rules": list_rule_texts(workflow)})
+        return
+    for text in (*describe_task(task, tasks, workflow), sentence):
+        click.echo(text)
+
+
+async def _pull_task(queue: Queue, task_id: str | None) -> QueuedTask:
+    """Claim a task and let it wait for the person. Raises ``BadInput`` when there is none available."""
+    claimed = await queue.tasks.claim(
+        queue.user_id, f"door-{uuid4().hex}", now=queue.now, lease_seconds=LEASE_SECONDS, task_id=task_id
+    )
+    if claimed is None:
+        raise await _explain_nothing(queue, task_id)
+    try:
+        seen = await queue.look_up(claimed, at_once=True)
+        taken = _hand_over(begin_task(claimed, queue.workflows.of(claimed.spec), seen, by_agent=False))
+    except BadInput:
+        await queue.tasks.settle(claimed, lambda task: replace(task, state=TaskState.ACTIVE), now=queue.now)
+        raise
+    settled = await queue.tasks.settle(
+        claimed,
+        lambda task: replace(keep_progress(task, taken), state=taken.state, outcome=taken.outcome),
+        now=queue.now,
+    )
+    if settled is None:
+        raise BadInput("Somebody stopped that task just now.", where="id")
+    if settled.state is TaskState.ACTIVE:
+        raise BadInput(
+            f"“{settled.spec.title}” ({settled.id}) is carried out in Slack: write /pull {settled.id} there. Or name"
+            " another task here.",
+            where="id",
+        )
+    return settled
+
+
+def _hand_over(task: QueuedTask) -> QueuedTask:
+    """Return the task waiting for the person if it is theirs to do, or back in the queue otherwise."""
+    if not isinstance(task.spec.work, Do | ReviewParts):
+        return replace(task, state=TaskState.ACTIVE, steps=(), standing=None)
+    return replace(task, state=TaskState.WAITING, outcome="It was pulled at the command line.")
+
+
+async def _explain_nothing(queue: Queue, task_id: str | None) -> BadInput:
+    """Return the reason nothing could be pulled (S160)."""
+    tasks = await queue.tasks.of(queue.user_id, ended=True)
+    if task_id is None:
+        left = [task for task in tasks if task.state not in ENDED]
+        if not left:
+            return BadInput("The queue is empty, so there is nothing to pull.")
+        return BadInput("Nothing can be pulled now: what is in the queue is paused, in hand, or waits for other tasks.")
+    task = next((task for task in tasks if task.id == task_id), None)
+    if task is None:
+        return build_unknown_task_error(task_id)
+    first = blockers(task, tasks)
+    if task.state is TaskState.ACTIVE and first:
+        named = join_words(f"{quote_title(t.spec.title)} ({t.id})" for t in first[:2])
+        return BadInput(f"{quote_title(task.spec.title)} has to wait for {named}.", where="id")
+    return BadInput(f"{quote_title(task.spec.title)} is {STATES[task.state]}, so it cannot be pulled.", where="id")
+
+
+def _add_report_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what was done, and what is so."""
+    for option in (
+        click.option("--not-so", multiple=True, metavar="STATE", help="This state does not hold."),
+        click.option("--so", multiple=True, metavar="STATE", help="This state holds, by your word."),
+        click.option(
+            "--did",
+            multiple=True,
+            metavar="ACTION",
+            help="What was done, in order, by the workflow's names; a+b at once.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command("note")
+@add_task_argument
+@_add_report_options
+@add_queue_options
+def note_command(
+    ctx: click.Context,
+    task_id: str,
+    did: tuple[str, ...],
+    so: tuple[str, ...],
+    not_so: tuple[str, ...],
+    user_id: str | None,
+    as_json: bool,
+    **where: str | None,
+) -> None:
+    """Note what was done so far for a task in hand, or what is so of it. Its rules are checked."""
+
+    async def note(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
+        return await _settle(queue, task_id, "note", {"did": did, "so": so, "not_so": not_so})
+
+    task, tasks = run_with_queue(ctx, user_id, where, note)
+    print_answer(f"That is noted with “{task.spec.title}”.", task, tasks, as_json=as_json)
+
+
+@click.command("done")
+@add_task_argument
+@click.option("--met", type=int, multiple=True, metavar="N", help="This acceptance criterion is met (1 is the first).")
+@click.option("--all-met", is_flag=True, help="Every acceptance criterion is met.")
+@_add_report_options
+@add_queue_options
+def done_command(
+    ctx: click.Context,
+    task_id: str,
+    met: tuple[int, ...],
+    all_met: bool,
+    did: tuple[str, ...],
+    so: tuple[str, ...],
+    not_so: tuple[str, ...],
+    user_id: str | None,
+    as_json: bool,
+    **where: str | None,
+) -> None:
+    """Say that a task that was pulled is done. Each acceptance criterion has to be met, and no rule of its workflow may
+    object to what was done for it.
+    """
+
+    async def end(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
+        task = await queue.task(task_id)
+        every = range(len(task.spec.acceptance_criteria))
+        ticked = tuple(every) if all_met else tuple(number - 1 for number in met)
+        word: Literal["done", "approve"] = "approve" if isinstance(task.spec.work, ReviewParts) else "done"
+        return await _settle(queue, task_id, word, {"met": ticked, "did": did, "so": so, "not_so": not_so})
+
+    task, tasks = run_with_queue(ctx, user_id, where, end)
+    print_answer(f"“{task.spec.title}” is done.", task, tasks, as_json=as_json)
+
+
+async def _settle(
+    queue: Queue, task_id: str, word: Literal["done", "note", "approve"], said: dict[str, object]
+) -> tuple[QueuedTask, Sequence[QueuedTask]]:
+    """Apply the same command as in Slack. Raises ``BadInput`` with what is missing, and how to say it here."""
+    from fateforger.conversation.queue.decisions import apply_decision  # noqa: PLC0415  heavy
+    from fateforger.session.queue_commands import SettleTask  # noqa: PLC0415  heavy
+
+    task = await queue.task(task_id)
+    seen = await queue.look_up(task)
+    command = SettleTask.model_validate(
+        {
+            "command_id": f"door-{uuid4().hex}",
+            "user_id": queue.user_id,
+            "at": queue.now,
+            "task_id": task_id,
+            "word": word,
+        }
+        | said
+    )
+    try:
+        changed = await queue.tasks.change(
+            queue.user_id,
+            task_id,
+            lambda task: apply_decision(task, command, queue.workflows, seen),
+            now=queue.now,
+        )
+    except BadInput as error:
+        raise BadInput(
+            f"{error.message}{_explain_options(queue, task, seen, error.where, did=bool(said['did']))}",
+            where=error.where,
+        ) from None
+    if changed is None:
+        raise build_unknown_task_error(task_id)
+    return changed, await queue.tasks.of(queue.user_id, ended=True)
+
+
+def _explain_options(queue: Queue, task: QueuedTask, seen: Seen, missing: str | None, *, did: bool) -> str:
+    """Return how the command line can say what is missing."""
+    workflow = queue.workflows.get(task.spec.workflow)
+    if workflow is None:
+        return ""
+    if missing == "did" and not did:
+        return f" Name what you did with --did, in order: {', '.join(list_steps(workflow))}."
+    if missing == "stated":
+        names = ", ".join(each.name for each in list_questions(task, workflow, seen))
+        return f" Answer with --so or --not-so: {names}." if names else ""
+    return ""

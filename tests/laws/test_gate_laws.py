@@ -1,0 +1,247 @@
+"""Random workflows as the rules of tasks, over three entry points (S136, S162).
+
+A client that does what a plan of the rules says, and says what is so, gets its task done. One that does whatever comes to
+mind is stopped at a step exactly if that breaks a rule, and gets its task done if there is a way on. Whatever a hostile
+client does, a task that is done kept its rules, by an independent evaluator; a look at files and commands is never
+contradicted; and nothing counts as approved that the person did not approve.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tests.contracts.stores import new_file
+from tests.factories import rules as draw
+from tests.factories.agents import Agents
+from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.table_facts import TableFacts
+from tests.laws.ruled_tasks import LOOKED_UP, RuledTask, Steps, draw_step, ruled_task
+from tests.laws.task_doors import Agent, Door, Listener, Said, Shell, Thread
+from tests.unit.conversation.person import House, open_house_at
+from tests.unit.conversation.queue.desk import Desk
+
+from fateforger.errors import BadInput
+from fateforger.session.queue_commands import SettleTask
+from fateforger.tasks.task import QueuedTask, TaskState
+from fateforger.tasks.workflows import Workflows
+from fateforger.workflow.definition import read_workflow
+
+SHARES, CASES = 80, int(os.environ.get("GATE_CASES", "2000"))
+FACTS = "folder: .\nfiles: ['*.txt']\ncommands:\n" + "".join(
+    f"  {name}: {{run: [test, -e, {name}.flag]}}\n" for name in draw.STATES
+)
+
+
+def said_at_first(case: RuledTask) -> Said:
+    """What the person says of a task that they begin: all that nothing else tells."""
+    return {fact.name: case.before[fact.name] for fact in case.facts if fact.needs_person or fact.kind == "judged"}
+
+
+async def begin_honestly(door: Door) -> None:
+    """Begin a task, and say what is so."""
+    await door.begin()
+    assert await door.note((), said_at_first(door.case)), "what is so at first"
+
+
+async def end_honestly(door: Door, steps: Steps) -> None:
+    """Do a plan of the rules step by step, and then say that the task is done."""
+    for do in steps:
+        door.really_do(do)
+        assert await door.report(do), do
+    if isinstance(door, Agent):
+        assert await door.finish(()), "the agent's end"
+    assert await door.end((), {}), "the end"
+
+
+async def play_randomly(door: Door, random: Random) -> bool:
+    """Try steps without a plan, and end where there is a way to. Return whether there was one.
+
+    A step that is refused is not done.
+    """
+    await begin_honestly(door)
+    taken: Steps = ()
+    for _ in range(random.randint(1, 5)):
+        do, so = draw_step(random), dict(door.so)
+        forbidden = door.case.forbids(taken, do)
+        door.really_do(do)
+        assert await door.report(do) is not forbidden, (taken, do)
+        if forbidden:
+            door.so = so
+        else:
+            taken = (*taken, do)
+    ways = list(door.case.plans(random, taken))
+    if ways:
+        await end_honestly(door, random.choice(ways))
+    elif isinstance(door, Agent):
+        assert not await door.finish(())
+    else:
+        assert not await door.end((), {})
+    return bool(ways)
+
+
+async def play_hostilely(door: Door, random: Random) -> bool:
+    """Claim anything, in any order. Return whether the task was done."""
+    await door.begin()
+    for _ in range(random.randint(1, 5)):
+        steps = tuple(_anything(random) for _ in range(random.randint(0, 3)))
+        said = {} if isinstance(door, Agent) else {f.name: random.random() < 0.5 for f in door.case.facts}
+        if not isinstance(door, Agent):
+            await random.choice((door.note, door.end))(steps, said)
+        elif random.random() < 0.6:
+            await door.record(steps or (("write",),))
+        else:
+            await door.finish(steps, random.choice(("done", "done", "failed")))
+        if (await door.task()).state is TaskState.DONE:
+            return True
+    if isinstance(door, Agent):
+        await door.finish(())
+        if (await door.task()).state is TaskState.WAITING:
+            await door.person.send(_say_done(door))
+    return (await door.task()).state is TaskState.DONE
+
+
+def _anything(random: Random) -> tuple[str, ...]:
+    return tuple(random.sample((*draw.ACTIONS, *draw.ACTIONS, "close_task"), random.randint(1, 2)))
+
+
+def _say_done(door: Agent) -> Any:
+    return SettleTask(**door.person.about(), task_id=door.task_id, word="done")
+
+
+def check_unapproved(door: Door, task: QueuedTask) -> None:
+    """What only the person can say is not so by anything that an agent did."""
+    theirs = {fact.name for fact in door.case.facts if fact.needs_person}
+    assert not any(theirs & {*step.true} for step in task.steps), task.steps
+    assert not any((task.standing or {}).get(name) for name in theirs), task.standing
+
+
+def check_done(door: Door, task: QueuedTask) -> None:
+    """A task that is done kept its rules, and agrees with what a look finds."""
+    trace = [step.model_dump(mode="json") for step in task.steps]
+    assert door.case.broken(trace) == []
+    for fact in door.case.facts:
+        for step in reversed(task.steps):
+            if not (fact.set_by | fact.cleared_by).isdisjoint(step.do):
+                break
+            if fact.kind in LOOKED_UP and any(fact.name in str(rule) for rule in door.case.rules):
+                assert (fact.name in step.true) == door.so[fact.name], (fact, trace)
+
+
+@dataclass
+class Doors:
+    """The three entry points, for one case after another."""
+
+    house: House
+    agents: Agents
+    folder: Path
+    own: dict[str, Any]
+    listener: Listener
+
+    def open(self, seed: int, case: RuledTask, random: Random) -> Door:
+        name = f"w{seed}"
+        self.own[name] = read_workflow(case.text(name))
+        so = dict(case.before)
+        match seed % 3:
+            case 0:
+                return Thread(case, random, so, desk=Desk(self.house), listener=self.listener, name=name)
+            case 1:
+                for old in (self.folder / "workflows").iterdir():
+                    old.unlink()
+                (self.folder / "workflows" / f"{name}.yaml").write_text(case.text(name))
+                return Shell(case, random, so, folder=self.folder, name=name)
+            case _:
+                self.agents.clock.at += timedelta(minutes=2)  # an agent may make so many calls a minute
+                desk = Desk(self.house)
+                return Agent(case, random, so, desk, self.listener, name, agents=self.agents)
+
+
+@pytest.fixture
+async def doors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Doors]:
+    own: dict[str, Any] = {}
+    facts, listener = TableFacts(), Listener()
+    house = await open_house_at(tmp_path, model=ScriptedModel(by=listener))
+    house.workflows, house.facts = Workflows(own), facts
+    house.restart()
+    agents = Agents(house.store, workflows=Workflows(own), facts=facts)
+    await agents.let_in()
+    shell = tmp_path / "shell"
+    (shell / "workflows").mkdir(parents=True)
+    (shell / "facts.yaml").write_text(FACTS)
+    new_file(shell).rename(shell / "fateforger.db")
+    monkeypatch.setenv("FATEFORGER_WORKFLOWS", str(shell / "workflows"))
+    monkeypatch.setenv("FATEFORGER_FACTS", str(shell / "facts.yaml"))
+    yield Doors(house, agents, shell, own, listener)
+    await house.close()
+
+
+def draw_case(random: Random, *, feasible: bool) -> tuple[RuledTask, list[Steps]]:
+    """A workflow whose rules do not contradict each other, and plans that they allow, some if it is ``feasible``."""
+    while True:
+        case = ruled_task(random)
+        try:
+            read_workflow(case.text("w"))
+        except BadInput:
+            continue
+        plans = list(case.plans(random)) if feasible else []
+        if plans or not feasible:
+            return case, plans
+
+
+async def play(doors: Doors, seeds: range) -> Counter[str]:
+    """Play each case at its entry point, by a client with a plan that its rules allow, a random or a hostile one."""
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        random = Random(seed)
+        turn = seed // 3 % 3
+        case, plans = draw_case(random, feasible=turn > 0)
+        door = doors.open(seed, case, random)
+        who = type(door).__name__
+        try:
+            how, done = await _play_one(door, random, plans, turn)
+            assert done is ((await door.task()).state is TaskState.DONE)
+            seen[f"{who} {how} {'done' if done else 'refused'}"] += 1
+            if done:
+                check_done(door, await door.task())
+            if isinstance(door, Agent) and how == "hostile":
+                check_unapproved(door, await door.task())
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed} by {who}\n{case.text('w')}\nbefore {case.before}\n{error}") from error
+    return seen
+
+
+async def _play_one(door: Door, random: Random, plans: list[Steps], turn: int) -> tuple[str, bool]:
+    match turn:
+        case 1:
+            await begin_honestly(door)
+            await end_honestly(door, random.choice(plans))
+            return "honest", True
+        case 2:
+            return "random", await play_randomly(door, random)
+        case _:
+            return "hostile", await play_hostilely(door, random)
+
+
+async def test_a_task_is_done_exactly_as_its_rules_allow(doors: Doors) -> None:
+    """S136, S162: a few of the campaign, over the thread, the command line and agents."""
+    seen = await play(doors, range(27))
+    assert sum(seen.values()) == 27
+    for who in ("Thread", "Shell", "Agent"):
+        assert min(seen[f"{who} {how}"] for how in ("honest done", "random done", "hostile refused")), seen
+
+
+@pytest.mark.extra  # a campaign of many random cases
+@pytest.mark.parametrize("share", range(SHARES))
+async def test_many_tasks_are_done_exactly_as_their_rules_allow(doors: Doors, share: int) -> None:
+    """S136, S162: two thousand tasks; each kind of client at each entry point gets through, or is stopped."""
+    size = CASES // SHARES
+    seen = await play(doors, range(1_000 + share * size, 1_000 + (share + 1) * size))
+    for outcome in ("honest done", "hostile refused"):
+        assert sum(seen[f"{who} {outcome}"] for who in ("Thread", "Shell", "Agent")), seen
