@@ -20,8 +20,8 @@ from typing import Any, Literal, TypeVar
 
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 
-from fateforger.adapters.calendar.wire import build_extras_arguments
 from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event_json import build_extras
 from fateforger.calendar.ports import (
     CalendarTraits,
     Done,
@@ -177,9 +177,7 @@ class GoogleCalendarFake:
 
         def effect() -> Outcome:
             try:
-                return Done(
-                    self.store.insert(_owned(event_id), fields, properties, **build_extras_arguments(extras), **shared)
-                )
+                return Done(self.store.insert(_owned(event_id), fields, properties, **build_extras(extras), **shared))
             except Taken:
                 return Exists()
             except Invalid as reason:

@@ -36,17 +36,9 @@ from fateforger.adapters.calendar.refusals import (
     to_error,
     to_outcome,
 )
-from fateforger.adapters.calendar.wire import (
-    AccountsAnswer,
-    EventsAnswer,
-    Target,
-    Unreadable,
-    build_list_arguments,
-    read_answer,
-    read_event,
-    resolve_start,
-)
+from fateforger.adapters.calendar.wire import AccountsAnswer, EventsAnswer, Target, build_list_arguments, read_answer
 from fateforger.calendar.event import EventImage
+from fateforger.calendar.event_json import Unreadable, read_event, resolve_start
 from fateforger.calendar.ports import Limited, Outcome, Unknown, Window
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
 from fateforger.text import gettext as _
