@@ -5,7 +5,7 @@ An :class:`~fateforger.calendar.event.EventImage` keeps this JSON as its ``raw``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from datetime import date as Date  # noqa: N812  the wire calls one of its fields ``date``
 from typing import Any, Literal
@@ -146,3 +146,17 @@ def resolve_start(moment: datetime | date, time_zone: str) -> datetime:
     if isinstance(moment, datetime):
         return moment.astimezone(UTC)
     return datetime(moment.year, moment.month, moment.day, tzinfo=ZoneInfo(time_zone)).astimezone(UTC)
+
+
+def order_window(events: Iterable[EventImage], start: datetime, end: datetime, time_zone: str) -> list[EventImage]:
+    """Return the live events that end after ``start`` and begin before ``end``, each once, by start, then id.
+
+    All-day events are kept as they are: the calendar's own zone, which may be another one, decided about them.
+    """
+
+    def is_inside(event: EventImage) -> bool:
+        begins, ends = (resolve_start(moment, time_zone) for moment in (event.start, event.end))
+        return not event.gone and (not event.is_timed or (begins < end and ends > start))
+
+    found = {event.id: event for event in events}
+    return sorted(filter(is_inside, found.values()), key=lambda e: (resolve_start(e.start, time_zone), e.id))
