@@ -247,12 +247,12 @@ class GoogleCalendarFake:
         try:
             result: T | None = None
             for fault in faults:
-                _strike(fault, "before")
+                strike(fault, "before")
                 if isinstance(fault, Answer | LoseAnswer | LandLate | Fail):
                     raise _read_error(fault)
             result = effect()
             for fault in faults:
-                _strike(fault, "after")
+                strike(fault, "after")
             return result
         finally:
             self._end(position, applied=False, result=result)
@@ -265,7 +265,7 @@ class GoogleCalendarFake:
         applied = False
         try:
             for fault in faults:
-                _strike(fault, "before")
+                strike(fault, "before")
                 if isinstance(fault, Answer):
                     outcome = fault.outcome
                     return outcome
@@ -279,7 +279,7 @@ class GoogleCalendarFake:
             outcome = effect()
             applied = isinstance(outcome, Done)
             for fault in faults:
-                _strike(fault, "after")
+                strike(fault, "after")
                 if isinstance(fault, LoseAnswer):
                     outcome = Unknown("The operation was aborted.")
             return outcome
@@ -318,7 +318,8 @@ def _owned(event_id: str) -> OwnedId:
     return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
 
 
-def _strike(fault: Fault, when: When) -> None:
+def strike(fault: Fault, when: When) -> None:
+    """Let a crash or a race happen, if its time has come."""
     if isinstance(fault, Crash) and fault.when == when:
         raise fault.error
     if isinstance(fault, Race) and fault.when == when:
