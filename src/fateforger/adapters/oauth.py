@@ -64,7 +64,7 @@ class OAuthClient:
 class Consent:
     """A consent that was asked for: the page for the person, and what has to be kept until they come back.
 
-    ``state`` proves that an answer belongs to this request; whoever comes back with another one is turned away.
+    ``state`` proves that an answer belongs to this request; an answer with another one is refused.
     ``verifier`` is needed for the exchange, and must not reach the browser.
     """
 
@@ -75,7 +75,7 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a service gave for an account. ``scopes`` are those that the person granted, perhaps not all."""
+    """The tokens that a service gave for an account. ``scopes`` are those that the person granted, perhaps not all."""
 
     access_token: str = field(repr=False)
     expires_at: datetime
