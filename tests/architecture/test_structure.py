@@ -100,6 +100,7 @@ BACKGROUND_WORK = {
     "conversation/running_turns.py": "the work of a turn is awaited at once; as a task it can be cancelled by a stop",
     "adapters/tasklists.py": "the scopes of an MCP client end the task in which a connection breaks",
     "adapters/calendar/connection.py": "the scopes of an MCP client belong to the task that opened them",
+    "adapters/oauth.py": "a renewal goes on when its caller gives up, or a rotated refresh token would be lost",
 }
 """Modules outside ``workers`` that may start a task, and why."""
 

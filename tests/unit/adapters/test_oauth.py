@@ -78,7 +78,8 @@ def client_of(google: GoogleEmulator) -> OAuthClient:
 async def connect(app: OAuthApp, google: GoogleEmulator, scopes: tuple[str, ...] | None = None) -> Tokens:
     consent = app.begin()
     back = parse_qs(urlsplit(google.accounts.consent(consent.url, OWNER, scopes=scopes)).query)
-    assert back["state"] == [consent.state]
+    assert consent.is_answered_by(back["state"][0])
+    assert not consent.is_answered_by(app.begin().state)
     return await app.exchange(back["code"][0], consent.verifier)
 
 
@@ -162,6 +163,32 @@ async def test_a_rotated_refresh_token_is_kept(app: OAuthApp, google: GoogleEmul
         clock.instant += timedelta(hours=2)
         await source.get_token()
     assert len({t.refresh_token for t in kept.saved}) == 3
+
+
+async def test_a_caller_that_gives_up_loses_no_rotated_token(
+    app: OAuthApp, google: GoogleEmulator, clock: HandClock
+) -> None:
+    """The old refresh token is worth nothing by then, and the new one has to reach the store."""
+    google.accounts.rotating = True
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(Kept):
+        async def save(self, tokens: Tokens) -> None:
+            reached.set()
+            await go_on.wait()
+            await super().save(tokens)
+
+    kept = Slow(await connect(app, google))
+    source = open_token_source(app, kept, clock)
+    clock.instant += timedelta(hours=2)
+    caller = asyncio.create_task(source.get_token())
+    await reached.wait()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    go_on.set()
+    assert await source.get_token() == kept.tokens.access_token
+    assert (kept.tokens.refresh_token, google.accounts.renewals) == (google.accounts.grants[0].refresh_token, 1)
 
 
 async def test_another_process_may_have_rotated_it(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
