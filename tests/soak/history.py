@@ -14,7 +14,17 @@ from tests.fakes.google_calendar import Answer, Fail, Fault, LandLate, LoseAnswe
 from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_block, some_timing
 from tests.soak.hands import Hands
 from tests.soak.truth import FIELDS, Command, Shape, Truth, key_of, shape_of
-from tests.soak.watched import Clock, Died, LateCalendar, LateGoogle, Life, SeenCalendar, SeenJournal, WatchedStore
+from tests.soak.watched import (
+    Clock,
+    Died,
+    Late,
+    LateCalendar,
+    LateGoogle,
+    Life,
+    SeenCalendar,
+    SeenJournal,
+    WatchedStore,
+)
 
 from fateforger.calendar.access import CommitContext, Limits
 from fateforger.calendar.adoption import adopt_changes
@@ -102,7 +112,7 @@ class History:
         self.blocks = 0
         self.group = "g0"
 
-    def _open_calendar(self, key: str) -> LateCalendar | LateGoogle:
+    def _open_calendar(self, key: str) -> Late:
         if self.google:
             return LateGoogle(self.store, key=key, clock=self.clock)
         return LateCalendar(self.store, key=key, conditional_write=self.setting.conditional, clock=self.clock)
