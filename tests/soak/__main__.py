@@ -32,20 +32,23 @@ def main() -> int:
     parser.add_argument("--kills", type=int, help="kill -9 the real program so often instead, on each database")
     parser.add_argument("--terminals", type=int, help="play so many histories of command lines on one calendar instead")
     parser.add_argument("--terminal", metavar="HISTORY", help="play one of them: seed:number")
+    parser.add_argument("--google", action="store_true", help="through the adapter for Google, to its last request")
     given = parser.parse_args()
     if given.kills:
         return kill_loop(given.kills, given.seed)
     if given.terminals or given.terminal:
         seed, _, number = (given.terminal or str(given.seed)).partition(":")
         return play_terminals(int(seed), [int(number)] if number else range(given.terminals))
-    return replay(given.replay) if given.replay else soak(given.seed, given.histories, given.jobs)
+    if given.replay:
+        return replay(given.replay, google=given.google)
+    return soak(given.seed, given.histories, given.jobs, google=given.google)
 
 
-def soak(seed: int, histories: int, jobs: int) -> int:
+def soak(seed: int, histories: int, jobs: int, *, google: bool) -> int:
     began, tally, said = time.monotonic(), Tally(), 0.0
     batches = [range(n, min(n + BATCH, histories)) for n in range(0, histories, BATCH)]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(play_all, seed, batch) for batch in batches]):
+        for done in as_completed([pool.submit(play_all, seed, batch, google=google) for batch in batches]):
             tally.add(done.result())
             if time.monotonic() - said > 5:
                 said = time.monotonic()
@@ -61,9 +64,10 @@ def soak(seed: int, histories: int, jobs: int) -> int:
     if not tally.failed:
         return 0
     click.echo(f"failed: {' '.join(sorted(tally.failed)[:20])}")
-    with stage() as on:
+    with stage(google=google) as on:
         trace = str(on.shortest(Script.read(min(tally.failed, key=len))))
-    click.echo(f"The shortest of one of them; replay it with\n  python -m tests.soak --replay '{trace}'")
+    by = " --google" if google else ""
+    click.echo(f"The shortest of one of them; replay it with\n  python -m tests.soak{by} --replay '{trace}'")
     return 1
 
 
@@ -103,9 +107,9 @@ def say(tally: Tally, seconds: float) -> None:
     )
 
 
-def replay(trace: str) -> int:
+def replay(trace: str, *, google: bool) -> int:
     script = Script.read(trace)
-    with stage() as on:
+    with stage(google=google) as on:
         history = on.play(script)
     click.echo(script.setting)
     click.echo("\n".join(history.log))

@@ -14,7 +14,17 @@ from tests.fakes.google_calendar import Answer, Fail, Fault, LandLate, LoseAnswe
 from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_block, some_timing
 from tests.soak.hands import Hands
 from tests.soak.truth import FIELDS, Command, Shape, Truth, key_of, shape_of
-from tests.soak.watched import Clock, Died, LateCalendar, Life, SeenCalendar, SeenJournal, WatchedStore
+from tests.soak.watched import (
+    Clock,
+    Died,
+    Late,
+    LateCalendar,
+    LateGoogle,
+    Life,
+    SeenCalendar,
+    SeenJournal,
+    WatchedStore,
+)
 
 from fateforger.calendar.access import CommitContext, Limits
 from fateforger.calendar.adoption import adopt_changes
@@ -77,16 +87,16 @@ class History:
     journal: Journal
     engine: Engine
     loop: asyncio.AbstractEventLoop
+    google: bool = False
+    """The calendar is the adapter for Google with its whole way to Google, not the fake of the port."""
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.truth = Truth(self.setting.conditional)
+        self.truth = Truth(self.setting.conditional or self.google)
         self.clock = Clock(self.setting.start + BEGIN)
         normalize = as_html if self.setting.html else as_given
         self.store = WatchedStore(self.setting.tz, normalize, self.setting.lag, truth=self.truth)
-        self.calendar = LateCalendar(
-            self.store, key=f"soak/{self.name}", conditional_write=self.setting.conditional, clock=self.clock
-        )
+        self.calendar = self._open_calendar(f"soak/{self.name}")
         self.clock.tick = self.calendar.land
         self.hands = Hands(self.setting, self.store, self.truth)
         self.plan = self.setting.plan_of(())
@@ -101,6 +111,11 @@ class History:
         self.numbers = 0
         self.blocks = 0
         self.group = "g0"
+
+    def _open_calendar(self, key: str) -> Late:
+        if self.google:
+            return LateGoogle(self.store, key=key, clock=self.clock)
+        return LateCalendar(self.store, key=key, conditional_write=self.setting.conditional, clock=self.clock)
 
     # --- steps ---
 

@@ -82,8 +82,9 @@ class Script:
 class Stage:
     """Plays histories, one after the other, on one loop and one database."""
 
-    def __init__(self, engine: Engine = CalendarSubmitter) -> None:
+    def __init__(self, engine: Engine = CalendarSubmitter, *, google: bool = False) -> None:
         self._engine = engine
+        self._google = google
         self._loop = asyncio.new_event_loop()
         self._store = open_store(":memory:")
         self._plays = 0
@@ -96,7 +97,8 @@ class Stage:
         """The history, played to its end or to its first breach."""
         self._plays += 1
         journal: Journal = self._store.journal if script.setting.sql else MemoryJournal()
-        history = History(f"{script.name}/{self._plays}", script.setting, journal, self._engine, self._loop)
+        name = f"{script.name}/{self._plays}"
+        history = History(name, script.setting, journal, self._engine, self._loop, google=self._google)
         try:
             history.play(script.steps)
         except Exception as error:  # noqa: BLE001  whatever the engine raises that it must not is a finding
@@ -120,8 +122,8 @@ class Stage:
 
 
 @contextmanager
-def stage(engine: Engine = CalendarSubmitter) -> Iterator[Stage]:
-    found = Stage(engine)
+def stage(engine: Engine = CalendarSubmitter, *, google: bool = False) -> Iterator[Stage]:
+    found = Stage(engine, google=google)
     try:
         yield found
     finally:
@@ -129,11 +131,16 @@ def stage(engine: Engine = CalendarSubmitter) -> Iterator[Stage]:
 
 
 def play_all(
-    seed: int, numbers: Sequence[int], engine: Engine = CalendarSubmitter, told: Callable[[Tally], None] | None = None
+    seed: int,
+    numbers: Sequence[int],
+    engine: Engine = CalendarSubmitter,
+    told: Callable[[Tally], None] | None = None,
+    *,
+    google: bool = False,
 ) -> Tally:
     """Play the histories of those numbers."""
     tally = Tally()
-    with stage(engine) as on:
+    with stage(engine, google=google) as on:
         for number in numbers:
             history = on.play(Script.drawn(seed, number))
             kinds = Counter(kind for kind, _ in history.truth.breaches)

@@ -20,6 +20,13 @@ def test_nothing_is_lost_foreign_or_there_twice() -> None:
     assert tally.counts["writes"] >= 5 * SHARE
 
 
+def test_nothing_is_lost_foreign_or_there_twice_at_google() -> None:
+    """S330: The same over the adapter for Google, where the trouble is that of requests: refused, lost, late, overtaken."""
+    tally = play_all(SEED, range(SHARE), google=True)
+    assert (tally.failed, +tally.breaches) == ([], {})
+    assert tally.counts["writes"] >= 5 * SHARE
+
+
 @pytest.mark.parametrize(("engine", "kind"), BROKEN, ids=lambda value: getattr(value, "__name__", value))
 def test_the_witness_sees_a_broken_engine(engine: Any, kind: str) -> None:
     """Each bug is counted as what it is, within a handful of histories."""

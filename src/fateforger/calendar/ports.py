@@ -81,6 +81,8 @@ class CalendarTraits:
     :class:`Rejected`."""
     compares_on_delete: bool = False
     """A deletion compares the version with ``expect``, so that the event need not be read just before it."""
+    writes_at_once: int | None = None
+    """The number of writes that it takes at a time, where that differs from the usual limit."""
 
 
 class Window(tuple[EventImage, ...]):  # noqa: SLOT001  a tuple takes no slots but empty ones
@@ -156,8 +158,8 @@ class Calendar(DayReads, Protocol):
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         """Remove the event.
 
-        It is always read first, and a version other than ``expect`` may be :class:`Stale` even if writes cannot be
-        conditional.
+        It is read first, unless the write is conditional and ``expect`` is a version that was seen to be ours. Another
+        version than ``expect`` may be :class:`Stale` even if writes cannot be conditional.
         """
         ...
 

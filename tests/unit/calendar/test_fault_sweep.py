@@ -14,6 +14,7 @@ from typing import Literal
 
 import pytest
 from hypothesis import settings
+from tests.emulators.google.simulated import SimulatedGoogle
 from tests.factories.days import World, at, block, plan_of
 from tests.factories.trouble import CALL_FAULTS, SIDES, Died, DyingJournal, Side, WatchedCalendar
 from tests.fakes.google_calendar import GoogleCalendarFake
@@ -29,6 +30,8 @@ from fateforger.planning.plan import TBPlan
 BEFORE = plan_of(block("keep", "08:00"), block("move", "09:00", notes="mine"), block("drop", "10:00"))
 AFTER = plan_of(block("keep", "08:00"), block("move", "09:30", notes="yours"), block("new", "11:00"))
 Act = Literal["submit", "undo", "redo", "redo all"]
+Kind = Literal["plain", "conditional", "google"]
+"""The fake of the port, with or without conditional writes, and the adapter for Google with its way to Google."""
 Trouble = tuple[str, int, str]
 """``call`` or ``commit``, its position, and what happens there."""
 
@@ -42,7 +45,7 @@ class History:
     """A world in which an act meets trouble, and what has to be true at the end."""
 
     act: Act
-    conditional: bool
+    kind: Kind
     world: World = field(init=False)
     journal: MemoryJournal = field(init=False)
     breaches: list[str] = field(default_factory=list)
@@ -51,7 +54,8 @@ class History:
     after_act: int = 0
 
     def __post_init__(self) -> None:
-        calendar = GoogleCalendarFake(conditional_write=self.conditional)
+        conditional = self.kind == "conditional"
+        calendar = SimulatedGoogle() if self.kind == "google" else GoogleCalendarFake(conditional_write=conditional)
         self.journal = MemoryJournal()
         self.world = World(self.journal, calendar, ids=itertools.count())
         self.foreign = self.world.store.user_create("Dentist", start=at("12:00"), end=at("13:00"))
@@ -71,7 +75,7 @@ class History:
 
     def copy(self) -> History:
         """The same up to here, to go on in another way."""
-        copy = History(self.act, self.conditional)
+        copy = History(self.act, self.kind)
         copy.calls, copy.foreign = self.calls, self.foreign
         copy.world.calendar.store = replace(
             self.world.store, events=dict(self.world.store.events), purged=set(self.world.store.purged)
@@ -167,11 +171,11 @@ async def all_troubles(prepared: History, faults: Collection[str]) -> list[Troub
     return [*at_calls, *at_commits]
 
 
-@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("kind", ["plain", "conditional", "google"])
 @pytest.mark.parametrize("act", ["submit", "undo", "redo", "redo all"])
-async def test_every_single_fault(act: Act, *, conditional: bool) -> None:
+async def test_every_single_fault(act: Act, kind: Kind) -> None:
     """P1-P6, P11, P18, P19: seven kinds of fault at each call, and a death on each side of each commit."""
-    prepared = await History(act, conditional).prepare()
+    prepared = await History(act, kind).prepare()
     troubles = await all_troubles(prepared, CALL_FAULTS)
     for trouble in troubles:
         with told(act, trouble):
@@ -185,7 +189,8 @@ async def test_every_pair_of_faults(act: Act) -> None:
     """P1-P6, P11, P18, P19: two faults of one process or of two that follow one another; every other history has
     conditional writes. Lost answers and deaths, at each call and each commit; all kinds of fault with the profile
     ``long``."""
-    both = [await History(act, conditional).prepare() for conditional in (False, True)]
+    kinds: tuple[Kind, Kind] = ("plain", "conditional")
+    both = [await History(act, kind).prepare() for kind in kinds]
     faults = CALL_FAULTS if settings().max_examples > settings.get_profile("suite").max_examples else DEADLY
     troubles = await all_troubles(both[0], faults)
     # Positions of calls count on over all processes, so the order of two faults at calls says nothing.
