@@ -16,7 +16,7 @@ from fateforger.values import replace
 if TYPE_CHECKING:
     from caldav_mcp import LocalCalendarConfig
     from caldav_mcp.discovery import Account
-    from fateforger.adapters.calendar.directory import CalendarEntry
+    from fateforger.calendar.directory import CalendarEntry
 
 
 class AmbiguousCalendar(BadInput):
@@ -33,7 +33,7 @@ async def try_caldav(wanted: Connection, time_zone: str) -> Connection:
     ``wanted.calendar_id`` is a name or id, or empty for the main calendar; ``wanted.reads`` are names or ids. Raises
     ``BadInput``, ``AmbiguousCalendar``, ``CalendarNotFound``, ``CalendarAuthFailed`` and ``CalendarUnreachable``.
     """
-    from fateforger.adapters.calendar.directory import choose_read, find_calendar  # noqa: PLC0415  heavy
+    from fateforger.calendar.directory import choose_read, find_calendar  # noqa: PLC0415  heavy
 
     account = await _look_up(wanted, time_zone)
     entries = list_entries(account)
@@ -67,7 +67,7 @@ async def _look_up(wanted: Connection, time_zone: str) -> Account:
 
 def list_entries(account: Account) -> Sequence[CalendarEntry]:
     """Return the calendars of a CalDAV account, the main one first."""
-    from fateforger.adapters.calendar.directory import CalendarEntry  # noqa: PLC0415  heavy
+    from fateforger.calendar.directory import CalendarEntry  # noqa: PLC0415  heavy
 
     return [
         CalendarEntry(
