@@ -41,7 +41,7 @@ async def test_a_choice_is_kept_and_its_versions_are_counted(both: Both) -> None
 
 
 async def test_of_two_programs_one_sends(both: Both) -> None:
-    """S320: the job is there if and only if the mark is."""
+    """S296: the job is there if and only if the mark is."""
     one, other = both
     kept = await one.rituals.change("U1", lambda _before: FIRST)
     marked = await asyncio.gather(
@@ -56,7 +56,7 @@ async def test_of_two_programs_one_sends(both: Both) -> None:
 
 
 async def test_a_choice_that_has_changed_sends_nothing(both: Both) -> None:
-    """S320: whoever stops the messages gets none that was made before, and whoever was erased is not known again."""
+    """S296: whoever stops the messages gets none that was made before, and whoever was erased is not known again."""
     one, other = both
     kept = await one.rituals.change("U1", lambda _before: FIRST)
     changed = await other.rituals.change("U1", lambda before: replace(before or FIRST, morning=None))

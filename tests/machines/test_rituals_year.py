@@ -281,12 +281,12 @@ def _is_near(spans: list[Span], moment: datetime) -> bool:
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.tz)
 @pytest.mark.parametrize("first", [date(2026, 3, 6), date(2026, 3, 27), date(2026, 10, 2), date(2026, 10, 23)])
 async def test_a_few_days_around_a_change_of_the_clocks(tmp_path: Path, choice: Choice, first: date) -> None:
-    """S320, S322"""
+    """S296, S298"""
     await run(tmp_path, choice, seed=first.toordinal(), first=first, days=4)
 
 
 @pytest.mark.extra
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.tz)
 async def test_a_year(tmp_path: Path, choice: Choice) -> None:
-    """S320, S322: each once, none lost, none in quiet hours, none more than a minute late."""
+    """S296, S298: each once, none lost, none in quiet hours, none more than a minute late."""
     await run(tmp_path, choice, seed=7, first=date(2026, 1, 1), days=365)

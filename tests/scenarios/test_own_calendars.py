@@ -66,7 +66,7 @@ def plan(person: Person) -> None:
 
 
 def test_each_plans_and_undoes_on_their_own_calendar(program: Program, radicale: Radicale) -> None:
-    """S350: also after kill -9; and a calendar that goes away leaves the other person's untouched."""
+    """S307: also after kill -9; and a calendar that goes away leaves the other person's untouched."""
     alex = program.person()
     robin = second(alex)
     robin.slash("/timebox")
@@ -115,7 +115,7 @@ def fill(page: str, /, **fields: str) -> httpx.Response:
 
 
 def test_a_person_connects_and_disconnects_on_a_page(program: Program, radicale: Radicale) -> None:
-    """S352: no password passes through Slack, and what does not work is not kept."""
+    """S309: no password passes through Slack, and what does not work is not kept."""
     alex = program.person()
     robin = second(alex)
     robin.slash("/timebox", "connect")

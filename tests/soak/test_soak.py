@@ -21,7 +21,7 @@ def test_nothing_is_lost_foreign_or_there_twice() -> None:
 
 
 def test_nothing_is_lost_foreign_or_there_twice_at_google() -> None:
-    """S330: The same over the adapter for Google, where the trouble is that of requests: refused, lost, late, overtaken."""
+    """S302: The same over the adapter for Google, where the trouble is that of requests: refused, lost, late, overtaken."""
     tally = play_all(SEED, range(SHARE), google=True)
     assert (tally.failed, +tally.breaches) == ([], {})
     assert tally.counts["writes"] >= 5 * SHARE

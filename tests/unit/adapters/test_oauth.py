@@ -209,7 +209,7 @@ async def test_another_process_may_have_rotated_it(app: OAuthApp, google: Google
 
 @pytest.mark.parametrize("how", ["withdrawn", "seven days", "revoked"])
 async def test_access_that_ended_has_a_name(app: OAuthApp, google: GoogleEmulator, clock: HandClock, how: str) -> None:
-    """S331: The consent is withdrawn, or the consent screen is in "Testing" and a week has passed."""
+    """S303: The consent is withdrawn, or the consent screen is in "Testing" and a week has passed."""
     google.accounts.testing = True
     kept = Kept(await connect(app, google))
     source = open_token_source(app, kept, clock)
@@ -238,7 +238,7 @@ async def test_access_that_ended_has_a_name(app: OAuthApp, google: GoogleEmulato
 async def test_a_service_in_trouble_ends_nothing(
     app: OAuthApp, google: GoogleEmulator, clock: HandClock, fault: Fault, error: type[ConnectionFailed]
 ) -> None:
-    """S331: And the next try gets a token."""
+    """S303: And the next try gets a token."""
     source = open_token_source(app, Kept(await connect(app, google)), clock)
     clock.instant += timedelta(hours=2)
     google.inject(fault, path="/token")

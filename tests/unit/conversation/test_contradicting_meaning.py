@@ -1,5 +1,5 @@
 """“I'm vegetarian”, then “I eat fish now”: what contradicts in meaning is found in the background, asked about, and settled
-by one tap or in words (S179, S188, S300; C-05, L-04)."""
+by one tap or in words (S179, S188, S293; C-05, L-04)."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ async def test_what_another_program_has_begun_to_build_is_not_emptied_again(cons
 async def test_nothing_is_lost_if_two_programs_empty_the_index_one_after_the_other(
     constraints: MemoryConstraints,
 ) -> None:
-    """S311: the second one decided to before the first had indexed everything and taken it off the list."""
+    """S295: the second one decided to before the first had indexed everything and taken it off the list."""
     memory = Shared(made_with="n-grams", now="meaning")
     await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
     first, second = (Indexer(constraints, memory, batch=3, look_seconds=0.0) for _ in range(2))

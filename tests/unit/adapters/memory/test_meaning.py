@@ -60,7 +60,7 @@ async def measure_prompts(memory: Mem0Memory) -> Mapping[str, Recall]:
 
 
 async def test_prompts_show_each_must_and_most_wishes_that_are_meant(tmp_path: Path) -> None:
-    """S310: the held-out figures of docs/search.md, less one pair in a hundred; the goal was 95 in 100."""
+    """S294: the held-out figures of docs/search.md, less one pair in a hundred; the goal was 95 in 100."""
     async with indexed(tmp_path, MEANING) as memory:
         shown = await measure_prompts(memory)
     assert shown["wishes"].pairs == 330

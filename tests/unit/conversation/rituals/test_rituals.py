@@ -23,12 +23,12 @@ TUESDAY_MORNING = GOOD_MORNING.format(day="Tuesday 3 March")
 
 
 async def test_nothing_comes_unless_it_is_chosen(anna: Early) -> None:
-    """S320"""
+    """S296"""
     assert await anna.until("23:00", days=4) == []
 
 
 async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Early, house: House) -> None:
-    """S320, S321: in its own thread; a second click changes nothing."""
+    """S296, S297: in its own thread; a second click changes nothing."""
     start = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
     house.calendar.store.user_create("Standup", start=start, end=start + timedelta(minutes=30))
     await anna.adds("Taxes", details={"due_day": "2026-03-03"})
@@ -52,7 +52,7 @@ async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Ea
 
 
 async def test_a_day_that_is_planned_already_has_no_morning_message(anna: Early, house: House) -> None:
-    """S321: nobody is asked to begin what they began."""
+    """S297: nobody is asked to begin what they began."""
     await anna.chooses(morning=time(9))
     await Person(house).start(MONDAY)
     assert await anna.until("12:00") == []
@@ -69,7 +69,7 @@ async def test_not_today(anna: Early) -> None:
 
 
 async def test_a_message_is_sent_once_after_any_crash(anna: Early, house: House) -> None:
-    """S320: by two programs at the same time, and after a restart."""
+    """S296: by two programs at the same time, and after a restart."""
     await anna.chooses(morning=time(9))
     house.clock.at = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
     first = house.rituals
@@ -82,7 +82,7 @@ async def test_a_message_is_sent_once_after_any_crash(anna: Early, house: House)
 
 
 async def test_after_a_time_without_the_program_only_what_is_useful_is_sent(anna: Early, house: House) -> None:
-    """S322"""
+    """S298"""
     await anna.chooses(morning=time(9))
     house.clock.at = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
     await house.rituals.send_due()
@@ -98,7 +98,7 @@ async def test_after_a_time_without_the_program_only_what_is_useful_is_sent(anna
 
 
 async def test_nobody_is_interrupted_at_a_plan(anna: Early, house: House) -> None:
-    """S219, S322: the message waits for ten quiet minutes."""
+    """S219, S298: the message waits for ten quiet minutes."""
     await anna.chooses(morning=time(9))
     house.clock.at = datetime(2026, 3, 2, 7, 55, tzinfo=UTC)
     await Person(house).start(date(2026, 3, 6))
@@ -107,7 +107,7 @@ async def test_nobody_is_interrupted_at_a_plan(anna: Early, house: House) -> Non
 
 
 async def test_quiet_hours_are_asked_about_and_win(anna: Early) -> None:
-    """S323"""
+    """S299"""
     await anna.chooses(morning=time(6, 30))
     assert anna.words.startswith("06:30 is in your quiet hours, between 20:00 and 07:00, so nothing would come then.")
     assert await anna.until("09:00", days=1) == []
@@ -120,7 +120,7 @@ async def test_quiet_hours_are_asked_about_and_win(anna: Early) -> None:
 
 
 async def test_weekdays_are_chosen_by_form(anna: Early) -> None:
-    """S320: without a model; a time in the quiet hours is refused at its field."""
+    """S296: without a model; a time in the quiet hours is refused at its field."""
     refused = await anna.fill("rituals", morning="06:00")
     assert isinstance(refused, FormErrors)
     assert refused.errors.keys() == {"morning"}
@@ -137,7 +137,7 @@ async def test_weekdays_are_chosen_by_form(anna: Early) -> None:
 
 
 async def test_a_button_on_each_message_stops_them(anna: Early) -> None:
-    """S320"""
+    """S296"""
     await anna.chooses(morning=time(9), review=True)
     await anna.until("09:00")
     await anna.press("Stop these messages")
@@ -157,7 +157,7 @@ async def closing(anna: Early, house: House) -> Early:
 
 
 async def test_the_end_of_a_day_is_told_with_one_tap_for_each_task(closing: Early) -> None:
-    """S324"""
+    """S300"""
     anna = closing
     assert labels(anna.card) == [
         "Done", "Done", "Close the day", "Close it, the rest tomorrow", "Stop these messages"
@@ -171,7 +171,7 @@ async def test_the_end_of_a_day_is_told_with_one_tap_for_each_task(closing: Earl
 
 
 async def test_a_day_is_closed_and_opened_again(closing: Early) -> None:
-    """S324: what is open is in the queue, once, however often that is repeated."""
+    """S300: what is open is in the queue, once, however often that is repeated."""
     anna = closing
     await anna.press("Done", row="Ask Ann")
     for _ in range(2):
@@ -195,7 +195,7 @@ async def test_a_day_without_a_plan_is_not_closed(anna: Early) -> None:
 
 
 async def test_a_review_names_what_kept_being_moved_and_blocks_time_for_it(anna: Early, house: House) -> None:
-    """S325: Taxes is left on Monday and on Tuesday."""
+    """S301: Taxes is left on Monday and on Tuesday."""
     await anna.chooses(review=True)
     await commit_monday(house, anna)
     await anna.until("06:00", days=1)
@@ -228,7 +228,7 @@ async def test_a_review_names_what_kept_being_moved_and_blocks_time_for_it(anna:
 
 
 async def test_a_review_is_asked_for(anna: Early, house: House) -> None:
-    """S325: without any choice, and for an empty week."""
+    """S301: without any choice, and for an empty week."""
     await anna.send(ReviewWeek(**anna.about()))
     assert anna.words.startswith("Nothing was planned this week")
     await commit_monday(house, anna)
@@ -238,7 +238,7 @@ async def test_a_review_is_asked_for(anna: Early, house: House) -> None:
 
 
 async def test_the_days_are_those_of_where_the_person_is(anna: Early, house: House) -> None:
-    """S320: no date has two messages."""
+    """S296: no date has two messages."""
     await anna.chooses(morning=time(9), days=tuple(Weekday))
     assert len(await anna.until("09:00")) == 1
     await house.rituals.follow_zone(anna.user, "America/New_York")

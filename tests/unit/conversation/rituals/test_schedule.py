@@ -36,7 +36,7 @@ def test_a_local_time_is_an_instant_that_exists(tz: str, day: date, clock: time,
 
 
 def test_each_date_has_one_of_each_kind_in_a_year() -> None:
-    """S320: also on the two days on which the clocks change."""
+    """S296: also on the two days on which the clocks change."""
     chosen = settings(morning=time(2, 30), shutdown=time(2, 45), quiet_from=time(0), quiet_until=time(0))
     found: list[tuple[str, date]] = []
     day = START
