@@ -73,7 +73,7 @@ async def test_erasing_a_person_erases_their_connection(both: Both) -> None:
 
 
 async def test_keys_are_rotated(both: Both) -> None:
-    """A newer key in front encrypts, and what an older one encrypted is still read."""
+    """S308: a newer key in front encrypts, and what an older one encrypted is still read."""
     await connections(both[0]).keep(ANNA)
     rotated = connections(both[1], f"{NEW}, {OLD}")
     assert await rotated.of("U1") == ANNA

@@ -26,7 +26,7 @@ class OneCalendar:
         del user_id
         return None
 
-    async def watched(self, user_id: str) -> WatchedCalendar:
+    async def get_watched(self, user_id: str) -> WatchedCalendar:
         del user_id
         assert self.reads is not None
         return self.reads

@@ -1,6 +1,6 @@
 """Calendars of people: each person's connected one, and the configured one for its owner.
 
-They are opened on demand and closed when they are idle. Nobody ever reads or writes another person's calendar.
+They are opened on demand and closed when they are idle. A person never reads or writes another one's calendar.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pathlib import Path
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from fateforger.app.caldav_login import build_config
 from fateforger.app.connect_page import ConnectLinks
-from fateforger.app.connecting import build_config
 from fateforger.calendar.access import read_day
 from fateforger.calendar.connections import Connection, Connections, Provider
 from fateforger.calendar.lazy import LazyCalendar
-from fateforger.calendar.missing import MissingCalendar
 from fateforger.calendar.model import Ledger, Snapshot
+from fateforger.calendar.no_calendar import MissingCalendar
 from fateforger.calendar.ports import Calendar, DayReads, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.errors import CalendarAuthFailed, CalendarUnreachable
@@ -101,9 +101,9 @@ class PersonCalendars:
     _entries: dict[str, _Entry] = field(init=False, default_factory=dict)
 
     async def of(self, user_id: str) -> CalendarSubmitter:
-        return (await self.watched(user_id)).engine
+        return (await self.get_watched(user_id)).engine
 
-    async def watched(self, user_id: str) -> OpenCalendar:
+    async def get_watched(self, user_id: str) -> OpenCalendar:
         connection = await self.connections.of(user_id)
         await self._close_idle()
         if connection is not None and connection.is_open:
@@ -164,7 +164,7 @@ class PersonCalendars:
 
 
 class CalDavGateway:
-    """Serves the people's CalDAV calendars to our own MCP client, each under a name that nobody can guess."""
+    """Serves the people's CalDAV calendars to our own MCP client, each under a name that cannot be guessed."""
 
     def __init__(self, folder: Path, url: str, time_zone: str, now: Callable[[], datetime]) -> None:
         """Keep what belongs to each calendar in ``folder``. ``url`` is the address of this app."""

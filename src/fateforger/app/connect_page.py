@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
-from fateforger.app.connecting import AmbiguousCalendar, try_caldav
+from fateforger.app.caldav_login import AmbiguousCalendar, try_caldav
 from fateforger.calendar.connections import Connection, Connections, Provider
 from fateforger.errors import BadInput, CalendarError
 from fateforger.ports.clock import Clock

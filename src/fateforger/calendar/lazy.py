@@ -38,7 +38,7 @@ class LazyCalendar:
         """The calendar's, which the engine asks for after it has read, and until then the least."""
         return CalendarTraits() if self._calendar is None else self._calendar.traits
 
-    async def opened(self) -> Calendar:
+    async def get_calendar(self) -> Calendar:
         """Return the calendar itself. Raises ``CalendarError``."""
         async with self._opening:
             if self._calendar is None:
@@ -46,10 +46,10 @@ class LazyCalendar:
             return self._calendar
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
-        return await (await self.opened()).window(start, end)
+        return await (await self.get_calendar()).window(start, end)
 
     async def get(self, event_id: str) -> EventImage | None:
-        return await (await self.opened()).get(event_id)
+        return await (await self.get_calendar()).get(event_id)
 
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
@@ -78,7 +78,7 @@ class LazyCalendar:
 
     async def _write(self, write: Callable[[Calendar], Awaitable[Outcome]]) -> Outcome:
         try:
-            calendar = await self.opened()
+            calendar = await self.get_calendar()
         except CalendarAuthFailed as error:
             return Unauthorized(error.message)
         except CalendarError as error:

@@ -47,7 +47,7 @@ def connect_command(
         raise BadInput("There is no password: type it, or send it as a line on stdin.", where="password")
 
     async def connect(opened: Opened) -> Connection:
-        from fateforger.app.connecting import try_caldav  # noqa: PLC0415  heavy
+        from fateforger.app.caldav_login import try_caldav  # noqa: PLC0415  heavy
         from fateforger.calendar.connections import Connection, Provider  # noqa: PLC0415  heavy
 
         wanted = Connection(

@@ -273,7 +273,7 @@ class Watcher:
         for day, watched in days.items():
             if not self._due(day, watched):
                 continue
-            calendar = await self._calendars.watched(day[0])
+            calendar = await self._calendars.get_watched(day[0])
             if not calendar.writing:
                 await self._visit(day, watched, calendar)
 

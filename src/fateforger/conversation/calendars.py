@@ -88,9 +88,9 @@ class Calendars(Protocol):
         ...
 
     def connect_link(self, user_id: str) -> str | None:
-        """Return a link to the page on which a person connects a calendar; ``None`` if nobody could open it."""
+        """Return a link to the page on which a person connects a calendar; ``None`` if people cannot reach it."""
         ...
 
-    async def watched(self, user_id: str) -> WatchedCalendar:
+    async def get_watched(self, user_id: str) -> WatchedCalendar:
         """Return a person's calendar for reads in the background."""
         ...

@@ -78,7 +78,7 @@ class CoordinatorPort(Protocol):
         ...
 
     def connect_link(self, user_id: str) -> str | None:
-        """Return a link to the page on which a person connects a calendar; ``None`` if nobody could open it."""
+        """Return a link to the page on which a person connects a calendar; ``None`` if people cannot reach it."""
         ...
 
     async def calendar_owner(self) -> OwnerRecord:

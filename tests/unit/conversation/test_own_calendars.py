@@ -11,7 +11,7 @@ from tests.fakes.google_store import GoogleStore
 from tests.unit.conversation.person import House, Person, meeting
 
 from fateforger.calendar.access import CommitContext
-from fateforger.calendar.missing import NOT_CONNECTED, MissingCalendar
+from fateforger.calendar.no_calendar import NOT_CONNECTED, MissingCalendar
 from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.conversation.calendars import WatchedCalendar
@@ -43,7 +43,7 @@ class TwoCalendars:
         del user_id
         return None
 
-    async def watched(self, user_id: str) -> WatchedCalendar:
+    async def get_watched(self, user_id: str) -> WatchedCalendar:
         return await self.of(user_id)
 
 
