@@ -110,7 +110,7 @@ async def test_a_problem_is_news_once(both: Both) -> None:
     assert (found.problem, found.is_open) == ("Your password was refused.", False)
 
 
-@pytest.mark.parametrize("keys", ["", " , ", "not a key", f"{OLD},short"])
+@pytest.mark.parametrize("keys", ["", " , ", "not a key", f"{OLD},short"], ids=["empty", "blank", "text", "one of two"])
 def test_what_is_no_key_is_refused_with_the_way_to_make_one(keys: str) -> None:
     with pytest.raises(BadInput, match="Make one with"):
         Vault(keys)
