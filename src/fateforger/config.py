@@ -124,6 +124,13 @@ class Settings(BaseSettings):
     calendar_owner: str | None = Field(
         None, description="Slack id (U...) of the calendar's owner; left out, whoever claims it with up's code."
     )
+    google_client_id: str | None = Field(
+        None, description="Client id of your Google OAuth client, so that people connect their own calendar."
+    )
+    google_client_secret: SecretStr | None = Field(None, description="Client secret of your Google OAuth client.")
+    google_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
+        None, description="Another address that speaks Google's sign-in and Calendar API; left out, Google's own."
+    )
     secret_keys: SecretStr | None = Field(
         None,
         description="Fernet keys that encrypt people's logins, newest first, with commas between: docs/connections.md.",

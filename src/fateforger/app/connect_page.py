@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from fateforger.adapters.oauth import Consent
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
 from fateforger.app.caldav_login import AmbiguousCalendar, try_caldav
+from fateforger.app.oauth_login import OAuthLogin
 from fateforger.calendar.connections import Connection, Connections, Provider
-from fateforger.errors import BadInput, CalendarError
+from fateforger.errors import BadInput, CalendarError, ConnectionFailed
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, use_language
@@ -30,6 +34,8 @@ LONGEST_BODY = 20_000
 SERVERS = (("iCloud", "https://caldav.icloud.com/"), ("Fastmail", "https://caldav.fastmail.com/"))
 """Servers whose address is the same for everybody."""
 OLD_LINK = mark_message("This link is too old, or not whole. Ask me for a new one: /timebox connect.")
+CONNECTED = mark_message("Your calendar is connected. You can go back to Slack now.")
+COOKIE = "fateforger_connect"
 HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
@@ -66,7 +72,8 @@ class ConnectLinks:
 class ConnectPage:
     """Shows the state of a person's connection, tries a new one before it is kept, and disconnects.
 
-    With ``local``, servers without encryption are accepted, since everything is on one machine.
+    ``logins`` are the providers at which people can sign in. With ``local``, servers without encryption are accepted,
+    since everything is on one machine.
     """
 
     links: ConnectLinks
@@ -76,10 +83,65 @@ class ConnectPage:
     clock: Clock
     time_zone: str
     local: bool
+    logins: Mapping[Provider, OAuthLogin] = field(default_factory=dict)
 
     @property
-    def route(self) -> Route:
-        return Route(f"{PATH}/{{token:str}}", self._answer, methods=["GET", "POST"])
+    def routes(self) -> tuple[Route, ...]:
+        return (
+            Route(f"{PATH}/{{provider:str}}/callback", self._return),
+            Route(f"{PATH}/{{token:str}}/{{provider:str}}", self._leave),
+            Route(f"{PATH}/{{token:str}}", self._answer, methods=["GET", "POST"]),
+        )
+
+    async def _leave(self, request: Request) -> Response:
+        """Send a person to the provider's page, and keep what their return is checked with in their browser."""
+        token = request.path_params["token"]
+        login = self.logins.get(request.path_params["provider"])
+        if self.links.read(token) is None or login is None:
+            return _render({}, error=_(OLD_LINK), status=410)
+        consent = login.begin()
+        asked = json.dumps({"token": token, "state": consent.state, "verifier": consent.verifier})
+        answer = RedirectResponse(consent.url, status_code=303, headers=HEADERS)
+        answer.set_cookie(
+            COOKIE,
+            self.vault.encrypt(asked),
+            max_age=int(VALID.total_seconds()),
+            path=PATH,
+            httponly=True,
+            samesite="lax",
+            secure=not self.local,
+        )
+        return answer
+
+    async def _return(self, request: Request) -> Response:
+        """Connect the account of a person who comes back from the provider's page."""
+        login = self.logins.get(request.path_params["provider"])
+        asked = self._read_cookie(request.cookies.get(COOKIE, ""))
+        user_id = None if asked is None else self.links.read(asked["token"])
+        given = request.query_params
+        if login is None or asked is None or user_id is None:
+            return _render({}, error=_(OLD_LINK), status=410)
+        use_language((await self.languages.of(user_id)).code)
+        consent = Consent("", asked["state"], asked["verifier"])
+        if not consent.is_answered_by(given.get("state", "")):
+            return _render({}, error=_(OLD_LINK), status=410)
+        if "code" not in given:
+            denied = _("{service} did not give me access, so nothing is connected.", service=login.name)
+            return await self._show(user_id, {}, error=denied, status=422)
+        try:
+            await login.finish(user_id, given["code"], consent)
+        except (BadInput, CalendarError, ConnectionFailed) as problem:
+            return await self._show(user_id, {}, error=problem.message, status=422)
+        answer = await self._show(user_id, {"news": _(CONNECTED)})
+        answer.delete_cookie(COOKIE, path=PATH)
+        return answer
+
+    def _read_cookie(self, cookie: str) -> dict[str, str] | None:
+        try:
+            found = json.loads(self.vault.decrypt(cookie))
+        except (SecretUnreadable, ValueError):
+            return None
+        return {name: str(found.get(name, "")) for name in ("token", "state", "verifier")}
 
     async def _answer(self, request: Request) -> Response:
         user_id = self.links.read(request.path_params["token"])
@@ -98,7 +160,9 @@ class ConnectPage:
 
     async def _show(self, user_id: str, filled: dict[str, Any], *, error: str = "", status: int = 200) -> Response:
         connection = await self.connections.of(user_id)
-        return _render({"connection": connection, **filled}, error=error, status=status)
+        services = [(provider.value, login.name) for provider, login in self.logins.items()]
+        shown = {"connection": connection, "services": services, "here": self.links.build(user_id), **filled}
+        return _render(shown, error=error, status=status)
 
     async def _connect(self, user_id: str, filled: dict[str, str]) -> Response:
         again = {name: filled.get(name, "") for name in ("address", "account", "calendar")}
@@ -111,13 +175,19 @@ class ConnectPage:
         except (BadInput, CalendarError) as problem:
             return await self._show(user_id, again, error=problem.message, status=422)
         await self.connections.keep(found)
-        return await self._show(user_id, {"news": _("Your calendar is connected. You can go back to Slack now.")})
+        return await self._show(user_id, {"news": _(CONNECTED)})
 
     async def _disconnect(self, user_id: str) -> Response:
         connection = await self.connections.of(user_id)
-        if connection is not None:
+        if connection is not None and connection.secret:
+            login = self.logins.get(connection.provider)
+            if login is not None:
+                try:
+                    await login.revoke(connection)
+                except ConnectionFailed as problem:
+                    log.warning("access could not be ended at %s: %s", login.name, type(problem).__name__)
             await self.connections.keep(replace(connection, secret="", problem=""))
-        news = _("Your calendar is disconnected, and I have forgotten its password. Events stay where they are.")
+        news = _("Your calendar is disconnected, and I have forgotten your login. Events stay where they are.")
         return await self._show(user_id, {"news": news})
 
     def _read(self, user_id: str, filled: dict[str, str]) -> Connection:
@@ -145,11 +215,22 @@ class ConnectPage:
         )
 
 
+log = logging.getLogger(__name__)
 _TEMPLATES = Environment(loader=PackageLoader("fateforger.app"), autoescape=True, undefined=StrictUndefined)
 
 
 def _render(values: dict[str, Any], *, error: str = "", status: int = 200) -> Response:
-    given = {"connection": None, "news": "", "choices": (), "kept": "", "address": "", "account": "", "calendar": ""}
+    given = {
+        "connection": None,
+        "news": "",
+        "choices": (),
+        "services": (),
+        "here": "",
+        "kept": "",
+        "address": "",
+        "account": "",
+        "calendar": "",
+    }
     page = _TEMPLATES.get_template("connect.html").render(
         given | values, error=error, servers=SERVERS, expired=status == 410, _=_
     )

@@ -23,8 +23,10 @@ from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault
 from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
+from fateforger.app.connect_page import PATH as CONNECT_PATH
 from fateforger.app.connect_page import ConnectLinks, ConnectPage
 from fateforger.app.health import build_external_list
+from fateforger.app.logins import Logins, build_logins
 from fateforger.app.memory import build_memory
 from fateforger.app.people import build_personal_data
 from fateforger.app.resources import (
@@ -220,7 +222,7 @@ def _build_links(settings: Settings, vault: Vault, web: WebServer, clock: Clock)
 
 
 def _build_connect_page(
-    resources: _Resources, vault: Vault, connections: SqlConnections, links: ConnectLinks | None
+    resources: _Resources, vault: Vault, connections: SqlConnections, links: ConnectLinks | None, logins: Logins
 ) -> Iterator[BaseRoute]:
     if links is not None:
         page = ConnectPage(
@@ -231,8 +233,9 @@ def _build_connect_page(
             clock=resources.clock,
             time_zone=resources.settings.time_zone,
             local=not resources.settings.real_slack,
+            logins=logins,
         )
-        yield page.route
+        yield from page.routes
 
 
 def _build_login(settings: Settings, web: WebServer) -> SlackLogin:
@@ -308,7 +311,12 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         vault = open_vault(settings)
         connections = SqlConnections(store.database, vault)
         links = _build_links(settings, vault, web, clock)
-        own = [health.route, Mount(GATEWAY, gateway), *_build_connect_page(resources, vault, connections, links)]
+        logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}")
+        own = [
+            health.route,
+            Mount(GATEWAY, gateway),
+            *_build_connect_page(resources, vault, connections, links, logins),
+        ]
         await _serve_pages(resources, web, login, local, own)
         stack.push_async_callback(calendar.aclose)
         build_engine = partial(submitter, settings, journal=store.journal, clock=clock, role="house")
@@ -318,7 +326,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             configured=configured,
             ownership=resources.ownership,
             connections=connections,
-            openers={Provider.CALDAV: gateway.open},
+            openers={Provider.CALDAV: gateway.open, **{each: login.open for each, login in logins.items()}},
             build_engine=build_engine,
             clock=clock,
             links=links,
