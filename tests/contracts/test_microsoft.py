@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 import pytest_asyncio
 from tests.contracts.calendar_contract import EXTRAS, CalendarContract
@@ -53,23 +54,22 @@ class TestMicrosoftCalendarInTheBackground(OverOutlook):
         return open_over(emulator).in_background()
 
 
-Served = tuple[MicrosoftEmulator, str]
+Served = tuple[MicrosoftEmulator, str, httpx.AsyncClient]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server() -> AsyncIterator[Served]:
     emulator = MicrosoftEmulator(at_once=4)
-    async with served(emulator.app()) as address:
-        yield emulator, address
+    async with served(emulator.app()) as address, httpx.AsyncClient(trust_env=False) as http:
+        yield emulator, address, http
 
 
 class TestMicrosoftCalendarOverASocket(OverOutlook):
     @pytest.fixture
     def emulator(self, server: Served) -> MicrosoftEmulator:
-        emulator, _address = server
-        emulator.mailboxes = {ANN: Mailbox()}
-        return emulator
+        server[0].mailboxes = {ANN: Mailbox()}
+        return server[0]
 
     @pytest.fixture
     def calendar(self, emulator: MicrosoftEmulator, server: Served) -> Calendar:
-        return open_over(emulator, address=server[1])
+        return open_over(emulator, address=server[1], http=server[2])

@@ -42,17 +42,16 @@ class Signed:
 def open_over(
     emulator: MicrosoftEmulator,
     *,
-    address: str | None = None,
+    address: str = "https://graph.microsoft.example",
+    http: httpx.AsyncClient | None = None,
     tokens: Signed | None = None,
     key: str = "microsoft/ann",
     time_zone: str = BERLIN,
     **more: Any,
 ) -> MicrosoftCalendar:
-    """The adapter over the emulator: without a socket, or at an address."""
-    http = httpx.AsyncClient(transport=emulator.transport()) if address is None else httpx.AsyncClient(trust_env=False)
-    client = GraphClient(
-        tokens or Signed(emulator), address=f"{address or 'https://graph.microsoft.example'}/v1.0", http=http
-    )
+    """The adapter over the emulator: without a socket, unless there is a client for its address."""
+    http = http or httpx.AsyncClient(transport=emulator.transport())
+    client = GraphClient(tokens or Signed(emulator), address=f"{address}/v1.0", http=http)
     return MicrosoftCalendar(client, key=key, time_zone=time_zone, **more)
 
 

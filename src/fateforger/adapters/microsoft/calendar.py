@@ -31,8 +31,8 @@ WRITE_SECONDS = 14.0
 (``commit.limits``), so that no write outlives its lease."""
 PAGE_SIZE = 250
 ALL_DAY_MARGIN = timedelta(hours=14)
-"""A day begins at most this long before or after it does in UTC. Graph does not say in which zone it compares an all-day
-event with a span of time, so a wider span is asked for."""
+"""A day begins at most this long before or after it does in UTC. Graph does not say in which zone it compares all-day
+events with a span of time, so a wider span is asked for."""
 MOST_KNOWN = 1000
 MOST_FOLLOWED = 50
 
@@ -75,7 +75,7 @@ class MicrosoftCalendar:
         self._key = key
         self._zone = zone(time_zone)
         self._write_seconds = write_seconds
-        self._background = False
+        self.background = False
         self._known: OrderedDict[str, EventImage] = OrderedDict()
         self._followed: OrderedDict[tuple[datetime, datetime], Followed] = OrderedDict()
 
@@ -90,13 +90,13 @@ class MicrosoftCalendar:
     def in_background(self) -> Self:
         """Return the same calendar for background reads, which first ask whether anything changed."""
         other = copy.copy(self)
-        other._background = True
+        other.background = True
         return other
 
     # --- reads ---
 
     async def window(self, start: datetime, end: datetime) -> Window:
-        return await (self._follow(start, end) if self._background else self._read_window(start, end))
+        return await (self._follow(start, end) if self.background else self._read_window(start, end))
 
     async def get(self, event_id: str) -> EventImage | None:
         found = await self._find(event_id)

@@ -1,4 +1,4 @@
-"""What Microsoft's sign-in needs to know of this program: addresses of a directory, and the access that is asked for."""
+"""Addresses of Microsoft's sign-in, and the access that this program asks for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PERSON_SCOPES = ("offline_access", "https://graph.microsoft.com/Calendars.ReadWr
 """Access to one's own calendar, also later: what each person consents to."""
 
 ORGANIZATION_SCOPES = ("https://graph.microsoft.com/.default",)
-"""All application permissions that an administrator granted; docs/microsoft.md says how to limit them to some people."""
+"""All application permissions that an administrator granted; docs/microsoft.md says how to limit them."""
 
 
 @dataclass(frozen=True, slots=True)
