@@ -38,9 +38,10 @@ class Lost(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """A status, a lost connection, or no answer in time; before the request takes effect, or ``after`` it did."""
+    """A status, a lost connection, or no answer in time; before the request takes effect, or ``after`` it did. ``late``
+    is no answer in time to a request that takes effect only later, before the next but one."""
 
-    what: int | Literal["lost", "slow"] = "lost"
+    what: int | Literal["lost", "slow", "late"] = "lost"
     after: bool = False
     retry_after: float | None = None
     code: str = "UnknownError"
@@ -49,7 +50,7 @@ class Fault:
         if isinstance(self.what, int):
             headers = {} if self.retry_after is None else {"Retry-After": f"{self.retry_after:g}"}
             return Answered(self.what, {"error": {"code": self.code, "message": "Something went wrong."}}, headers)
-        raise httpx.ReadTimeout("no answer") if self.what == "slow" else Lost
+        raise Lost if self.what == "lost" else httpx.ReadTimeout("no answer")
 
 
 @dataclass
@@ -71,6 +72,7 @@ class MicrosoftEmulator:
     requests: list[tuple[str, str]] = field(default_factory=list)
     _armed: list[_Armed] = field(default_factory=list)
     _lately: deque[float] = field(default_factory=deque)
+    _late: list[tuple[int, Asked]] = field(default_factory=list)
     _under_way: int = 0
 
     def __post_init__(self) -> None:
@@ -87,22 +89,37 @@ class MicrosoftEmulator:
         self._armed.append(_Armed(fault, at, method))
 
     def calm(self) -> None:
+        """Forget all faults that did not happen yet, and let late requests land."""
         self._armed.clear()
+        self.land(everything=True)
 
     def answer(self, asked: Asked) -> Answered:
         """Raises :class:`Lost`, or ``httpx.ReadTimeout`` for an answer that does not come in time."""
         if self.sign_in.handles(asked.path):
             return self.sign_in.answer(asked)
+        self.land()
         fault = self._meet(asked)
         if fault is not None and not fault.after:
+            if fault.what == "late":
+                self._late.append((len(self.requests) + 1, asked))
             return fault.strike()
-        try:
-            answered = self._answer_graph(asked)
-        except Refusal as refusal:
-            answered = Answered(refusal.status, refusal.body, refusal.headers)
+        answered = self._answer_graph(asked)
         return answered if fault is None else fault.strike()
 
+    def land(self, *, everything: bool = False) -> None:
+        """Carry out the requests that are late and due."""
+        due = [asked for position, asked in self._late if everything or position <= len(self.requests)]
+        self._late = [late for late in self._late if late[1] not in due]
+        for asked in due:
+            self._answer_graph(asked)
+
     def _answer_graph(self, asked: Asked) -> Answered:
+        try:
+            return self._answer_or_refuse(asked)
+        except Refusal as refusal:
+            return Answered(refusal.status, refusal.body, refusal.headers)
+
+    def _answer_or_refuse(self, asked: Asked) -> Answered:
         grant = self.sign_in.check(asked.headers.get("authorization", ""))
         self._count()
         if asked.method != "GET" and "Calendars.ReadWrite" not in grant.scopes:
