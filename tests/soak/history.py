@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeVar
 from tests.fakes.google_calendar import Answer, Fail, Fault, LandLate, LoseAnswer, Race, When
 from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_block, some_timing
 from tests.soak.hands import Hands
-from tests.soak.truth import FIELDS, Command, Shape, Truth, key_of, shape_of
+from tests.soak.outlook import LateOutlook
+from tests.soak.truth import FIELDS, UNWRITABLE, Command, Shape, Truth, key_of, shape_of
 from tests.soak.watched import Clock, Died, LateCalendar, Life, SeenCalendar, SeenJournal, WatchedStore
 
 from fateforger.calendar.access import CommitContext, Limits
@@ -80,13 +81,12 @@ class History:
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.truth = Truth(self.setting.conditional)
+        microsoft = self.setting.kind == "microsoft"
+        self.truth = Truth(self.setting.conditional, UNWRITABLE | {"attendees"} if microsoft else UNWRITABLE)
         self.clock = Clock(self.setting.start + BEGIN)
-        normalize = as_html if self.setting.html else as_given
-        self.store = WatchedStore(self.setting.tz, normalize, self.setting.lag, truth=self.truth)
-        self.calendar = LateCalendar(
-            self.store, key=f"soak/{self.name}", conditional_write=self.setting.conditional, clock=self.clock
-        )
+        self.calendar = self._open_outlook() if microsoft else self._open_google()
+        assert isinstance(self.calendar.store, WatchedStore)
+        self.store = self.calendar.store
         self.clock.tick = self.calendar.land
         self.hands = Hands(self.setting, self.store, self.truth)
         self.plan = self.setting.plan_of(())
@@ -101,6 +101,15 @@ class History:
         self.numbers = 0
         self.blocks = 0
         self.group = "g0"
+
+    def _open_google(self) -> LateCalendar:
+        normalize = as_html if self.setting.html else as_given
+        store = WatchedStore(self.setting.tz, normalize, self.setting.lag, truth=self.truth)
+        key = f"soak/{self.name}"
+        return LateCalendar(store, key=key, conditional_write=self.setting.conditional, clock=self.clock)
+
+    def _open_outlook(self) -> LateCalendar:
+        return LateOutlook.over(self.setting, self.truth, f"soak/{self.name}", self.clock)
 
     # --- steps ---
 
@@ -454,6 +463,7 @@ class History:
     def _die(self) -> None:
         self.life.dead = True
         self.process = None
+        self.calendar.restart()
 
     # --- trouble ---
 
@@ -467,6 +477,8 @@ class History:
                 fault, at = _some_fault(rng), len(self.calendar.calls) + rng.randrange(14)
                 self.calendar.inject(fault, at=at)
                 self.log.append(f"call {at} meets {fault}")
+            if isinstance(self.calendar, LateOutlook):
+                self.log.append(self.calendar.trouble(rng))
         if 0.4 < what < 0.6:
             self._race(rng)
 

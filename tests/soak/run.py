@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from tests.fakes.memory_journal import MemoryJournal
-from tests.soak.days import Setting
+from tests.soak.days import Kind, Setting
 from tests.soak.history import Engine, History, Step
 
 from fateforger.adapters.store.store import open_store
@@ -62,19 +62,20 @@ class Script:
         return " ".join((self.name, *map(str, self.steps)))
 
     @classmethod
-    def drawn(cls, seed: int, number: int) -> Script:
+    def drawn(cls, seed: int, number: int, kind: Kind = "google") -> Script:
         rng = Random(f"{seed}:{number}")
-        setting = Setting.drawn(rng, sql_share=SQL_SHARE)
+        setting = Setting.drawn(rng, sql_share=SQL_SHARE, kind=kind)
         kinds = rng.choices(list(WEIGHTS), list(WEIGHTS.values()), k=rng.randint(2, 24))
         steps = [Step(kind, rng.getrandbits(32)) for kind in ("day", "submit", *kinds)]
-        return cls(f"{seed}:{number}", setting, tuple(steps))
+        return cls(f"{seed}:{number}" + (f":{kind}" if kind != "google" else ""), setting, tuple(steps))
 
     @classmethod
     def read(cls, text: str) -> Script:
-        """``seed:number`` for a whole history, or with the steps that are left of it behind."""
+        """``seed:number`` for a whole history, or with the steps that are left of it behind. ``:microsoft`` follows the
+        number of one on that calendar."""
         name, *words = text.split()
-        seed, number = map(int, name.split(":"))
-        script = cls.drawn(seed, number)
+        seed, number, *kind = name.split(":")
+        script = cls.drawn(int(seed), int(number), "microsoft" if kind == ["microsoft"] else "google")
         steps = tuple(Step(kind, int(n)) for kind, n in (word.split(".") for word in words))
         return cls(name, script.setting, steps) if steps else script
 
@@ -129,15 +130,20 @@ def stage(engine: Engine = CalendarSubmitter) -> Iterator[Stage]:
 
 
 def play_all(
-    seed: int, numbers: Sequence[int], engine: Engine = CalendarSubmitter, told: Callable[[Tally], None] | None = None
+    seed: int,
+    numbers: Sequence[int],
+    engine: Engine = CalendarSubmitter,
+    told: Callable[[Tally], None] | None = None,
+    kind: Kind = "google",
 ) -> Tally:
     """Play the histories of those numbers."""
     tally = Tally()
     with stage(engine) as on:
         for number in numbers:
-            history = on.play(Script.drawn(seed, number))
-            kinds = Counter(kind for kind, _ in history.truth.breaches)
-            name = [f"{seed}:{number}"] if kinds else []
+            script = Script.drawn(seed, number, kind)
+            history = on.play(script)
+            kinds = Counter(breach for breach, _ in history.truth.breaches)
+            name = [script.name] if kinds else []
             counts = history.truth.counts + Counter(raced=history.truth.raced, steps=len(history.log))
             one = Tally(1, kinds, counts, name)
             tally.add(one)

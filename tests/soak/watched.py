@@ -147,6 +147,9 @@ class LateCalendar(GoogleCalendarFake):
         """Whatever is due by now takes effect."""
         self._land()
 
+    def restart(self) -> None:
+        """The program starts anew. This calendar's adapter remembers nothing of its own."""
+
     def clear(self) -> None:
         """Fair weather; what is on its way still lands when it is due."""
         self._armed.clear()
