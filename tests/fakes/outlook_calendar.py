@@ -38,7 +38,7 @@ class OutlookStore(GoogleStore):
         self._images: dict[tuple[str, int, bool], EventImage] = {}
 
     @property
-    def events(self) -> dict[str, EventImage]:  # type: ignore[override]  # read where the store has a field
+    def events(self) -> dict[str, EventImage]:
         """All events, also deleted ones."""
         gone = [(item, True) for item in self.mailbox.bin.values()]
         images = [
