@@ -53,6 +53,8 @@ SEED ?= 1
 
 soak: install-dev  ## Random histories with edits by hand, and of command lines (HISTORIES=10000 TERMINALS=60 SEED=1)
 	$(BIN)/python -m tests.soak --histories $(HISTORIES) --seed $(SEED)
+	$(BIN)/python -m tests.soak --histories $(HISTORIES) --seed $(SEED) --calendar google
+	$(BIN)/python -m tests.soak --histories $(HISTORIES) --seed $(SEED) --calendar microsoft
 	$(BIN)/python -m tests.soak --terminals $(TERMINALS) --seed $(SEED)
 
 KILLS ?= 100

@@ -15,6 +15,10 @@
     │   │   ├── CalendarReadOnly      it can be read but not written
     │   │   ├── CalendarIncomplete    the answer may be incomplete, so nothing may follow from it
     │   │   └── CalendarBusy          another write to this calendar is in progress
+    │   ├── ConnectionFailed          a person's account at another service cannot be used
+    │   │   ├── ConnectionRevoked         their consent ended or was withdrawn; they have to connect again
+    │   │   ├── ConnectionUnreachable     no connection, time-out, server error
+    │   │   └── ConnectionMisconfigured   the service does not accept this program; its operator can help
     │   ├── StoreError
     │   │   ├── StoreUnavailable      the database cannot be read or written (full disk, locked)
     │   │   ├── VersionConflict       a newer version was saved first
@@ -128,6 +132,22 @@ class CalendarIncomplete(CalendarError):
 
 class CalendarBusy(CalendarError):
     """Another write to the same calendar is in progress."""
+
+
+class ConnectionFailed(WorldError):
+    """A person's account at another service cannot be used."""
+
+
+class ConnectionRevoked(ConnectionFailed):
+    """The person's consent ended or was withdrawn; only connecting again helps."""
+
+
+class ConnectionUnreachable(ConnectionFailed):
+    """The service that gives access cannot be reached, or cannot answer now."""
+
+
+class ConnectionMisconfigured(ConnectionFailed):
+    """The service does not accept this program itself."""
 
 
 class StoreError(WorldError):

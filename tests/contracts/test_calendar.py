@@ -1,4 +1,4 @@
-"""The fake, and the MCP adapter over two servers and both transports, keep the contract.
+"""The fake, Google's own interface, and the MCP adapter over two servers and both transports, keep the contract.
 
 The servers and the sessions with them are opened once; each test gets an empty calendar behind them.
 """
@@ -18,6 +18,8 @@ import pytest
 import pytest_asyncio
 from tests.contracts.calendar_contract import CalendarContract, fields, marker, owned, put, read
 from tests.contracts.calendar_people import CalDavPerson, GooglePerson, Person
+from tests.emulators.google.connected import connect_person
+from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_mcp import GoogleMcp
 from tests.fakes.google_store import GoogleStore
@@ -27,6 +29,9 @@ from tests.fakes.serving import served
 
 from caldav_mcp import LocalCalendarConfig, open_local_calendar
 from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.google.calendars import GoogleCalendar
+from fateforger.adapters.google.client import GoogleClient
 from fateforger.calendar.ports import Calendar, Done, Exists, Gone
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -109,6 +114,40 @@ class TestSeveralCalendarsOverGoogleMcp(OverMemory):
         tools, calendar = plain
         tools.calendars = {"primary": OneCalendar(store), "family@example.com": OneCalendar(GoogleStore(), "Family")}
         return SeveralCalendars(calendar, "Family")
+
+
+OpenedGoogle = tuple[GoogleEmulator, GoogleCalendar]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def google() -> AsyncIterator[OpenedGoogle]:
+    """Google itself, connected to by a person's consent."""
+    emulator = GoogleEmulator()
+    async with served(emulator.app()) as base:
+        tokens = await connect_person(emulator, base)
+        client = GoogleClient(tokens, SystemClock(), url=f"{base}/calendar/v3")
+        async with aclosing(GoogleCalendar(client, "primary", time_zone=BERLIN, key="google/primary")) as calendar:
+            yield emulator, calendar
+
+
+class TestGoogleCalendar(OverMemory):
+    @pytest.fixture
+    def calendar(self, google: OpenedGoogle, store: GoogleStore) -> Calendar:
+        emulator, calendar = google
+        emulator.calendars = {"primary": store}
+        return calendar
+
+
+class TestSeveralGoogleCalendars(OverMemory):
+    """Another calendar is read along; the person is in another zone than the calendar."""
+
+    @pytest.fixture
+    def calendar(self, google: OpenedGoogle, store: GoogleStore) -> Calendar:
+        emulator, calendar = google
+        emulator.calendars = {"primary": store, "family@example.com": GoogleStore()}
+        return GoogleCalendar(
+            calendar.client, "primary", time_zone="Europe/Vienna", key="google/primary", also_read="family@example.com"
+        )
 
 
 @dataclass

@@ -20,8 +20,8 @@ from typing import Any, Literal, TypeVar
 
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 
-from fateforger.adapters.calendar.wire import build_extras_arguments
 from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event_json import build_extras
 from fateforger.calendar.ports import (
     CalendarTraits,
     Done,
@@ -177,9 +177,7 @@ class GoogleCalendarFake:
 
         def effect() -> Outcome:
             try:
-                return Done(
-                    self.store.insert(_owned(event_id), fields, properties, **build_extras_arguments(extras), **shared)
-                )
+                return Done(self.store.insert(_owned(event_id), fields, properties, **build_extras(extras), **shared))
             except Taken:
                 return Exists()
             except Invalid as reason:
@@ -249,12 +247,12 @@ class GoogleCalendarFake:
         try:
             result: T | None = None
             for fault in faults:
-                _strike(fault, "before")
+                strike(fault, "before")
                 if isinstance(fault, Answer | LoseAnswer | LandLate | Fail):
                     raise _read_error(fault)
             result = effect()
             for fault in faults:
-                _strike(fault, "after")
+                strike(fault, "after")
             return result
         finally:
             self._end(position, applied=False, result=result)
@@ -267,7 +265,7 @@ class GoogleCalendarFake:
         applied = False
         try:
             for fault in faults:
-                _strike(fault, "before")
+                strike(fault, "before")
                 if isinstance(fault, Answer):
                     outcome = fault.outcome
                     return outcome
@@ -281,7 +279,7 @@ class GoogleCalendarFake:
             outcome = effect()
             applied = isinstance(outcome, Done)
             for fault in faults:
-                _strike(fault, "after")
+                strike(fault, "after")
                 if isinstance(fault, LoseAnswer):
                     outcome = Unknown("The operation was aborted.")
             return outcome
@@ -320,7 +318,8 @@ def _owned(event_id: str) -> OwnedId:
     return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
 
 
-def _strike(fault: Fault, when: When) -> None:
+def strike(fault: Fault, when: When) -> None:
+    """Let a crash or a race happen, if its time has come."""
     if isinstance(fault, Crash) and fault.when == when:
         raise fault.error
     if isinstance(fault, Race) and fault.when == when:

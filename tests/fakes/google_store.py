@@ -148,6 +148,16 @@ class GoogleStore:
         del self.events[event_id]
         self.purged.add(event_id)
 
+    @property
+    def ticks(self) -> int:
+        """How many writes there were."""
+        return self._ticks
+
+    def changed_since(self, ticks: int) -> list[EventImage]:
+        """The events that were written after so many writes, also deleted ones, in the order of their last writes."""
+        since = _stamp(ticks)
+        return sorted((e for e in self.events.values() if str(e.version) > since), key=lambda e: str(e.version))
+
     # --- for assertions ---
 
     def shown(self) -> dict[str, EventImage]:
@@ -162,10 +172,9 @@ class GoogleStore:
 
     def _put(self, image: EventImage, extras: Mapping[str, Any]) -> EventImage:
         self._ticks += 1
-        stamp = _EPOCH + timedelta(milliseconds=self._ticks)
         image = image.model_copy(
             update={
-                "version": f"{stamp:%Y-%m-%dT%H:%M:%S}.{stamp.microsecond // 1000:03d}Z",
+                "version": _stamp(self._ticks),
                 "html_link": f"https://www.google.com/calendar/event?eid={image.id}",
             }
         )
@@ -219,6 +228,11 @@ def extras_of(image: EventImage) -> dict[str, Any]:
     kept = {name: value for name, value in image.raw.items() if name not in known or name == "reminders"}
     shared = image.raw.get("extendedProperties", {}).get("shared")
     return {**kept, "extendedProperties": {"shared": shared}} if shared else kept
+
+
+def _stamp(ticks: int) -> str:
+    stamp = _EPOCH + timedelta(milliseconds=ticks)
+    return f"{stamp:%Y-%m-%dT%H:%M:%S}.{stamp.microsecond // 1000:03d}Z"
 
 
 def _google_time(moment: datetime | date, time_zone: str) -> dict[str, str]:

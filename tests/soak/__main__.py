@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 import click
 from tests.postgres import MISSING, programs, running_server
@@ -33,7 +34,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, help="kill -9 the real program so often instead, on each database")
     parser.add_argument("--terminals", type=int, help="play so many histories of command lines on one calendar instead")
     parser.add_argument("--terminal", metavar="HISTORY", help="play one of them: seed:number")
-    parser.add_argument("--calendar", choices=("google", "microsoft"), default="google", help="for --histories")
+    parser.add_argument("--calendar", choices=get_args(Kind), default="fake", help="that of --histories")
     given = parser.parse_args()
     if given.kills:
         return kill_loop(given.kills, given.seed)

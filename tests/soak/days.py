@@ -22,7 +22,7 @@ ZONES = (
 WORDS = ("report", "mail", "talk", "review", "lunch", "focus")
 KINDS = (ET.DEEP_WORK, ET.DEEP_WORK, ET.SHALLOW_WORK, ET.HABIT, ET.REGENERATION, ET.BACKGROUND)
 YEAR = 2026
-Kind = Literal["google", "microsoft"]
+Kind = Literal["fake", "google", "microsoft"]
 
 
 @cache
@@ -46,7 +46,7 @@ def as_given(fields: EventFields) -> EventFields:
 class Setting:
     """Where and when, and how the calendar behaves: ``conditional`` writes, ``lag`` of its lists, ``html`` notes.
 
-    ``kind`` is the calendar: the fake of Google, or the adapter for Microsoft over the emulator of Graph.
+    ``kind`` is the calendar: the fake of the port, or an adapter with its whole way to the emulator of a provider.
     """
 
     tz: str
@@ -56,10 +56,10 @@ class Setting:
     html: bool
     concurrency: int
     sql: bool
-    kind: Kind = "google"
+    kind: Kind = "fake"
 
     @classmethod
-    def drawn(cls, rng: Random, *, sql_share: float, kind: Kind = "google") -> Setting:
+    def drawn(cls, rng: Random, *, sql_share: float, kind: Kind = "fake") -> Setting:
         tz = rng.choice(ZONES)
         odd = odd_days(tz)
         day = rng.choice(odd) if odd and rng.random() < 0.4 else date(YEAR, 1, 1) + timedelta(days=rng.randrange(365))
@@ -68,8 +68,8 @@ class Setting:
         return cls(
             tz=tz,
             day=day,
-            conditional=conditional or kind == "microsoft",
-            lag=lag if kind == "google" else 0,
+            conditional=conditional or kind != "fake",
+            lag=0 if kind == "microsoft" else lag,
             html=rng.random() < 0.25,
             # Threads of a database come back in any order, and a history has to be the same each time.
             concurrency=1 if sql else rng.choice((1, 2, 4)),

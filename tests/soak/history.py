@@ -15,7 +15,7 @@ from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_blo
 from tests.soak.hands import Hands
 from tests.soak.outlook import LateOutlook
 from tests.soak.truth import FIELDS, UNWRITABLE, Command, Shape, Truth, key_of, shape_of
-from tests.soak.watched import Clock, Died, LateCalendar, Life, SeenCalendar, SeenJournal, WatchedStore
+from tests.soak.watched import Clock, Died, LateCalendar, LateGoogle, Life, SeenCalendar, SeenJournal, WatchedStore
 
 from fateforger.calendar.access import CommitContext, Limits
 from fateforger.calendar.adoption import adopt_changes
@@ -84,7 +84,7 @@ class History:
         microsoft = self.setting.kind == "microsoft"
         self.truth = Truth(self.setting.conditional, UNWRITABLE | {"attendees"} if microsoft else UNWRITABLE)
         self.clock = Clock(self.setting.start + BEGIN)
-        self.calendar = self._open_outlook() if microsoft else self._open_google()
+        self.calendar = self._open_calendar(f"soak/{self.name}")
         assert isinstance(self.calendar.store, WatchedStore)
         self.store = self.calendar.store
         self.clock.tick = self.calendar.land
@@ -102,14 +102,14 @@ class History:
         self.blocks = 0
         self.group = "g0"
 
-    def _open_google(self) -> LateCalendar:
+    def _open_calendar(self, key: str) -> LateCalendar | LateGoogle:
+        if self.setting.kind == "microsoft":
+            return LateOutlook.over(self.setting, self.truth, key, self.clock)
         normalize = as_html if self.setting.html else as_given
         store = WatchedStore(self.setting.tz, normalize, self.setting.lag, truth=self.truth)
-        key = f"soak/{self.name}"
+        if self.setting.kind == "google":
+            return LateGoogle(store, key=key, clock=self.clock)
         return LateCalendar(store, key=key, conditional_write=self.setting.conditional, clock=self.clock)
-
-    def _open_outlook(self) -> LateCalendar:
-        return LateOutlook.over(self.setting, self.truth, f"soak/{self.name}", self.clock)
 
     # --- steps ---
 
@@ -463,7 +463,8 @@ class History:
     def _die(self) -> None:
         self.life.dead = True
         self.process = None
-        self.calendar.restart()
+        if isinstance(self.calendar, LateOutlook):
+            self.calendar.restart()
 
     # --- trouble ---
 

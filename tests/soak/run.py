@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
+from typing import get_args
 
 from tests.fakes.memory_journal import MemoryJournal
 from tests.soak.days import Kind, Setting
@@ -62,20 +63,20 @@ class Script:
         return " ".join((self.name, *map(str, self.steps)))
 
     @classmethod
-    def drawn(cls, seed: int, number: int, kind: Kind = "google") -> Script:
+    def drawn(cls, seed: int, number: int, kind: Kind = "fake") -> Script:
         rng = Random(f"{seed}:{number}")
         setting = Setting.drawn(rng, sql_share=SQL_SHARE, kind=kind)
         kinds = rng.choices(list(WEIGHTS), list(WEIGHTS.values()), k=rng.randint(2, 24))
         steps = [Step(kind, rng.getrandbits(32)) for kind in ("day", "submit", *kinds)]
-        return cls(f"{seed}:{number}" + (f":{kind}" if kind != "google" else ""), setting, tuple(steps))
+        return cls(f"{seed}:{number}" + ("" if kind == "fake" else f":{kind}"), setting, tuple(steps))
 
     @classmethod
     def read(cls, text: str) -> Script:
-        """``seed:number`` for a whole history, or with the steps that are left of it behind. ``:microsoft`` follows the
-        number of one on that calendar."""
+        """``seed:number`` for a whole history, or with the steps that are left of it behind. The kind of
+        calendar follows the number, unless it is the fake."""
         name, *words = text.split()
-        seed, number, *kind = name.split(":")
-        script = cls.drawn(int(seed), int(number), "microsoft" if kind == ["microsoft"] else "google")
+        seed, number, *kinds = name.split(":")
+        script = cls.drawn(int(seed), int(number), next((kind for kind in get_args(Kind) if kind in kinds), "fake"))
         steps = tuple(Step(kind, int(n)) for kind, n in (word.split(".") for word in words))
         return cls(name, script.setting, steps) if steps else script
 
@@ -134,7 +135,7 @@ def play_all(
     numbers: Sequence[int],
     engine: Engine = CalendarSubmitter,
     told: Callable[[Tally], None] | None = None,
-    kind: Kind = "google",
+    kind: Kind = "fake",
 ) -> Tally:
     """Play the histories of those numbers."""
     tally = Tally()

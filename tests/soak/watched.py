@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
+from tests.emulators.google.simulated import SimulatedGoogle, name_request
+from tests.emulators.google.wire import Ask, Reply
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
 from tests.soak.truth import Command, Truth, Written
@@ -124,41 +127,85 @@ class WatchedStore(GoogleStore):
 class LateCalendar(GoogleCalendarFake):
     """A write that lands late does so within the time that a server works on a request at most, by the clock."""
 
-    def __init__(self, store: GoogleStore, *, clock: Clock, **more: Any) -> None:
+    def __init__(self, store: WatchedStore, *, clock: Clock, **more: Any) -> None:
         super().__init__(store, **more)
-        self._clock = clock
-        self._due: dict[int, datetime] = {}
+        self.delays = Delays(self, store, clock)
 
     async def _write(self, *call: Any) -> Outcome:
-        event_id, truth = str(call[1]), self.store.truth if isinstance(self.store, WatchedStore) else None
-        assert truth is not None
-        looked = truth.looked_at(event_id)
-        outcome = await super()._write(*call)
-        for n, (position, effect) in enumerate(self._late):
-            if id(effect) not in self._due:
-                late = partial(_land_late, effect, truth, event_id, looked)
-                self._late[n] = (position, late)
-                latest = MUCH_LATER if call[0] == "create" and len(self.calls) % 3 == 0 else LATEST
-                due = self._clock.now() + timedelta(seconds=latest * (len(self.calls) % 7) / 7)
-                self._due[id(late)] = due
-        return outcome
+        with self.delays.noting(str(call[0]), str(call[1])):
+            return await super()._write(*call)
 
     def land(self) -> None:
         """Whatever is due by now takes effect."""
         self._land()
-
-    def restart(self) -> None:
-        """The program starts anew. This calendar's adapter remembers nothing of its own."""
 
     def clear(self) -> None:
         """Fair weather; what is on its way still lands when it is due."""
         self._armed.clear()
 
     def _land(self, *, everything: bool = False) -> None:
-        due = [effect for _, effect in self._late if everything or self._clock.now() >= self._due[id(effect)]]
-        self._late = [late for late in self._late if late[1] not in due]
+        self._late, due = self.delays.part(self._late, everything=everything)
         for effect in due:
             effect()
+
+
+class LateGoogle(SimulatedGoogle):
+    """The same for the adapter for Google: it is the request that lands late."""
+
+    def __init__(self, store: WatchedStore, *, clock: Clock, key: str) -> None:
+        super().__init__(store, key=key)
+        self.delays = Delays(self, store, clock)
+
+    async def travel(self, ask: Ask) -> Reply:
+        verb, event_id = name_request(ask)
+        with self.delays.noting(verb, str(event_id)):
+            return await super().travel(ask)
+
+    def land(self) -> None:
+        self._land()
+
+    def clear(self) -> None:
+        self._armed.clear()
+
+    def _land(self, *, everything: bool = False) -> None:
+        self._late, due = self.delays.part(self._late, everything=everything)
+        for effect in due:
+            effect()
+
+
+Late = tuple[int, Callable[[], object]]
+
+
+@dataclass
+class Delays:
+    """When what is on its way to a calendar arrives, by the clock."""
+
+    calendar: GoogleCalendarFake
+    store: WatchedStore
+    clock: Clock
+    due: dict[int, datetime] = field(default_factory=dict)
+
+    @contextmanager
+    def noting(self, verb: str, event_id: str) -> Iterator[None]:
+        """Give a write that was sent meanwhile, and did not arrive, the time of its arrival."""
+        truth = self.store.truth
+        assert truth is not None
+        looked = truth.looked_at(event_id)
+        try:
+            yield
+        finally:
+            late, calls = self.calendar._late, len(self.calendar.calls)
+            for n, (position, effect) in enumerate(late):
+                if id(effect) not in self.due:
+                    landing = partial(_land_late, effect, truth, event_id, looked)
+                    late[n] = (position, landing)
+                    latest = MUCH_LATER if verb == "create" and calls % 3 == 0 else LATEST
+                    self.due[id(landing)] = self.clock.now() + timedelta(seconds=latest * (calls % 7) / 7)
+
+    def part(self, late: list[Late], *, everything: bool) -> tuple[list[Late], list[Callable[[], object]]]:
+        """What is still on its way, and what has arrived."""
+        due = [effect for _, effect in late if everything or self.clock.now() >= self.due[id(effect)]]
+        return [one for one in late if one[1] not in due], due
 
 
 def _land_late(effect: Callable[[], object], truth: Truth, event_id: str, looked: int) -> None:

@@ -7,13 +7,13 @@ import os
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import httpx
 
 from fateforger.adapters.tasklists import LOOK_SECONDS, TickTick
 from fateforger.app.memory import MEMORY_FIX, check_memory
 from fateforger.app.resources import Check, build_google_budget, check_owner, open_state
+from fateforger.calendar.directory import CalendarEntry, choose_read, find_calendar
 from fateforger.config import Settings
 from fateforger.conversation.task_offers import ExternalTaskList
 from fateforger.errors import (
@@ -26,10 +26,6 @@ from fateforger.errors import (
 )
 from fateforger.ports.clock import Clock
 from fateforger.text import format_count, join_words, quote_title
-
-if TYPE_CHECKING:
-    from fateforger.adapters.calendar.directory import CalendarEntry
-
 
 LIST_FIX = "Check TICKTICK_MCP_URL, TICKTICK_MCP_TOKEN and TICKTICK_MCP_TOOL; a day can be planned without it."
 _PATIENT = 8.0
@@ -137,7 +133,6 @@ async def _check_google(settings: Settings, url: str) -> Check:
 async def _check_caldav(settings: Settings) -> Check:
     from caldav_mcp import find_calendars  # noqa: PLC0415  heavy
     from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
-    from fateforger.adapters.calendar.directory import CalendarEntry  # noqa: PLC0415  heavy
     from fateforger.app.resources import (  # noqa: PLC0415  heavy
         build_local_calendar_config,
         explain_ambiguous_calendars,
@@ -171,8 +166,6 @@ async def _check_caldav(settings: Settings) -> Check:
 
 
 def _check_names(settings: Settings, entries: Sequence[CalendarEntry], server: str) -> Check:
-    from fateforger.adapters.calendar.directory import choose_read, find_calendar  # noqa: PLC0415  heavy
-
     try:
         written = find_calendar(entries, settings.calendar_id)
         read = choose_read(entries, settings.calendars_read, written=settings.calendar_id)

@@ -14,6 +14,7 @@ from typing import Literal, Self, TypeVar
 
 import pytest
 from hypothesis import settings
+from tests.emulators.google.simulated import SimulatedGoogle
 from tests.factories.days import World, at, block, plan_of
 from tests.factories.trouble import CALL_FAULTS, SIDES, Died, DyingJournal, Side, WatchedCalendar
 from tests.fakes.google_calendar import GoogleCalendarFake
@@ -29,6 +30,8 @@ from fateforger.planning.plan import TBPlan
 BEFORE = plan_of(block("keep", "08:00"), block("move", "09:00", notes="mine"), block("drop", "10:00"))
 AFTER = plan_of(block("keep", "08:00"), block("move", "09:30", notes="yours"), block("new", "11:00"))
 Act = Literal["submit", "undo", "redo", "redo all"]
+Kind = Literal["plain", "conditional", "google"]
+"""The fake of the port, with or without conditional writes, and the adapter for Google with its way to Google."""
 Trouble = tuple[str, int, str]
 """``call`` or ``commit``, its position, and what happens there."""
 
@@ -42,7 +45,7 @@ class History:
     """A world in which an act meets trouble, and what has to be true at the end."""
 
     act: Act
-    conditional: bool
+    kind: Kind
     world: World = field(init=False)
     journal: MemoryJournal = field(init=False)
     breaches: list[str] = field(default_factory=list)
@@ -57,7 +60,11 @@ class History:
 
     def open_calendar(self) -> GoogleCalendarFake:
         """Open an empty calendar."""
-        return GoogleCalendarFake(conditional_write=self.conditional)
+        return (
+            SimulatedGoogle()
+            if self.kind == "google"
+            else GoogleCalendarFake(conditional_write=self.kind == "conditional")
+        )
 
     def copy_content(self, other: History) -> None:
         """Give another history the calendar's content."""
@@ -79,7 +86,7 @@ class History:
 
     def copy(self) -> Self:
         """The same up to here, to go on in another way."""
-        copy = type(self)(self.act, self.conditional)
+        copy = type(self)(self.act, self.kind)
         copy.calls, copy.foreign = self.calls, self.foreign
         self.copy_content(copy)
         copy.world.calendar.calls = list(self.world.calendar.calls)
@@ -176,11 +183,11 @@ async def all_troubles(prepared: History, faults: Collection[str]) -> list[Troub
     return [*at_calls, *at_commits]
 
 
-@pytest.mark.parametrize("conditional", [False, True])
+@pytest.mark.parametrize("kind", ["plain", "conditional", "google"])
 @pytest.mark.parametrize("act", ["submit", "undo", "redo", "redo all"])
-async def test_every_single_fault(act: Act, *, conditional: bool) -> None:
+async def test_every_single_fault(act: Act, kind: Kind) -> None:
     """P1-P6, P11, P18, P19: seven kinds of fault at each call, and a death on each side of each commit."""
-    prepared = await History(act, conditional).prepare()
+    prepared = await History(act, kind).prepare()
     troubles = await all_troubles(prepared, CALL_FAULTS)
     for trouble in troubles:
         with told(act, trouble):
@@ -194,7 +201,8 @@ async def test_every_pair_of_faults(act: Act) -> None:
     """P1-P6, P11, P18, P19: two faults of one process or of two that follow one another; every other history has
     conditional writes. Lost answers and deaths, at each call and each commit; all kinds of fault with the profile
     ``long``."""
-    both = [await History(act, conditional).prepare() for conditional in (False, True)]
+    kinds: tuple[Kind, Kind] = ("plain", "conditional")
+    both = [await History(act, kind).prepare() for kind in kinds]
     faults = CALL_FAULTS if settings().max_examples > settings.get_profile("suite").max_examples else DEADLY
     troubles = await all_troubles(both[0], faults)
     # Positions of calls count on over all processes, so the order of two faults at calls says nothing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +16,7 @@ from fateforger.adapters.calendar.connection import (
     McpSession,
     read_endpoint,
 )
-from fateforger.adapters.calendar.directory import CalendarEntry, choose_read, list_calendars
+from fateforger.adapters.calendar.directory import list_calendars
 from fateforger.adapters.calendar.refusals import Refusal, Write
 from fateforger.adapters.calendar.tools import CalendarTools, Refused, read_window
 from fateforger.adapters.calendar.wire import (
@@ -25,16 +25,16 @@ from fateforger.adapters.calendar.wire import (
     EventAnswer,
     EventsAnswer,
     Target,
-    Unreadable,
     build_create_arguments,
     build_delete_arguments,
     build_get_arguments,
     build_list_arguments,
     build_update_arguments,
-    read_event,
-    resolve_start,
 )
+from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable
 from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event_json import Unreadable, read_event, resolve_start
+from fateforger.calendar.ownership import refuse_write
 from fateforger.calendar.ports import (
     CalendarTraits,
     Done,
@@ -46,10 +46,8 @@ from fateforger.calendar.ports import (
     Unknown,
     Window,
 )
-from fateforger.errors import BadInput, CalendarError, CalendarUnreachable
+from fateforger.errors import BadInput, CalendarError
 from fateforger.planning.timing import zone
-from fateforger.text import gettext as _
-from fateforger.text import quote_title
 from fateforger.values import replace
 
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
@@ -193,7 +191,7 @@ class McpCalendar:
                     return found.outcome(kind)
                 if found is None or found.gone:
                     return Gone()
-                if (refused := _check_refusal(found, expect)) is not None:
+                if (refused := refuse_write(found, expect)) is not None:
                     return refused
                 outcome = await write(found, self._get_etag(found), reserved)
             unsure = isinstance(outcome, Gone) and found is seen
@@ -261,18 +259,6 @@ def _to_owned_id(event_id: str) -> OwnedId:
     return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
 
 
-def _is_ours(image: EventImage) -> bool:
-    own_kind = image.series_id is None and image.event_type == "default" and image.organized_by_me
-    return own_kind and image.marker is not None
-
-
-def _check_refusal(found: EventImage, expect: str | None) -> Outcome | None:
-    """Return the reason an event may not be written to; ``None`` if it may."""
-    if not _is_ours(found):
-        return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
-    return Stale() if expect is not None and found.version != expect else None
-
-
 def _add_missing_end(changes: Mapping[str, Any], image: EventImage) -> dict[str, Any] | Rejected:
     """Add the unchanged end, since the server requires start and end together."""
     whole = dict(changes)
@@ -328,41 +314,8 @@ class SeveralCalendars(McpCalendar):
         try:
             events = await self.for_calendar(other.id).window(start, end)
         except CalendarError as error:
-            raise _name_calendar(error, other) from error
+            raise name_unreadable(error, other) from error
         return Window((event.elsewhere(other.id, other.summary) for event in events), events.left_out)
-
-
-def drop_copies(own: Iterable[EventImage], others: Iterable[EventImage]) -> list[EventImage]:
-    """Return the events of other calendars that are not copies of an earlier one.
-
-    The same meeting has the same ``iCalUID`` and the same time. A copy that takes up time is kept even if an earlier
-    one was declined.
-    """
-    kept: list[EventImage] = []
-    known: dict[tuple[object, ...], bool] = {}
-    for event in own:
-        known[_meeting_key(event)] = event.busy or known.get(_meeting_key(event), False)
-    for event in others:
-        meeting = _meeting_key(event)
-        if meeting not in known or (event.busy and not known[meeting]):
-            kept.append(event)
-            known[meeting] = event.busy
-    return kept
-
-
-def _meeting_key(event: EventImage) -> tuple[object, ...]:
-    return event.raw.get("iCalUID") or event.id, event.start, event.end
-
-
-def _name_calendar(error: CalendarError, other: CalendarEntry) -> CalendarError:
-    said = _(
-        "I cannot read your calendar {name}, so I do not know your whole day. {why}",
-        name=quote_title(other.summary),
-        why=error.message,
-    )
-    if isinstance(error, CalendarUnreachable):
-        return CalendarUnreachable(said, where=error.where, retry_after=error.retry_after, reason=error.reason)
-    return type(error)(said, where=error.where)
 
 
 def open_mcp_calendar(

@@ -36,17 +36,9 @@ from fateforger.adapters.calendar.refusals import (
     to_error,
     to_outcome,
 )
-from fateforger.adapters.calendar.wire import (
-    AccountsAnswer,
-    EventsAnswer,
-    Target,
-    Unreadable,
-    build_list_arguments,
-    read_answer,
-    read_event,
-    resolve_start,
-)
+from fateforger.adapters.calendar.wire import AccountsAnswer, EventsAnswer, Target, build_list_arguments, read_answer
 from fateforger.calendar.event import EventImage
+from fateforger.calendar.event_json import Unreadable, order_window, read_event
 from fateforger.calendar.ports import Limited, Outcome, Unknown, Window
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
 from fateforger.text import gettext as _
@@ -259,15 +251,8 @@ async def read_window(tools: CalendarTools, target: Target, start: datetime, end
     if end <= start:
         return Window()
     left_out: set[str] = set()
-    found = {event.id: event for event in await _read_span(tools, target, start, end, left_out)}
-
-    def inside(event: EventImage) -> bool:
-        begins, ends = (resolve_start(moment, target.time_zone) for moment in (event.start, event.end))
-        # The calendar's own zone places all-day events, so the server's selection is used for those.
-        return not event.gone and (not event.is_timed or (begins < end and ends > start))
-
-    shown = sorted(filter(inside, found.values()), key=lambda e: (resolve_start(e.start, target.time_zone), e.id))
-    return Window(shown, left_out)
+    events = await _read_span(tools, target, start, end, left_out)
+    return Window(order_window(events, start, end, target.time_zone), left_out)
 
 
 async def _read_span(

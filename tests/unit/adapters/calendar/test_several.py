@@ -19,7 +19,7 @@ from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.adapters.calendar.calendars import LIST_KEPT_SECONDS, SeveralCalendars, open_mcp_calendar
-from fateforger.adapters.calendar.directory import CalendarEntry, choose_read, find_calendar
+from fateforger.calendar.directory import CalendarEntry, choose_read, find_calendar
 from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.calendar.model import Ledger, Snapshot
 from fateforger.calendar.ownership import sort_sides

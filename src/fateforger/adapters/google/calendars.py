@@ -1,0 +1,391 @@
+"""The calendar port over Google's interface: one calendar to write to, and others that are read along."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import ValidationError
+
+from fateforger.adapters.google.client import PAGE_SIZE, GoogleClient, Json, build_path
+from fateforger.adapters.google.refusals import Kind, Refusal, Write
+from fateforger.calendar.directory import (
+    CalendarEntry,
+    WireCalendar,
+    choose_read,
+    drop_copies,
+    name_unreadable,
+    sort_entries,
+)
+from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event_json import (
+    Unreadable,
+    build_extras,
+    format_time,
+    order_window,
+    read_event,
+    resolve_start,
+)
+from fateforger.calendar.ownership import refuse_write
+from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Stale, Unknown, Window
+from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound
+from fateforger.text import gettext as _
+from fateforger.values import replace
+
+WRITE_SECONDS = 14.0
+"""Seconds for one write of the port, including the reads before it. Shorter than what must be left of the lease when a
+write starts (``access.Limits``), so that no write outlives its lease."""
+LIST_KEPT_SECONDS = 600.0
+"""Seconds for which the list of calendars is kept."""
+MOST_KNOWN = 500
+"""Events of ours whose last version is remembered, to save a read before a deletion."""
+_LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
+_NAMES = {"summary": "summary", "description": "description", "color_id": "colorId"}
+GuardedWrite = Callable[[EventImage], Awaitable[Outcome]]
+
+
+class GoogleCalendar:
+    """One calendar of a Google account, and those that are read along with it.
+
+    Every update and deletion carries the etag of the event as it was read, so it changes nothing if the event changed
+    since. An event without our marker, a series, an occurrence and another person's invitation are refused. An update
+    takes what the caller saw in place of a read, a deletion the version that this calendar itself returned last; both
+    are safe, since the etag would not fit if it were otherwise now.
+
+    Events of other calendars can never be mistaken for ours (see :meth:`EventImage.elsewhere`). If one of those
+    calendars cannot be read there is no answer at all, since its time would seem to be free.
+    """
+
+    def __init__(
+        self,
+        client: GoogleClient,
+        calendar_id: str,
+        *,
+        time_zone: str,
+        key: str,
+        also_read: str = "",
+        write_seconds: float = WRITE_SECONDS,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Use ``key`` in the journal; it has to name the account, too, since every account has a ``primary``.
+
+        ``also_read`` is as in :func:`~fateforger.calendar.directory.choose_read`. ``time_zone`` is the person's.
+        """
+        self.client = client
+        self.calendar_id = calendar_id
+        self.time_zone = time_zone
+        self._key = key
+        self._also_read = also_read
+        self._write_seconds = write_seconds
+        self._now = now
+        self._others: tuple[float, tuple[CalendarEntry, ...]] | None = None
+        self._known: OrderedDict[str, EventImage] = OrderedDict()
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def traits(self) -> CalendarTraits:
+        return CalendarTraits(conditional_write=True, can_clear_color=True, compares_on_delete=True)
+
+    async def aclose(self) -> None:
+        await self.client.aclose()
+
+    # --- reads ---
+
+    async def window(self, start: datetime, end: datetime) -> Window:
+        return await self.merge_windows(lambda calendar_id: self.read_calendar(calendar_id, start, end))
+
+    async def merge_windows(self, read: Callable[[str], Awaitable[list[EventImage]]]) -> Window:
+        """Return the events of this calendar and of those read along, each calendar by ``read``, without copies."""
+        others = await self._list_others()
+
+        async def read_other(other: CalendarEntry) -> list[EventImage]:
+            try:
+                return [event.elsewhere(other.id, other.summary) for event in await read(other.id)]
+            except CalendarError as error:
+                raise name_unreadable(error, other) from error
+
+        own, *rest = await asyncio.gather(read(self.calendar_id), *map(read_other, others))
+        self._remember(*own)
+        events = [*own, *drop_copies(own, (event for events in rest for event in events))]
+        return Window(sorted(events, key=lambda event: (resolve_start(event.start, self.time_zone), event.id)))
+
+    async def read_calendar(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
+        """Return the events of one calendar. Raises :class:`~fateforger.errors.CalendarError`."""
+        start, end = start.astimezone(UTC), end.astimezone(UTC)
+        if end <= start:
+            return []
+        query: dict[str, str | int] = {
+            "timeMin": format_time(start),
+            "timeMax": format_time(end + timedelta(seconds=1)),  # Google ignores fractions
+            "singleEvents": "true",
+            "maxResults": PAGE_SIZE,
+        }
+        events = [
+            event
+            async for page in self.client.read_pages(build_path("calendars", calendar_id, "events"), query)
+            for event in read_page(page)
+        ]
+        return order_window(events, start, end, self.time_zone)
+
+    async def get(self, event_id: str) -> EventImage | None:
+        found = await self._find(event_id)
+        if isinstance(found, Refusal):
+            raise found.to_error()
+        return found
+
+    async def list_calendars(self) -> tuple[CalendarEntry, ...]:
+        """Return all calendars of the account. Raises :class:`~fateforger.errors.CalendarError`."""
+        return await list_calendars(self.client)
+
+    async def _list_others(self) -> tuple[CalendarEntry, ...]:
+        if not self._also_read.strip():
+            return ()
+        if self._others is None or self._now() - self._others[0] > LIST_KEPT_SECONDS:
+            entries = await self.list_calendars()
+            self._others = (self._now(), choose_read(entries, self._also_read, written=self.calendar_id))
+        return self._others[1]
+
+    async def _find(self, event_id: str) -> EventImage | Refusal | None:
+        answer = await self.client.read(self._get_path(event_id))
+        if isinstance(answer, Refusal):
+            return await self._check_absence() if answer.kind in {Kind.NOT_FOUND, Kind.DELETED} else answer
+        found = _read_answer(answer, event_id)
+        if isinstance(found, EventImage):
+            self._remember(found)
+        return found
+
+    async def _check_absence(self) -> Refusal | None:
+        """Return ``None`` if only the event is absent: an unknown calendar gives the same 404."""
+        query: dict[str, str | int] = {
+            "timeMin": format_time(_LONG_AGO),
+            "timeMax": format_time(_LONG_AGO + timedelta(1)),
+            "maxResults": 1,
+        }
+        answer = await self.client.read(build_path("calendars", self.calendar_id, "events"), query)
+        if not isinstance(answer, Refusal):
+            return None
+        return replace(answer, kind=Kind.NO_CALENDAR) if answer.kind is Kind.NOT_FOUND else answer
+
+    # --- writes ---
+
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        owned = _to_owned_id(event_id)
+
+        async def insert(wanted: EventExtras) -> Outcome:
+            body = build_event(owned, fields, marker, wanted, self.time_zone)
+            query = {"sendUpdates": "none", "supportsAttachments": "true"}
+            path = build_path("calendars", self.calendar_id, "events")
+            return self._judge(await self.client.write("POST", path, query=query, body=body), "create", owned)
+
+        async def write() -> Outcome:
+            outcome = await insert(extras)
+            # A guest or an attachment that Google refuses must not prevent the event itself.
+            return await insert(PLAIN) if isinstance(outcome, Rejected) and extras != PLAIN else outcome
+
+        return await self._in_time(write())
+
+    async def update(
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
+    ) -> Outcome:
+        if seen is not None and seen.id != event_id:
+            raise ValueError(f"event {seen.id} was seen, not {event_id}")
+        if unmanaged := changes.keys() - set(MANAGED):
+            raise TypeError(f"not managed fields: {', '.join(sorted(unmanaged))}")
+        owned, body = _to_owned_id(event_id), build_changes(changes, marker, self.time_zone)
+
+        async def write(image: EventImage) -> Outcome:
+            answer = await self.client.write(
+                "PATCH", self._get_path(owned), query={"sendUpdates": "none"}, body=body, if_match=image.version
+            )
+            return self._judge(answer, "update", owned)
+
+        vouching = seen if seen is not None and _has_etag(seen) else None
+        return await self._in_time(self._write_guarded("update", owned, expect, write, vouching))
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        owned = _to_owned_id(event_id)
+
+        async def write(image: EventImage) -> Outcome:
+            answer = await self.client.write(
+                "DELETE", self._get_path(owned), query={"sendUpdates": "none"}, if_match=image.version
+            )
+            return answer.to_outcome("delete") if isinstance(answer, Refusal) else Done(None)
+
+        known = self._known.get(owned)
+        vouching = known if known is not None and expect == known.version else None
+        return await self._in_time(self._write_guarded("delete", owned, expect, write, vouching))
+
+    async def _in_time(self, write: Awaitable[Outcome]) -> Outcome:
+        try:
+            async with asyncio.timeout(self._write_seconds):
+                return await write
+        except TimeoutError:
+            return Unknown(f"no answer within {self._write_seconds:g} s")
+
+    async def _write_guarded(
+        self, kind: Write, event_id: OwnedId, expect: str | None, write: GuardedWrite, vouched: EventImage | None
+    ) -> Outcome:
+        """Write over the event as it was read, if it is ours.
+
+        Without ``expect``, a write that finds the event changed is tried once more. ``vouched`` saves the first read;
+        only a real read can establish that an event is gone.
+        """
+        outcome: Outcome = Gone()
+        for look in range(2 if vouched is None else 3):
+            found = vouched if vouched is not None and look == 0 else await self._find(event_id)
+            if isinstance(found, Refusal):
+                return found.to_outcome(kind)
+            if found is None or found.gone:
+                return Gone()
+            if (refused := refuse_write(found, expect)) is not None:
+                return refused
+            outcome = await write(found)
+            unsure = isinstance(outcome, Gone) and found is vouched
+            if not unsure and (expect is not None or not isinstance(outcome, Stale)):
+                return outcome
+        return outcome
+
+    def _judge(self, answer: Json | Refusal, kind: Write, event_id: OwnedId) -> Outcome:
+        if isinstance(answer, Refusal):
+            return answer.to_outcome(kind)
+        image = _read_answer(answer, event_id)
+        if isinstance(image, Refusal):
+            return Unknown(image.words)
+        self._remember(image)
+        return Gone() if image.gone else Done(image)
+
+    def _get_path(self, event_id: str) -> str:
+        return build_path("calendars", self.calendar_id, "events", event_id)
+
+    def _remember(self, *events: EventImage) -> None:
+        for event in events:
+            if event.has_owned_id and _has_etag(event):
+                self._known[event.id] = event
+                self._known.move_to_end(event.id)
+        while len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
+
+
+def _to_owned_id(event_id: str) -> OwnedId:
+    """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
+    return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
+
+
+def _has_etag(event: EventImage) -> bool:
+    return not event.gone and event.version is not None and event.raw.get("etag") == event.version
+
+
+def read_page(page: Json | Refusal) -> list[EventImage]:
+    """Read a page of a list of events. Raises :class:`~fateforger.errors.CalendarError`."""
+    if isinstance(page, Refusal):
+        raise page.to_error()
+    try:
+        return [read_event(shown) for shown in page.get("items", ())]
+    except (Unreadable, TypeError) as problem:
+        raise CalendarIncomplete(_("I do not understand Google's answer: {problem}.", problem=problem)) from None
+
+
+def _read_answer(answer: Json, event_id: str) -> EventImage | Refusal:
+    try:
+        image = read_event(answer)
+    except Unreadable as problem:
+        return Refusal(Kind.UNCLEAR, _("I do not understand Google's answer: {problem}.", problem=problem))
+    if image.id != event_id:
+        return Refusal(Kind.UNCLEAR, f"an answer about event {image.id}")
+    return image
+
+
+def build_event(
+    event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras, time_zone: str
+) -> dict[str, Any]:
+    """Return a new event. What has its usual value is left out, as Google leaves it out."""
+    given = build_extras(extras)
+    given.pop("otherProperties", None)
+    shared = {"shared": dict(extras.shared_properties)} if extras.shared_properties else {}
+    return {
+        "id": event_id,
+        "summary": fields.summary,
+        "start": _build_time(fields.start, time_zone),
+        "end": _build_time(fields.end, time_zone),
+        **({"description": fields.description} if fields.description else {}),
+        **({} if fields.color_id is None else {"colorId": fields.color_id}),
+        **({"status": "tentative"} if extras.tentative else {}),
+        **given,
+        "extendedProperties": {"private": {**extras.properties, **marker.properties()}, **shared},
+    }
+
+
+def build_changes(changes: Mapping[str, Any], marker: Marker, time_zone: str) -> dict[str, Any]:
+    """Return what a PATCH sends: what it does not name stays, and a colour of ``None`` is removed."""
+    times = {name: _build_time(changes[name], time_zone) for name in ("start", "end") if name in changes}
+    return {
+        **{_NAMES[name]: value for name, value in changes.items() if name in _NAMES},
+        **times,
+        "extendedProperties": {"private": marker.properties()},
+    }
+
+
+def _build_time(moment: datetime, time_zone: str) -> dict[str, str]:
+    return {"dateTime": format_time(moment), "timeZone": time_zone}
+
+
+# --- the account ---
+
+
+@dataclass(frozen=True, slots=True)
+class AccountReport:
+    """An account that answers: its address, its calendars, and the seconds that it took."""
+
+    account: str
+    calendars: tuple[CalendarEntry, ...]
+    seconds: float
+
+
+async def list_calendars(client: GoogleClient) -> tuple[CalendarEntry, ...]:
+    """Return all calendars of an account, the primary one first. Raises :class:`~fateforger.errors.CalendarError`.
+
+    This program asks only for the right to change events on a person's own calendars, so another one counts as a
+    calendar to read, even if the person may change it.
+    """
+    found: list[WireCalendar] = []
+    async for page in client.read_pages(build_path("users", "me", "calendarList"), {"maxResults": 250}):
+        if isinstance(page, Refusal):
+            raise page.to_error()
+        try:
+            found += map(WireCalendar.model_validate, page.get("items", ()))
+        except (ValidationError, TypeError):
+            raise CalendarIncomplete(_("I do not understand Google's list of your calendars.")) from None
+    read_only = {"writer": "reader"}
+    return tuple(replace(e, access_role=read_only.get(e.access_role, e.access_role)) for e in sort_entries(found))
+
+
+async def try_account(client: GoogleClient, *, now: Callable[[], float] = time.monotonic) -> AccountReport:
+    """Check that an account can be used: its calendars can be listed, and the events of the primary one can be read.
+
+    Raises :class:`~fateforger.errors.CalendarError`.
+    """
+    begun = now()
+    calendars = await list_calendars(client)
+    primary = next((entry for entry in calendars if entry.primary), None)
+    if primary is None:
+        raise CalendarNotFound(_("This Google account has no calendar of its own."))
+    answer = await client.read(build_path("calendars", primary.id, "events"), {"maxResults": 1})
+    if isinstance(answer, Refusal):
+        raise answer.to_error()
+    return AccountReport(primary.id, calendars, now() - begun)

@@ -1,0 +1,160 @@
+"""Requests to Google's Calendar API: a token for each, one repetition of reads, and refusals as values."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from fateforger.adapters.google.refusals import Kind, Refusal, classify
+from fateforger.adapters.oauth import TokenSource
+from fateforger.errors import ConnectionFailed, ConnectionUnreachable
+from fateforger.ports.clock import Clock
+from fateforger.text import gettext as _
+
+API_URL = "https://www.googleapis.com/calendar/v3"
+CALL_SECONDS = 8.0
+"""Seconds for one request."""
+CALLS_AT_ONCE = 4
+"""Concurrent requests per account; Google limits bursts of writes to one calendar."""
+PAGE_SIZE = 2500
+"""The most events that Google puts on a page."""
+_UNAUTHORIZED = 401
+Json = Mapping[str, Any]
+
+
+class GoogleClient:
+    """The interface for one account.
+
+    A request whose token is refused is sent once more with another token. A read that fails on its way is repeated
+    once; a write never is, since it may have taken effect.
+    """
+
+    def __init__(
+        self,
+        tokens: TokenSource,
+        clock: Clock,
+        *,
+        url: str = API_URL,
+        call_seconds: float = CALL_SECONDS,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._tokens = tokens
+        self._clock = clock
+        self._url = url.rstrip("/")
+        self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
+        logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
+        self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def read(self, path: str, query: Mapping[str, str | int] | None = None) -> Json | Refusal:
+        """Send a GET."""
+        answer = await self._send("GET", path, query=query)
+        if isinstance(answer, Refusal) and answer.kind is Kind.TROUBLE:
+            answer = await self._send("GET", path, query=query)
+        return answer
+
+    async def read_pages(self, path: str, query: Mapping[str, str | int]) -> AsyncIterator[Json | Refusal]:
+        """Yield all pages of a list. A refusal is the last one."""
+        token: str | None = None
+        while True:
+            page = await self.read(path, query if token is None else {**query, "pageToken": token})
+            yield page
+            token = None if isinstance(page, Refusal) else page.get("nextPageToken")
+            if token is None:
+                return
+
+    async def write(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int] | None = None,
+        body: Json | None = None,
+        if_match: str | None = None,
+    ) -> Json | Refusal:
+        """Send a request that changes something; with ``if_match``, only if the event has that etag."""
+        return await self._send(method, path, query=query, body=body, if_match=if_match)
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int] | None = None,
+        body: Json | None = None,
+        if_match: str | None = None,
+    ) -> Json | Refusal:
+        headers = {} if if_match is None else {"If-Match": if_match}
+        refusal = Refusal(Kind.UNCLEAR, "")
+        for _attempt in range(2):
+            try:
+                token = await self._tokens.get_token()
+                async with self._turn:
+                    response = await self._http.request(
+                        method,
+                        f"{self._url}{path}",
+                        params=query,
+                        json=body,
+                        headers={**headers, "Authorization": f"Bearer {token}"},
+                    )
+            except ConnectionFailed as error:
+                kind = Kind.TROUBLE if isinstance(error, ConnectionUnreachable) else Kind.LOGIN
+                return Refusal(kind, error.message, whole=True)
+            except httpx.TimeoutException:
+                return Refusal(Kind.TROUBLE, _("it gave no answer in time"))
+            except httpx.HTTPError as error:
+                return Refusal(Kind.TROUBLE, type(error).__name__)
+            if response.is_success:
+                return _read_json(response)
+            refusal = self._read_refusal(response)
+            if response.status_code != _UNAUTHORIZED:
+                return refusal
+            self._tokens.report_refused(token)
+        return refusal
+
+    def _read_refusal(self, response: httpx.Response) -> Refusal:
+        try:
+            error = response.json()["error"]
+            errors = error.get("errors") or [{}]
+            message, reason = str(error.get("message", "")), str(errors[0].get("reason", ""))
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError):  # a gateway's page, for example
+            message, reason = "", ""
+        kind = classify(response.status_code, reason)
+        words = message or _("status {status}", status=response.status_code)
+        return Refusal(kind, words, self._read_wait(response))
+
+    def _read_wait(self, response: httpx.Response) -> float | None:
+        """Return the seconds that ``Retry-After`` asks for, given as a number or as a date."""
+        said = response.headers.get("retry-after", "")
+        try:
+            return max(0.0, float(said))
+        except ValueError:
+            pass
+        try:
+            return max(0.0, (parsedate_to_datetime(said) - self._clock.now()).total_seconds())
+        except ValueError:
+            return None
+
+
+def _read_json(response: httpx.Response) -> Json | Refusal:
+    try:
+        content = json.loads(response.content or b"{}")
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        return Refusal(Kind.UNCLEAR, _("its answer cannot be read"))
+    return content
+
+
+def build_path(*parts: str) -> str:
+    """Return a path of parts that may hold any character."""
+    return "".join(f"/{quote(part, safe='')}" for part in parts)

@@ -1,0 +1,290 @@
+"""A person's account at another service, by OAuth 2: their consent, the tokens, and the renewal of the tokens.
+
+The web flow has two halves. :meth:`OAuthApp.begin` returns the address to send the person to, and what to keep until
+they come back; :meth:`OAuthApp.exchange` turns the code they come back with into tokens. From then on an adapter asks a
+:class:`TokenSource` for a token, and tells it when the service refused one.
+
+No token, code or secret appears in a message, a ``repr`` or a log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+import httpx2
+from authlib.common.security import generate_token  # type: ignore[import-untyped]  # it ships no types
+from authlib.integrations.base_client import OAuthError  # type: ignore[import-untyped]  # it ships no types
+from authlib.integrations.httpx_client import AsyncOAuth2Client  # type: ignore[import-untyped]  # it ships no types
+
+from fateforger.errors import ConnectionMisconfigured, ConnectionRevoked, ConnectionUnreachable
+from fateforger.ports.clock import Clock
+from fateforger.text import gettext as _
+from fateforger.values import replace
+
+CALL_SECONDS = 10.0
+"""Seconds for one request to the service that gives tokens."""
+LEEWAY = timedelta(seconds=60)
+"""A token is renewed this long before it expires, so that it does not expire on its way."""
+_GRANT_ENDED = frozenset({"invalid_grant", "interaction_required", "consent_required", "login_required"})
+_PASSING = frozenset({"temporarily_unavailable", "server_error", "slow_down", "rate_limit_exceeded"})
+_SERVER_FAILED, _TOO_MANY = 500, 429
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthProvider:
+    """A service and the access that this program asks of it.
+
+    ``name`` is the service as people know it. ``consent_parameters`` are added to the address of the consent page;
+    ``revoke_url`` is empty if the service has no such address.
+    """
+
+    name: str
+    authorize_url: str
+    token_url: str
+    scopes: tuple[str, ...]
+    revoke_url: str = ""
+    consent_parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthClient:
+    """This program as it is registered at the service, and the address that people come back to."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+    redirect_uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """A consent that was asked for: the page for the person, and what has to be kept until they come back.
+
+    ``state`` proves that an answer belongs to this request; whoever comes back with another one is turned away.
+    ``verifier`` is needed for the exchange, and must not reach the browser.
+    """
+
+    url: str
+    state: str = field(repr=False)
+    verifier: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a service gave for an account. ``scopes`` are those that the person granted, perhaps not all."""
+
+    access_token: str = field(repr=False)
+    expires_at: datetime
+    refresh_token: str = field(default="", repr=False)
+    scopes: tuple[str, ...] = ()
+
+    def is_valid(self, now: datetime) -> bool:
+        """Check whether the access token can be used for a while longer."""
+        return now < self.expires_at - LEEWAY
+
+    def find_missing(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """Return the scopes that were asked for and not granted: people may leave some out."""
+        return tuple(scope for scope in wanted if scope not in self.scopes)
+
+
+class OAuthApp:
+    """This program at one service: asks for consent, and gets, renews and revokes tokens.
+
+    Its methods raise :class:`~fateforger.errors.ConnectionRevoked` when the person has to connect again,
+    ``ConnectionUnreachable`` when another try may help, and ``ConnectionMisconfigured`` when only the
+    operator can help.
+    """
+
+    def __init__(self, provider: OAuthProvider, client: OAuthClient, clock: Clock) -> None:
+        self.provider = provider
+        self._client = client
+        self._clock = clock
+
+    def begin(self, *, account: str = "") -> Consent:
+        """Return a new request for consent, with PKCE; ``account`` is an address to suggest to the person."""
+        state, verifier = generate_token(32), generate_token(64)
+        hint = {"login_hint": account} if account else {}
+        url, _state = self._open(code_challenge_method="S256").create_authorization_url(
+            self.provider.authorize_url,
+            state=state,
+            code_verifier=verifier,
+            **self.provider.consent_parameters,
+            **hint,
+        )
+        return Consent(url, state, verifier)
+
+    async def exchange(self, code: str, verifier: str) -> Tokens:
+        """Return the tokens for the code that the person came back with. A code is good for one exchange."""
+        async with translate_errors(self.provider.name), self._open() as client:
+            token = await client.fetch_token(
+                self.provider.token_url, grant_type="authorization_code", code=code, code_verifier=verifier
+            )
+        return read_tokens(token, self.provider, self._clock.now())
+
+    async def refresh(self, tokens: Tokens) -> Tokens:
+        """Return new tokens. Services that rotate refresh tokens return another one, and the old one ends."""
+        if not tokens.refresh_token:
+            raise ConnectionRevoked(say_revoked(self.provider.name))
+        async with translate_errors(self.provider.name), self._open() as client:
+            token = await client.refresh_token(self.provider.token_url, refresh_token=tokens.refresh_token)
+        renewed = read_tokens(token, self.provider, self._clock.now())
+        return replace(
+            renewed,
+            refresh_token=renewed.refresh_token or tokens.refresh_token,
+            scopes=renewed.scopes if token.get("scope") else tokens.scopes,
+        )
+
+    async def revoke(self, tokens: Tokens) -> None:
+        """End the access at the service, if it offers that. Access that ended already is no error."""
+        if not self.provider.revoke_url:
+            return
+        token = tokens.refresh_token or tokens.access_token
+        async with translate_errors(self.provider.name), self._open() as client:
+            answer = await client.revoke_token(self.provider.revoke_url, token=token)
+            if answer.status_code == _TOO_MANY or answer.status_code >= _SERVER_FAILED:
+                answer.raise_for_status()
+
+    def _open(self, **options: str) -> Any:
+        return AsyncOAuth2Client(
+            self._client.client_id,
+            self._client.client_secret,
+            token_endpoint_auth_method="client_secret_post",  # noqa: S106  the name of a method
+            revocation_endpoint_auth_method="client_secret_post",
+            scope=" ".join(self.provider.scopes),
+            redirect_uri=self._client.redirect_uri,
+            timeout=CALL_SECONDS,
+            **options,
+        )
+
+
+def read_tokens(answer: Mapping[str, Any], provider: OAuthProvider, now: datetime) -> Tokens:
+    """Read the answer of a token address. Without a list of scopes, those that were asked for are granted."""
+    access, lifetime = answer.get("access_token"), answer.get("expires_in", 3600)
+    if not isinstance(access, str) or not access or not isinstance(lifetime, int | float | str):
+        raise ConnectionUnreachable(say_unreachable(provider.name, _("its answer holds no token")))
+    granted = answer.get("scope")
+    return Tokens(
+        access_token=access,
+        expires_at=now.astimezone(UTC) + timedelta(seconds=float(lifetime)),
+        refresh_token=str(answer.get("refresh_token") or ""),
+        scopes=tuple(granted.split()) if isinstance(granted, str) and granted else provider.scopes,
+    )
+
+
+@asynccontextmanager
+async def translate_errors(name: str) -> AsyncIterator[None]:
+    """Raise errors of Authlib and of the connection as ours. ``name`` is the service's."""
+    try:
+        yield
+    except OAuthError as error:
+        # The description may quote what was sent, so only the code is repeated. A gateway's error has no code.
+        if not isinstance(error.error, str):
+            raise ConnectionUnreachable(say_unreachable(name, _("its answer cannot be read"))) from None
+        if error.error in _GRANT_ENDED:
+            raise ConnectionRevoked(say_revoked(name)) from None
+        if error.error in _PASSING:
+            raise ConnectionUnreachable(say_unreachable(name, error.error)) from None
+        raise ConnectionMisconfigured(say_misconfigured(name, error.error)) from None
+    except httpx2.HTTPStatusError as error:
+        status = error.response.status_code
+        raise ConnectionUnreachable(say_unreachable(name, _("status {status}", status=status))) from None
+    except httpx2.TimeoutException:
+        raise ConnectionUnreachable(say_unreachable(name, _("it gave no answer in time"))) from None
+    except httpx2.HTTPError as error:
+        raise ConnectionUnreachable(say_unreachable(name, type(error).__name__)) from None
+    except ValueError:  # Authlib's error for an answer that is no JSON object
+        raise ConnectionUnreachable(say_unreachable(name, _("its answer cannot be read"))) from None
+
+
+def say_revoked(name: str) -> str:
+    return _("{service} has ended my access to your account. Please connect it again.", service=name)
+
+
+def say_unreachable(name: str, why: str) -> str:
+    return _("I cannot sign in at {service} just now ({reason}). Please try again later.", service=name, reason=why)
+
+
+def say_misconfigured(name: str, why: str) -> str:
+    return _(
+        "{service} does not accept this program ({reason}). Its operator has to check the client's id, secret and"
+        " addresses.",
+        service=name,
+        reason=why,
+    )
+
+
+class TokenSource(Protocol):
+    """Access tokens for one account."""
+
+    async def get_token(self) -> str:
+        """Return a token that is valid now. Raises :class:`~fateforger.errors.ConnectionFailed`."""
+        ...
+
+    def report_refused(self, token: str) -> None:
+        """Note that the service answered 401 to this token, so that it is not returned again."""
+        ...
+
+
+class TokenStore(Protocol):
+    """The tokens of one account as they are kept for good, shared by all processes. Raises ``StoreError``."""
+
+    async def load(self) -> Tokens:
+        """Return the newest tokens. Raises ``ConnectionRevoked`` if there are none any more."""
+        ...
+
+    async def save(self, tokens: Tokens) -> None: ...
+
+
+Renew = Callable[[str], Awaitable[Tokens]]
+"""Returns tokens other than the given access token, which was refused; an empty text if none was."""
+
+
+class RenewedTokens:
+    """A token source that renews its token shortly before it expires, and by one caller at a time."""
+
+    def __init__(self, renew: Renew, clock: Clock) -> None:
+        self._renew = renew
+        self._clock = clock
+        self._tokens: Tokens | None = None
+        self._refused = ""
+        self._lock = asyncio.Lock()
+
+    async def get_token(self) -> str:
+        async with self._lock:
+            if self._tokens is None or not self._is_usable(self._tokens):
+                self._tokens = await self._renew(self._refused)
+            return self._tokens.access_token
+
+    def report_refused(self, token: str) -> None:
+        self._refused = token
+
+    def _is_usable(self, tokens: Tokens) -> bool:
+        return tokens.access_token != self._refused and tokens.is_valid(self._clock.now())
+
+
+def open_token_source(app: OAuthApp, store: TokenStore, clock: Clock) -> TokenSource:
+    """Return the tokens of a person who gave consent.
+
+    Another process may have renewed them meanwhile, and where refresh tokens rotate only its refresh token is good. So
+    the store is read before a renewal, and once more when the service says that the access ended.
+    """
+
+    async def renew(refused: str) -> Tokens:
+        stored = await store.load()
+        if stored.access_token != refused and stored.is_valid(clock.now()):
+            return stored
+        try:
+            renewed = await app.refresh(stored)
+        except ConnectionRevoked:
+            newer = await store.load()
+            if newer.refresh_token == stored.refresh_token:
+                raise
+            return newer
+        await store.save(renewed)
+        return renewed
+
+    return RenewedTokens(renew, clock)

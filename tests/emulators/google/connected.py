@@ -1,0 +1,36 @@
+"""A person who connected their account to the program, as they do it in the browser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+from tests.emulators.google.emulator import GoogleEmulator
+
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.google.access import build_provider
+from fateforger.adapters.oauth import OAuthApp, OAuthClient, Tokens, TokenSource, open_token_source
+from fateforger.ports.clock import Clock
+
+
+@dataclass
+class KeptTokens:
+    """The tokens in a database."""
+
+    tokens: Tokens
+
+    async def load(self) -> Tokens:
+        return self.tokens
+
+    async def save(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+
+
+async def connect_person(google: GoogleEmulator, base: str, clock: Clock | None = None) -> TokenSource:
+    """Consent to all that is asked for, and give the tokens."""
+    known, account = google.accounts.client, google.accounts.people[0]
+    provider = build_provider(accounts_url=base, tokens_url=base)
+    app = OAuthApp(provider, OAuthClient(known.id, known.secret, known.redirects[0]), clock or SystemClock())
+    consent = app.begin()
+    code = parse_qs(urlsplit(google.accounts.consent(consent.url, account)).query)["code"][0]
+    return open_token_source(app, KeptTokens(await app.exchange(code, consent.verifier)), clock or SystemClock())

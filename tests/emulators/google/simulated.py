@@ -1,0 +1,155 @@
+"""The Google adapter with its whole way to Google, in a simulation: no sockets, and any fault at any request.
+
+It is armed and counted like the fake of the port, of which it is one: what is a call there is a request here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import unquote
+
+import httpx
+from tests.emulators.google.emulator import Fault as Refused
+from tests.emulators.google.emulator import GoogleEmulator
+from tests.emulators.google.wire import Ask, Reply
+from tests.fakes.google_calendar import (
+    Answer,
+    Fail,
+    Fault,
+    GoogleCalendarFake,
+    LandLate,
+    LoseAnswer,
+    Verb,
+    strike,
+)
+from tests.fakes.google_store import GoogleStore
+
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.google.calendars import GoogleCalendar
+from fateforger.adapters.google.client import GoogleClient
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.ports import CalendarTraits, Limited, Outcome, Rejected, Unauthorized
+from fateforger.errors import ConnectionRevoked
+
+_VERBS: dict[str, Verb] = {"POST": "create", "PATCH": "update", "DELETE": "delete"}
+
+
+class OneLogin:
+    """A login that is over once its token was refused, and good again for the next call."""
+
+    def __init__(self) -> None:
+        self._over = False
+
+    async def get_token(self) -> str:
+        if self._over:
+            self._over = False
+            raise ConnectionRevoked("Google has ended my access to your account.")
+        return "token"
+
+    def report_refused(self, token: str) -> None:
+        self._over = True
+
+
+class SimulatedGoogle(GoogleCalendarFake):
+    """The port, by :class:`GoogleCalendar` over an emulator of Google whose content is ``store``."""
+
+    def __init__(self, store: GoogleStore | None = None, *, key: str = "google/primary") -> None:
+        super().__init__(store, key=key, conditional_write=True)
+        self.emulator = GoogleEmulator(check_tokens=False)
+        client = GoogleClient(OneLogin(), SystemClock(), url="http://google/calendar/v3", transport=_Way(self))
+        self._adapter = GoogleCalendar(client, "primary", time_zone=self.store.time_zone, key=key)
+
+    @property
+    def traits(self) -> CalendarTraits:
+        return self._adapter.traits
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        return await self._adapter.window(start, end)
+
+    async def get(self, event_id: str) -> EventImage | None:
+        return await self._adapter.get(event_id)
+
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        return await self._adapter.create(event_id, fields, marker, extras)
+
+    async def update(
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
+    ) -> Outcome:
+        return await self._adapter.update(event_id, changes, marker, expect=expect, seen=seen)
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        return await self._adapter.delete(event_id, expect=expect)
+
+    async def travel(self, ask: Ask) -> Reply:
+        """Let a request meet its faults. Raises an error of httpx for one without an answer."""
+        self.emulator.calendars = {"primary": self.store}
+        verb, event_id = name_request(ask)
+        position, faults = await self._begin(verb, event_id, {"ask": ask})
+        reply: Reply | None = None
+        try:
+            for fault in faults:
+                strike(fault, "before")
+                if (refused := self._refuse(fault, verb, lambda: self.emulator.handle(ask))) is not None:
+                    reply = refused
+                    return refused
+            reply = self.emulator.handle(ask)
+            for fault in faults:
+                strike(fault, "after")
+                if isinstance(fault, LoseAnswer):
+                    raise httpx.ReadTimeout("too late")
+            return reply
+        finally:
+            applied = reply is not None and reply.status < 300 and verb in _VERBS.values()
+            self._end(position, applied=applied, result=reply)
+
+    def _refuse(self, fault: Fault, verb: Verb, effect: Callable[[], object]) -> Reply | None:
+        if isinstance(fault, Fail):
+            raise httpx.ConnectError("nobody listens")
+        if isinstance(fault, LandLate):
+            if verb in _VERBS.values():
+                self._late.append((len(self.calls) + fault.calls, effect))
+            raise httpx.ReadTimeout("too late")
+        return _to_refused(fault.outcome).reply() if isinstance(fault, Answer) else None
+
+
+class _Way(httpx.AsyncBaseTransport):
+    def __init__(self, calendar: SimulatedGoogle) -> None:
+        self._calendar = calendar
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        ask = Ask(request.method, request.url.path, dict(request.url.params), headers, await request.aread())
+        reply = await self._calendar.travel(ask)
+        return httpx.Response(reply.status, headers=dict(reply.headers), content=reply.body)
+
+
+def name_request(ask: Ask) -> tuple[Verb, str | None]:
+    """What a request is for the port, and its event."""
+    event_id = unquote(ask.path.partition("/events")[2].strip("/")) or None
+    if ask.method == "POST":
+        return "create", str(ask.json["id"])
+    if ask.method == "GET":
+        return ("window" if event_id is None else "get"), event_id
+    return _VERBS[ask.method], event_id
+
+
+def _to_refused(outcome: Outcome) -> Refused:
+    match outcome:
+        case Limited(retry_after=seconds):
+            return Refused(403, "Rate Limit Exceeded", "rateLimitExceeded", seconds)
+        case Unauthorized():
+            return Refused(401, "Invalid Credentials", "authError")
+        case Rejected(reason=reason):
+            return Refused(400, reason, "invalid")
+        case _:
+            return Refused()

@@ -1,0 +1,240 @@
+"""Consent, tokens and their renewal, against Google's half of OAuth."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+import pytest_asyncio
+from tests.emulators.google.emulator import Fault, GoogleEmulator
+from tests.fakes.serving import served
+
+from fateforger.adapters.oauth import OAuthApp, OAuthClient, OAuthProvider, Tokens, open_token_source
+from fateforger.errors import ConnectionFailed, ConnectionMisconfigured, ConnectionRevoked, ConnectionUnreachable
+from fateforger.values import replace
+
+pytestmark = pytest.mark.asyncio
+SCOPES = ("https://www.googleapis.com/auth/calendar.events", "https://www.googleapis.com/auth/calendar.readonly")
+OWNER = "owner@example.com"
+
+
+@dataclass
+class HandClock:
+    instant: datetime = datetime(2026, 3, 2, 11, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.instant
+
+
+@dataclass
+class Kept:
+    """The tokens in a database."""
+
+    tokens: Tokens
+    saved: list[Tokens] = field(default_factory=list)
+
+    async def load(self) -> Tokens:
+        return self.tokens
+
+    async def save(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self.saved.append(tokens)
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def google(clock: HandClock) -> GoogleEmulator:
+    return GoogleEmulator(now=clock.now)
+
+
+@pytest_asyncio.fixture
+async def app(google: GoogleEmulator, clock: HandClock) -> AsyncIterator[OAuthApp]:
+    async with served(google.app()) as base:
+        provider = OAuthProvider(
+            "Google",
+            f"{base}/o/oauth2/v2/auth",
+            f"{base}/token",
+            SCOPES,
+            f"{base}/revoke",
+            {"access_type": "offline", "prompt": "consent"},
+        )
+        yield OAuthApp(provider, client_of(google), clock)
+
+
+def client_of(google: GoogleEmulator) -> OAuthClient:
+    known = google.accounts.client
+    return OAuthClient(known.id, known.secret, known.redirects[0])
+
+
+async def connect(app: OAuthApp, google: GoogleEmulator, scopes: tuple[str, ...] | None = None) -> Tokens:
+    consent = app.begin()
+    back = parse_qs(urlsplit(google.accounts.consent(consent.url, OWNER, scopes=scopes)).query)
+    assert back["state"] == [consent.state]
+    return await app.exchange(back["code"][0], consent.verifier)
+
+
+async def test_a_person_connects(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+    tokens = await connect(app, google)
+    assert google.accounts.account_of(tokens.access_token, SCOPES) == OWNER
+    assert tokens.expires_at == clock.now() + timedelta(seconds=3599)
+    assert (tokens.refresh_token, tokens.scopes) == (google.accounts.grants[0].refresh_token, SCOPES)
+
+
+async def test_the_page_shows_the_accounts_and_what_is_asked_for(app: OAuthApp, google: GoogleEmulator) -> None:
+    google.accounts.people.append("second@example.com")
+    async with httpx.AsyncClient(trust_env=False) as browser:
+        page = await browser.get(app.begin(account="second@example.com").url)
+    assert page.status_code == 200
+    assert all(words in page.text for words in (OWNER, 'value="second@example.com" checked', *SCOPES))
+
+
+async def test_the_request_for_consent_is_bound_to_its_answer(app: OAuthApp) -> None:
+    """PKCE and state: other values each time, and the verifier is nowhere in the address."""
+    one, other = app.begin(), app.begin()
+    asked = parse_qs(urlsplit(one.url).query)
+    assert asked["code_challenge_method"] == ["S256"]
+    assert (asked["access_type"], asked["scope"]) == (["offline"], [" ".join(SCOPES)])
+    assert one.verifier not in one.url
+    assert len({one.state, other.state, one.verifier, other.verifier}) == 4
+
+
+async def test_a_stolen_code_is_worth_nothing(app: OAuthApp, google: GoogleEmulator) -> None:
+    consent = app.begin()
+    code = parse_qs(urlsplit(google.accounts.consent(consent.url, OWNER)).query)["code"][0]
+    with pytest.raises(ConnectionRevoked):
+        await app.exchange(code, app.begin().verifier)
+
+
+async def test_a_code_is_good_once(app: OAuthApp, google: GoogleEmulator) -> None:
+    consent = app.begin()
+    code = parse_qs(urlsplit(google.accounts.consent(consent.url, OWNER)).query)["code"][0]
+    await app.exchange(code, consent.verifier)
+    with pytest.raises(ConnectionRevoked):
+        await app.exchange(code, consent.verifier)
+
+
+async def test_a_person_who_leaves_a_scope_out_is_noticed(app: OAuthApp, google: GoogleEmulator) -> None:
+    tokens = await connect(app, google, SCOPES[:1])
+    assert tokens.find_missing(SCOPES) == SCOPES[1:]
+
+
+async def test_a_token_is_renewed_before_it_expires(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+    kept = Kept(await connect(app, google))
+    source = open_token_source(app, kept, clock)
+    first = await source.get_token()
+    assert (await source.get_token(), google.accounts.renewals) == (first, 0)
+    clock.instant += timedelta(seconds=3599 - 59)
+    second = await source.get_token()
+    assert google.accounts.account_of(second, SCOPES) == OWNER
+    assert (second != first, google.accounts.renewals, [t.access_token for t in kept.saved]) == (True, 1, [second])
+    assert (kept.tokens.refresh_token, kept.tokens.scopes) == (google.accounts.grants[0].refresh_token, SCOPES)
+
+
+async def test_many_callers_renew_once(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+    source = open_token_source(app, Kept(await connect(app, google)), clock)
+    clock.instant += timedelta(hours=2)
+    assert len(set(await asyncio.gather(*(source.get_token() for _ in range(8))))) == 1
+    assert google.accounts.renewals == 1
+
+
+async def test_a_refused_token_is_not_given_again(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+    source = open_token_source(app, Kept(await connect(app, google)), clock)
+    first = await source.get_token()
+    google.accounts.expire_access()
+    source.report_refused(first)
+    assert google.accounts.account_of(await source.get_token(), SCOPES) == OWNER
+
+
+async def test_a_rotated_refresh_token_is_kept(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+    google.accounts.rotating = True
+    kept = Kept(await connect(app, google))
+    source = open_token_source(app, kept, clock)
+    for _ in range(3):
+        clock.instant += timedelta(hours=2)
+        await source.get_token()
+    assert len({t.refresh_token for t in kept.saved}) == 3
+
+
+async def test_another_process_may_have_rotated_it(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+    """Between the look into the store and the renewal: what the other process saved is used."""
+    google.accounts.rotating = True
+    kept = Kept(await connect(app, google))
+    old = kept.tokens
+    clock.instant += timedelta(hours=2)
+    newer = await app.refresh(old)
+
+    class Behind(Kept):
+        async def load(self) -> Tokens:
+            found, self.tokens = self.tokens, newer
+            return found
+
+    assert await open_token_source(app, Behind(old), clock).get_token() == newer.access_token
+
+
+@pytest.mark.parametrize("how", ["withdrawn", "seven days", "revoked"])
+async def test_access_that_ended_has_a_name(app: OAuthApp, google: GoogleEmulator, clock: HandClock, how: str) -> None:
+    """The consent is withdrawn, or the consent screen is in "Testing" and a week has passed."""
+    google.accounts.testing = True
+    kept = Kept(await connect(app, google))
+    source = open_token_source(app, kept, clock)
+    clock.instant += timedelta(hours=2)
+    if how == "withdrawn":
+        google.accounts.withdraw(OWNER)
+    elif how == "revoked":
+        await app.revoke(kept.tokens)
+        await app.revoke(kept.tokens)  # once more is no error
+    else:
+        await source.get_token()
+        clock.instant += timedelta(days=7)
+    with pytest.raises(ConnectionRevoked, match="Google has ended my access to your account"):
+        await source.get_token()
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (Fault(503), ConnectionUnreachable),
+        (Fault(429, "Too many"), ConnectionUnreachable),
+        (Fault(0), ConnectionUnreachable),
+    ],
+    ids=["503", "429", "cut"],
+)
+async def test_a_service_in_trouble_ends_nothing(
+    app: OAuthApp, google: GoogleEmulator, clock: HandClock, fault: Fault, error: type[ConnectionFailed]
+) -> None:
+    """And the next try gets a token."""
+    source = open_token_source(app, Kept(await connect(app, google)), clock)
+    clock.instant += timedelta(hours=2)
+    google.inject(fault, path="/token")
+    with pytest.raises(error):
+        await source.get_token()
+    assert google.accounts.account_of(await source.get_token(), SCOPES) == OWNER
+
+
+async def test_a_wrong_secret_is_the_operators_matter(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
+    tokens = await connect(app, google)
+    wrong = OAuthApp(app.provider, replace(client_of(google), client_secret="wrong"), clock)
+    with pytest.raises(ConnectionMisconfigured, match="invalid_client"):
+        await wrong.refresh(tokens)
+
+
+async def test_nobody_listens(google: GoogleEmulator, clock: HandClock) -> None:
+    provider = OAuthProvider("Google", "http://127.0.0.1:9/a", "http://127.0.0.1:9/t", SCOPES)
+    with pytest.raises(ConnectionUnreachable):
+        await OAuthApp(provider, client_of(google), clock).exchange("code", "verifier")
+
+
+async def test_no_secret_is_shown(app: OAuthApp, google: GoogleEmulator) -> None:
+    consent, tokens = app.begin(), await connect(app, google)
+    shown = f"{tokens!r} {consent!r} {client_of(google)!r}"
+    hidden = (tokens.access_token, tokens.refresh_token, consent.verifier, google.accounts.client.secret)
+    assert not any(secret in shown for secret in hidden)
