@@ -54,14 +54,14 @@ class TestMicrosoftCalendarInTheBackground(OverOutlook):
         return open_over(emulator).in_background()
 
 
-Served = tuple[MicrosoftEmulator, str, httpx.AsyncClient]
+Served = tuple[MicrosoftEmulator, str, httpx.AsyncBaseTransport]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server() -> AsyncIterator[Served]:
     emulator = MicrosoftEmulator(at_once=4)
-    async with served(emulator.app()) as address, httpx.AsyncClient(trust_env=False) as http:
-        yield emulator, address, http
+    async with served(emulator.app()) as address, httpx.AsyncHTTPTransport() as transport:
+        yield emulator, address, transport
 
 
 class TestMicrosoftCalendarOverASocket(OverOutlook):
@@ -72,4 +72,4 @@ class TestMicrosoftCalendarOverASocket(OverOutlook):
 
     @pytest.fixture
     def calendar(self, emulator: MicrosoftEmulator, server: Served) -> Calendar:
-        return open_over(emulator, address=server[1], http=server[2])
+        return open_over(emulator, address=server[1], transport=server[2])

@@ -14,7 +14,7 @@ from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
 from fateforger.adapters.microsoft.client import GraphClient
 from fateforger.adapters.microsoft.wire import ID_PROPERTY
 from fateforger.calendar.event import OwnedId
-from fateforger.errors import CalendarAuthFailed
+from fateforger.errors import ConnectionRevoked
 
 BERLIN = "Europe/Berlin"
 
@@ -30,7 +30,7 @@ class Signed:
 
     async def get_token(self) -> str:
         if self.revoked:
-            raise CalendarAuthFailed("Microsoft has ended my access to your account. Please connect it again.")
+            raise ConnectionRevoked("Microsoft has ended my access to your account. Please connect it again.")
         self.token = self.token or self.emulator.sign_in.give_token(self.user)
         return self.token
 
@@ -43,15 +43,16 @@ def open_over(
     emulator: MicrosoftEmulator,
     *,
     address: str = "https://graph.microsoft.example",
-    http: httpx.AsyncClient | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
     tokens: Signed | None = None,
     key: str = "microsoft/ann",
     time_zone: str = BERLIN,
     **more: Any,
 ) -> MicrosoftCalendar:
-    """The adapter over the emulator: without a socket, unless there is a client for its address."""
-    http = http or httpx.AsyncClient(transport=emulator.transport())
-    client = GraphClient(tokens or Signed(emulator), address=f"{address}/v1.0", http=http)
+    """The adapter over the emulator: without a socket, unless there is another way to its address."""
+    client = GraphClient(
+        tokens or Signed(emulator), address=f"{address}/v1.0", transport=transport or emulator.transport()
+    )
     return MicrosoftCalendar(client, key=key, time_zone=time_zone, **more)
 
 

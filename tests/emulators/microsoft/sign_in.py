@@ -51,6 +51,7 @@ class SignIn:
         self.signed_in = "ann@contoso.example"
         self.decision = "grant"
         self.tenant = "contoso.example"
+        self.is_down = False
         self._now = now
         self._codes: dict[str, Grant] = {}
         self._refreshes: dict[str, Grant] = {}
@@ -63,6 +64,8 @@ class SignIn:
     def answer(self, asked: Asked) -> Answered:
         place = _PATH.fullmatch(asked.path)
         assert place is not None
+        if self.is_down:
+            return Answered(503, {"error": "temporarily_unavailable", "error_description": "AADSTS90033"})
         match asked.method, place["what"]:
             case "GET", "oauth2/v2.0/authorize":
                 return self._authorize(asked.query)
@@ -147,7 +150,9 @@ class SignIn:
                 return self._give(grant)
             case "client_credentials":
                 if tenant not in app.consented:
-                    return _error(400, "invalid_grant", "AADSTS65001: The administrator has not consented.")
+                    return _error(
+                        400, "unauthorized_client", "AADSTS700016: Application was not found in the directory."
+                    )
                 return self._give(Grant(form["client_id"], None, (APP_ROLE,)), refresh=False)
         return _error(400, "unsupported_grant_type", "AADSTS70003: The app requested an unsupported grant type.")
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 
-from fateforger.adapters.microsoft.provider import GRAPH
 from fateforger.adapters.microsoft.refusals import Refusal, Refused, read_refusal
-from fateforger.errors import WorldError
+from fateforger.adapters.oauth import TokenSource
+from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.text import gettext as _
 
+GRAPH_URL = "https://graph.microsoft.com/v1.0"
 CALL_SECONDS = 10.0
 """Seconds for one request."""
 CALLS_AT_ONCE = 4
@@ -25,18 +26,6 @@ _PREFERRED = ('IdType="ImmutableId"', 'outlook.timezone="UTC"', 'outlook.body-co
 Json = Mapping[str, Any]
 
 
-class TokenSource(Protocol):
-    """Access tokens for one account."""
-
-    async def get_token(self) -> str:
-        """Return a token that is valid now. Raises :class:`~fateforger.errors.WorldError`."""
-        ...
-
-    def report_refused(self, token: str) -> None:
-        """Note that Graph answered 401 to this token, so that it is not returned again."""
-        ...
-
-
 class GraphClient:
     """Graph as one program sees one mailbox: at most four requests at once, always with immutable ids.
 
@@ -47,13 +36,13 @@ class GraphClient:
         self,
         tokens: TokenSource,
         *,
-        address: str = GRAPH,
-        http: httpx.AsyncClient | None = None,
+        address: str = GRAPH_URL,
+        transport: httpx.AsyncBaseTransport | None = None,
         call_seconds: float = CALL_SECONDS,
     ) -> None:
         self.address = address.rstrip("/")
         self._tokens = tokens
-        self._http = http or httpx.AsyncClient(timeout=call_seconds)
+        self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
         self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
 
     async def request(
@@ -108,7 +97,7 @@ class GraphClient:
     ) -> httpx.Response:
         try:
             token = await self._tokens.get_token()
-        except WorldError as error:
+        except ConnectionFailed as error:
             raise NoToken(error) from error
         answer = await self._http.request(
             method, url, params=query, json=body, headers={**headers, "Authorization": f"Bearer {token}"}
@@ -121,9 +110,10 @@ class GraphClient:
 class NoToken(Exception):
     """There is no token to make a request with, so nothing was sent."""
 
-    def __init__(self, error: WorldError) -> None:
+    def __init__(self, error: ConnectionFailed) -> None:
         super().__init__(error.message)
-        self.refused = Refused(Refusal.LOGIN, error.message, sentence=error.message)
+        passing = isinstance(error, ConnectionUnreachable)
+        self.refused = Refused(Refusal.TROUBLE if passing else Refusal.LOGIN, error.message, sentence=error.message)
 
 
 def _read_answer(answer: httpx.Response) -> Json | Refused:

@@ -133,7 +133,7 @@ class Refused:
                 message = _(NO_ANSWER, reason=self.reason)
                 return CalendarUnreachable(message, retry_after=self.retry_after, reason=_(TOO_MANY))
             case Refusal.TROUBLE:
-                return CalendarUnreachable(_(NO_ANSWER, reason=self.reason))
+                return CalendarUnreachable(self.sentence or _(NO_ANSWER, reason=self.reason))
             case Refusal.EXISTS | Refusal.CHANGED | Refusal.EXPIRED | Refusal.INVALID | Refusal.UNREADABLE:
                 return CalendarIncomplete(_(STRANGE_ANSWER, reason=self.reason))
             case _:
