@@ -36,6 +36,7 @@ class OutlookStore(GoogleStore):
         super().__init__(time_zone)
         self.mailbox = mailbox
         self._images: dict[tuple[str, int, bool], EventImage] = {}
+        self._first: dict[str, str] = {}
 
     @property
     def events(self) -> dict[str, EventImage]:
@@ -51,9 +52,12 @@ class OutlookStore(GoogleStore):
         assert not value, "the mailbox holds the events"
 
     def show(self, item: Item, *, gone: bool = False) -> EventImage:
+        """The event by its id of the port. A second one with an id of ours is seen by its own, not taken for the first."""
         place = (item.id, item.change, gone)
         if place not in self._images:
             image = read_event(render(item, self.mailbox, _PREFER, _OURS))
+            if self._first.setdefault(image.id, item.id) != item.id:
+                image = image.model_copy(update={"id": item.id})
             self._images[place] = image.model_copy(update={"status": "cancelled"}) if gone else image
         return self._images[place]
 

@@ -18,7 +18,7 @@ from tests.soak.watched import Clock, LateCalendar, WatchedStore, transaction_of
 from fateforger.calendar.event import EventFields
 
 FAULTS = (
-    Fault("lost"), Fault("lost", after=True), Fault("lost", after=True), Fault("late"), Fault("late"),
+    Fault("lost"), Fault("lost", after=True), Fault("lost", after=True), Fault("late"), Fault("late", calls=2), Fault("late", calls=3),
     Fault(429, retry_after=2), Fault(503, retry_after=40), Fault(504, after=True), Fault(500), Fault(401),
     Fault(412, code="ErrorIrresolvableConflict"),
 )  # fmt: skip

@@ -39,12 +39,13 @@ class Lost(Exception):
 @dataclass(frozen=True)
 class Fault:
     """A status, a lost connection, or no answer in time; before the request takes effect, or ``after`` it did. ``late``
-    is no answer in time to a request that takes effect only later, before the next but one."""
+    is no answer in time to a request that takes effect only later, when ``calls`` more requests have arrived."""
 
     what: int | Literal["lost", "slow", "late"] = "lost"
     after: bool = False
     retry_after: float | None = None
     code: str = "UnknownError"
+    calls: int = 1
 
     def strike(self) -> Answered:
         if isinstance(self.what, int):
@@ -101,7 +102,7 @@ class MicrosoftEmulator:
         fault = self._meet(asked)
         if fault is not None and not fault.after:
             if fault.what == "late":
-                self._late.append((len(self.requests) + 1, asked))
+                self._late.append((len(self.requests) + fault.calls, asked))
             return fault.strike()
         answered = self._answer_graph(asked)
         return answered if fault is None else fault.strike()

@@ -17,6 +17,8 @@ REQUEST_FAULTS = {
     "answer lost": Fault("lost", after=True),
     "no answer in time": Fault("slow", after=True),
     "lands late": Fault("late"),
+    "lands later": Fault("late", calls=2),
+    "lands much later": Fault("late", calls=4),
     "throttled": Fault(429, retry_after=2),
     "busy": Fault(503, retry_after=3),
     "unavailable": Fault(503),
@@ -86,7 +88,7 @@ async def test_pairs_of_faults_of_requests(act: Act) -> None:
     prepared = await OutlookHistory(act, "conditional").prepare()
     smooth = await play(prepared)
     places = range(smooth.requests_after - smooth.requests + 2)
-    deadly = ("answer lost", "lands late")
+    deadly = ("answer lost", "lands later")
     for first in places:
         for second in (place for place in places if place > first):
             for one in deadly:
