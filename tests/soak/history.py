@@ -488,7 +488,10 @@ class History:
         for _ in range(rng.randint(1, 3)):
             when: When = rng.choice(("before", "after"))
             hook = partial(self._hand, Random(rng.random()))
-            self.calendar.inject(Race(hook, when), at=len(self.calendar.calls) + rng.randrange(14))
+            if isinstance(self.calendar, LateOutlook) and rng.random() < 0.5:
+                self.calendar.emulator.interrupt(hook, at=len(self.calendar.emulator.requests) + rng.randrange(20))
+            else:
+                self.calendar.inject(Race(hook, when), at=len(self.calendar.calls) + rng.randrange(14))
 
     def _hand(self, rng: Random) -> None:
         self.log.append(f"by hand: {self.hands.act(rng)}")

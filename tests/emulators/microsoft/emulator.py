@@ -74,6 +74,7 @@ class MicrosoftEmulator:
     _armed: list[_Armed] = field(default_factory=list)
     _lately: deque[float] = field(default_factory=deque)
     _late: list[tuple[int, Asked]] = field(default_factory=list)
+    _interrupting: list[tuple[int, Callable[[], object]]] = field(default_factory=list)
     _under_way: int = 0
 
     def __post_init__(self) -> None:
@@ -89,9 +90,14 @@ class MicrosoftEmulator:
         """Let a request to Graph meet a fault: the one at that position, else the next one of that method."""
         self._armed.append(_Armed(fault, at, method))
 
+    def interrupt(self, act: Callable[[], object], *, at: int) -> None:
+        """Let the person do something right before the request at that position of all."""
+        self._interrupting.append((at, act))
+
     def calm(self) -> None:
-        """Forget all faults that did not happen yet, and let late requests land."""
+        """Forget all that did not happen yet, and let late requests land."""
         self._armed.clear()
+        self._interrupting.clear()
         self.land(everything=True)
 
     def answer(self, asked: Asked) -> Answered:
@@ -99,6 +105,8 @@ class MicrosoftEmulator:
         if self.sign_in.handles(asked.path):
             return self.sign_in.answer(asked)
         self.land()
+        for act in [act for at, act in self._interrupting if at == len(self.requests)]:
+            act()
         fault = self._meet(asked)
         if fault is not None and not fault.after:
             if fault.what == "late":
