@@ -62,7 +62,7 @@ class OutlookHistory(History):
 
 @pytest.mark.parametrize("act", ACTS)
 async def test_every_single_fault_of_a_call_or_commit(act: Act) -> None:
-    """P1-P6, P11, P18, P19"""
+    """S340, P1-P6, P11, P18, P19"""
     prepared = await OutlookHistory(act, "conditional").prepare()
     troubles = await all_troubles(prepared, CALL_FAULTS)
     for trouble in troubles:
@@ -73,7 +73,7 @@ async def test_every_single_fault_of_a_call_or_commit(act: Act) -> None:
 
 @pytest.mark.parametrize("act", ACTS)
 async def test_every_single_fault_of_a_request(act: Act) -> None:
-    """P1-P6, P11, P18, P19: a program that was told nothing finds out what became of its write."""
+    """S340, P1-P6, P11, P18, P19: a program that was told nothing finds out what became of its write."""
     prepared = await OutlookHistory(act, "conditional").prepare()
     smooth = await play(prepared)
     for position in range(smooth.requests_after - smooth.requests + 2):
@@ -84,7 +84,7 @@ async def test_every_single_fault_of_a_request(act: Act) -> None:
 
 @pytest.mark.parametrize("act", ["submit", "undo"])
 async def test_pairs_of_faults_of_requests(act: Act) -> None:
-    """P1-P6, P11, P18, P19: of those that leave it unknown whether a write took effect."""
+    """S340, P1-P6, P11, P18, P19: of those that leave it unknown whether a write took effect."""
     prepared = await OutlookHistory(act, "conditional").prepare()
     smooth = await play(prepared)
     places = range(smooth.requests_after - smooth.requests + 2)

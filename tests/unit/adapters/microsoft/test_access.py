@@ -89,7 +89,7 @@ async def microsoft() -> AsyncIterator[Microsoft]:
 
 
 async def test_a_person_consents_and_her_calendar_is_written(microsoft: Microsoft) -> None:
-    """S340"""
+    """S341"""
     calendar = microsoft.open(await microsoft.connect())
     assert isinstance(await calendar.create(owned(), fields(), marker()), Done)
     await calendar.aclose()
@@ -97,7 +97,7 @@ async def test_a_person_consents_and_her_calendar_is_written(microsoft: Microsof
 
 
 async def test_only_calendars_are_asked_for(microsoft: Microsoft) -> None:
-    """S340: no mail, no contacts, and nothing of other people."""
+    """S341: no mail, no contacts, and nothing of other people."""
     url = OAuthApp(microsoft.directory.build_provider(), CLIENT, microsoft.clock).begin().url
     asked = parse_qs(urlsplit(url).query)
     assert asked["scope"] == ["offline_access Calendars.ReadWrite"]
@@ -115,7 +115,7 @@ async def test_tokens_are_renewed_when_they_end(microsoft: Microsoft) -> None:
 
 
 async def test_a_consent_that_was_withdrawn_is_said(microsoft: Microsoft) -> None:
-    """S340: nothing is written, and the person learns that they have to connect again."""
+    """S341: nothing is written, and the person learns that they have to connect again."""
     calendar = microsoft.open(await microsoft.connect())
     microsoft.emulator.sign_in.revoke(ANN)
     sentence = "Microsoft has ended my access to your account. Please connect it again."
@@ -150,7 +150,7 @@ async def test_a_sign_in_that_cannot_be_reached_may_work_again(microsoft: Micros
 
 
 async def test_an_administrator_consents_for_everybody(microsoft: Microsoft) -> None:
-    """S340: the program then uses the mailboxes of the directory without a person at the browser."""
+    """S341: the program then uses the mailboxes of the directory without a person at the browser."""
     tokens = microsoft.directory.open_app_tokens(CLIENT, microsoft.clock)
     with pytest.raises(ConnectionMisconfigured):
         await tokens.get_token()

@@ -75,7 +75,7 @@ async def attempt(calendar: MicrosoftCalendar, write: Write, **more: Any) -> Out
 async def test_an_error_of_a_write(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator, write: Write, fault: Fault, expected: Any
 ) -> None:
-    """S340"""
+    """S342"""
     before = await put(calendar)
     emulator.inject(fault, method=METHODS[write])
     outcome = await attempt(calendar, write)
@@ -117,7 +117,7 @@ async def test_an_event_that_changed_or_went_on_the_way(
 async def test_an_error_of_a_read(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator, fault: Fault, expected: type[CalendarError]
 ) -> None:
-    """S340: no answer is never taken for an empty day, nor for a deleted event."""
+    """S342: no answer is never taken for an empty day, nor for a deleted event."""
     await put(calendar)
     emulator.inject(fault)
     with pytest.raises(expected):
@@ -169,7 +169,7 @@ async def test_a_calendar_that_is_not_there(emulator: MicrosoftEmulator) -> None
 async def test_a_create_whose_answer_was_lost_is_found_by_its_id(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator
 ) -> None:
-    """S340: also long after, and by a program that was started anew; a second one is never made."""
+    """S342: also long after, and by a program that was started anew; a second one is never made."""
     emulator.inject(Fault("lost", after=True), method="POST")
     assert isinstance(await calendar.create(owned(), fields(), marker()), Unknown)
     emulator.mailbox.transactions.clear()
@@ -267,7 +267,7 @@ async def test_the_price_of_a_commit(calendar: MicrosoftCalendar, emulator: Micr
 async def test_the_price_of_a_commit_through_the_engine(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator
 ) -> None:
-    """S340: 8 updates, 2 creates and 1 delete, with the look at the day before them."""
+    """S342: 8 updates, 2 creates and 1 delete, with the look at the day before them."""
     submitter = engine_over(calendar, MemoryJournal(), Time())
     await submitter.submit_plan(twelve_blocks(), cause="first")
     emulator.requests.clear()

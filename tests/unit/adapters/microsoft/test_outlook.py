@@ -50,7 +50,7 @@ async def show(calendar: MicrosoftCalendar, mailbox: Mailbox, **values: Any) -> 
 async def test_whether_it_takes_up_time(
     calendar: MicrosoftCalendar, mailbox: Mailbox, shown: str, *, busy: bool, extras: EventExtras
 ) -> None:
-    """S340"""
+    """S343"""
     event = await show(calendar, mailbox, showAs=shown)
     assert (event.busy, event.extras) == (busy, extras)
 
@@ -77,7 +77,7 @@ async def test_its_reminder(
 
 
 async def test_an_invitation(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
-    """S340: with its guests and its video call; one that was declined takes up no time."""
+    """S343: with its guests and its video call; one that was declined takes up no time."""
     guest = {"emailAddress": {"address": "ann@example.com", "name": "Ann"}, "type": "optional"}
     event = await show(
         calendar,
@@ -108,7 +108,7 @@ async def test_notes_that_were_formatted_are_read_as_text(calendar: MicrosoftCal
 
 
 async def test_the_persons_categories_stay(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
-    """S340: the colour is one category, and only that one is changed."""
+    """S343: the colour is one category, and only that one is changed."""
     await put(calendar)
     graph_id = find_item(mailbox, owned()).id
     mailbox.user_edit(graph_id, categories=["Errands", "Blue category", "Travel"])
@@ -215,7 +215,7 @@ async def test_a_copy_that_claims_our_id_does_not_get_it(calendar: MicrosoftCale
 
 
 async def test_times_are_written_in_the_persons_zone(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
-    """S340: so Outlook shows the event's own zone as theirs."""
+    """S344: so Outlook shows the event's own zone as theirs."""
     event = await put(calendar)
     assert find_item(mailbox, owned()).zones == ("W. Europe Standard Time", "W. Europe Standard Time")
     assert event.raw["start"] == {"dateTime": "2026-03-02T08:00:00+00:00", "timeZone": "Europe/Berlin"}
@@ -230,7 +230,7 @@ async def test_an_hour_that_comes_twice_is_written_in_utc(calendar: MicrosoftCal
 
 
 async def test_rules_of_a_zone_that_differ_move_nothing(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
-    """S231: a server that has not heard yet of a new rule puts the event an hour away, and is told once more."""
+    """S344, S231: a server that has not heard yet of a new rule puts the event an hour away, and is told once more."""
     mailbox.zones["W. Europe Standard Time"] = "Asia/Tokyo"
     event = await put(calendar)
     assert (event.start, event.end, event.marker) == (NINE, NINE + HOUR, marker())
@@ -253,7 +253,7 @@ async def test_a_flight_keeps_both_zones(calendar: MicrosoftCalendar, mailbox: M
 async def test_a_day_without_changes_is_not_read_again(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator
 ) -> None:
-    """S340: the background asks what changed, and reads the day only then."""
+    """S345: the background asks what changed, and reads the day only then."""
     await put(calendar)
     watching = calendar.in_background()
     first = await watching.window(NINE, NINE + HOUR)
@@ -284,7 +284,7 @@ async def test_a_change_is_seen_by_the_background(calendar: MicrosoftCalendar, m
 async def test_a_token_that_expired_means_reading_everything(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator, mailbox: Mailbox
 ) -> None:
-    """S340"""
+    """S345"""
     watching = calendar.in_background()
     assert await watching.window(NINE, NINE + HOUR) == ()
     mailbox.user_create("Dentist", NINE, NINE + HOUR, event_id=FOREIGN)
