@@ -16,9 +16,9 @@ import pytest_asyncio
 from tests.contracts.calendar_contract import CalendarContract, fields, owned, put
 from tests.contracts.calendar_people import GooglePerson, Person
 from tests.contracts.real_server import SERVER, answering, free_port, settings_in
+from tests.emulators.google.emulator import Fault, GoogleEmulator
 from tests.factories.days import Time, eleven_changes, engine_over, twelve_blocks
 from tests.fakes.google_mcp import Google
-from tests.fakes.google_rest import GoogleRest
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.serving import served
@@ -35,13 +35,13 @@ if not SERVER:
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.process]
 METHODS: dict[Write, str] = {"create": "POST", "update": "PATCH", "delete": "DELETE"}
-Opened = tuple[GoogleRest, McpCalendar]
+Opened = tuple[GoogleEmulator, McpCalendar]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opened]:
     folder = tmp_path_factory.mktemp("server")
-    google = GoogleRest()
+    google = GoogleEmulator(check_tokens=False)
     async with served(google.app()) as base:
         port = free_port()
         server = await asyncio.create_subprocess_exec(
@@ -62,7 +62,7 @@ async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Open
 
 
 @pytest.fixture
-def google(opened: Opened) -> GoogleRest:
+def google(opened: Opened) -> GoogleEmulator:
     google, _ = opened
     google.calm()
     google.calendars = {"primary": GoogleStore()}
@@ -70,13 +70,17 @@ def google(opened: Opened) -> GoogleRest:
 
 
 @pytest.fixture
-def store(google: GoogleRest) -> GoogleStore:
+def store(google: GoogleEmulator) -> GoogleStore:
     return google.calendars["primary"]
 
 
 @pytest.fixture
-def adapter(opened: Opened, google: GoogleRest) -> McpCalendar:
+def adapter(opened: Opened, google: GoogleEmulator) -> McpCalendar:
     return opened[1]
+
+
+def _to_fault(said: Google) -> Fault:
+    return Fault(said.status, said.message, said.reason)
 
 
 class TestMcpCalendarOverTheRealServer(CalendarContract):
@@ -92,12 +96,12 @@ class TestMcpCalendarOverTheRealServer(CalendarContract):
 @pytest.mark.parametrize("case", REFUSED)
 @pytest.mark.parametrize("write", METHODS)
 async def test_a_write_that_google_refuses(
-    adapter: McpCalendar, google: GoogleRest, store: GoogleStore, write: Write, case: str
+    adapter: McpCalendar, google: GoogleEmulator, store: GoogleStore, write: Write, case: str
 ) -> None:
     fault, outcomes = REFUSED[case]
     if write != "create":
         await put(adapter)
-    google.inject(METHODS[write], fault)
+    google.inject(_to_fault(fault), method=METHODS[write])
     outcome = await attempt(adapter, write)
     expected = outcomes[list(METHODS).index(write)]
     # Met only once, what is stale is made good by the second look.
@@ -109,17 +113,17 @@ async def test_a_write_that_google_refuses(
 @pytest.mark.parametrize("fault", [BACKEND, UNAVAILABLE, RESET, ABORTED], ids=["500", "503", "reset", "aborted"])
 @pytest.mark.parametrize("write", METHODS)
 async def test_a_write_whose_answer_google_lost(
-    adapter: McpCalendar, google: GoogleRest, store: GoogleStore, write: Write, fault: Google
+    adapter: McpCalendar, google: GoogleEmulator, store: GoogleStore, write: Write, fault: Google
 ) -> None:
     if write != "create":
         await put(adapter)
-    google.inject(METHODS[write], fault, applied=True)
+    google.inject(_to_fault(fault), method=METHODS[write], applied=True)
     outcome: Outcome = await attempt(adapter, write)
     assert type(outcome) is (Gone if write == "delete" and fault is not ABORTED else Unknown)
     assert titles(store) == {"create": ["Deep work"], "update": ["Other"], "delete": []}[write]
 
 
-async def test_a_commit_costs_google_no_more_than_it_must(adapter: McpCalendar, google: GoogleRest) -> None:
+async def test_a_commit_costs_google_no_more_than_it_must(adapter: McpCalendar, google: GoogleEmulator) -> None:
     """What arrives at Google for 8 updates, 2 creates and 1 delete, the look before and the look after included."""
     engine = engine_over(adapter, MemoryJournal(), Time())
     await engine.submit_plan(twelve_blocks(), cause="1")
@@ -129,7 +133,7 @@ async def test_a_commit_costs_google_no_more_than_it_must(adapter: McpCalendar, 
     assert google.requests - before == 30
 
 
-async def test_other_calendars_are_read_and_the_login_is_named(adapter: McpCalendar, google: GoogleRest) -> None:
+async def test_other_calendars_are_read_and_the_login_is_named(adapter: McpCalendar, google: GoogleEmulator) -> None:
     """No account is given: the only one is found out, and one look costs a request for each calendar."""
     google.calendars["family@example.com"] = GoogleStore()
     await put(adapter)
@@ -150,7 +154,7 @@ async def test_other_calendars_are_read_and_the_login_is_named(adapter: McpCalen
             await several.window(fields().start, fields().end)
 
 
-async def test_an_unknown_calendar(adapter: McpCalendar, google: GoogleRest) -> None:
+async def test_an_unknown_calendar(adapter: McpCalendar, google: GoogleEmulator) -> None:
     google.calendars.clear()
     with pytest.raises(CalendarNotFound):
         await adapter.get(owned())
@@ -159,7 +163,7 @@ async def test_an_unknown_calendar(adapter: McpCalendar, google: GoogleRest) -> 
     assert [type(await attempt(adapter, write)) for write in METHODS] == [Rejected] * 3
 
 
-async def test_the_server_reports_itself(adapter: McpCalendar, google: GoogleRest) -> None:
+async def test_the_server_reports_itself(adapter: McpCalendar, google: GoogleEmulator) -> None:
     where = adapter.key.partition("#")[0]
     report = await probe_server(where, account="normal")
     assert (report.server, report.version, report.conditional_write) == ("google-calendar", "2.6.3", False)

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from tests.architecture.test_compose import DOCKERFILES, SERVICES, instructions
 from tests.contracts.real_server import SERVER, answering, free_port, settings_in
-from tests.fakes.google_rest import GoogleRest
+from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.serving import served
 from tests.scenarios.day import all_steps
@@ -45,7 +45,7 @@ async def calendar_url(store: GoogleStore, tmp_path: Path) -> AsyncIterator[str]
     (line,) = instructions(DOCKERFILES["calendar"], "CMD")
     port = free_port()
     command = [str(port) if word == "3000" else word for word in json.loads(line)]
-    async with served(GoogleRest({"primary": store}).app()) as base:
+    async with served(GoogleEmulator({"primary": store}, check_tokens=False).app()) as base:
         server = await asyncio.create_subprocess_exec(
             *("node", SERVER, *command),
             env={**os.environ, "STAND_IN": base, **SERVICES["calendar"]["environment"], **settings_in(tmp_path)},

@@ -76,7 +76,7 @@ class Attempts:
         self._hold = hold
         self._outside = hold.outside
         self._seen_at = seen_at
-        self.at_once = hold.outside.limits.concurrency
+        self.at_once = hold.outside.calendar.traits.writes_at_once or hold.outside.limits.concurrency
         self._waited = 0.0
         self._waiting_until = datetime.min.replace(tzinfo=UTC)
         self._keys = {r.op.head_after.key for r in transaction.records if r.op.head_after is not None}

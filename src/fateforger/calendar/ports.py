@@ -81,6 +81,8 @@ class CalendarTraits:
     :class:`Rejected`."""
     compares_on_delete: bool = False
     """A deletion compares the version with ``expect``, so that the event need not be read just before it."""
+    writes_at_once: int | None = None
+    """The number of writes that it takes at a time, where that differs from the usual limit."""
 
 
 class Window(tuple[EventImage, ...]):  # noqa: SLOT001  a tuple takes no slots but empty ones

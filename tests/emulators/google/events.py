@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from tests.emulators.google.accounts import GoogleAccounts
 from tests.emulators.google.channels import Channels
 from tests.emulators.google.wire import Ask, Json, Refusal, Reply, to_json
-from tests.fakes.google_store import GoogleStore, Invalid, Taken
+from tests.fakes.google_store import OWNER, GoogleStore, Invalid, Taken
 from tests.fakes.google_tools import KEPT
 
 from fateforger.calendar.event import EventFields, EventImage
@@ -73,7 +73,9 @@ class CalendarApi:
         found = _PATH.fullmatch(ask.path)
         if found is None:
             raise Refusal(404, "Not Found", "notFound")
-        return self._handle_events(ask, unquote(found["calendar"]), unquote(found["event"] or ""))
+        asked = unquote(found["calendar"])
+        calendar = "primary" if asked == OWNER else asked
+        return self._handle_events(ask, calendar, unquote(found["event"] or ""))
 
     def expire_sync_tokens(self) -> None:
         """All sync tokens that were given so far are good no more."""
@@ -122,11 +124,11 @@ class CalendarApi:
         return store
 
     def _entry(self, calendar: str) -> Json:
-        own = {"id": "owner@example.com", "primary": True} if calendar == "primary" else {"id": calendar}
+        own = {"id": OWNER, "primary": True} if calendar == "primary" else {"id": calendar}
         return {
             "kind": "calendar#calendarListEntry",
             **own,
-            "summary": self.names.get(calendar, own["id"] if self.names else calendar),
+            "summary": self.names.get(calendar, str(own["id"])),
             "timeZone": self._google.calendars[calendar].time_zone,
             "accessRole": self.roles.get(calendar, "owner"),
             "selected": True,
@@ -148,7 +150,7 @@ class CalendarApi:
         more = begin + size < len(found)
         token = {"nextPageToken": str(begin + size)} if more else {"nextSyncToken": _seal(calendar, store.ticks)}
         head = {"kind": "calendar#events", "summary": calendar, "timeZone": store.time_zone, **token}
-        whole = {**head, "items": [to_resource(event) for event in page]}
+        whole = {**head, "items": [_to_item(event) for event in page]}
         return to_json(_mask_list(whole, query.get("fields")))
 
     def _changed(self, query: Mapping[str, str], store: GoogleStore, calendar: str) -> list[EventImage]:
@@ -197,6 +199,13 @@ class CalendarApi:
 def to_resource(image: EventImage) -> Json:
     """The event as Google shows it."""
     return {"kind": "calendar#event", "etag": _etag(image), **image.raw}
+
+
+def _to_item(image: EventImage) -> Json:
+    """In a list, Google promises nothing of a deleted event but its id."""
+    whole = to_resource(image)
+    names = ("kind", "etag", "id", "status", "recurringEventId", "originalStartTime") if image.gone else tuple(whole)
+    return {name: whole[name] for name in names if name in whole}
 
 
 def _etag(image: EventImage) -> str:

@@ -32,6 +32,7 @@ from fateforger.adapters.google.client import GoogleClient
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.ports import CalendarTraits, Limited, Outcome, Rejected, Unauthorized
 from fateforger.errors import ConnectionRevoked
+from fateforger.values import replace
 
 _VERBS: dict[str, Verb] = {"POST": "create", "PATCH": "update", "DELETE": "delete"}
 
@@ -63,7 +64,7 @@ class SimulatedGoogle(GoogleCalendarFake):
 
     @property
     def traits(self) -> CalendarTraits:
-        return self._adapter.traits
+        return replace(self._adapter.traits, writes_at_once=None)  # histories vary how much happens at once
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         return await self._adapter.window(start, end)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from authlib.integrations.httpx_client import AsyncAssertionClient  # type: ignore[import-untyped]  # it ships no types
+from joserfc.errors import JoseError
+from joserfc.jwk import RSAKey
 
 from fateforger.adapters.oauth import (
     CALL_SECONDS,
@@ -54,9 +56,13 @@ def read_service_account(content: str) -> ServiceAccount:
     """Read the key file that Google's console gives for a service account. Raises ``BadInput``."""
     try:
         found = json.loads(content)
-        return ServiceAccount(found["client_email"], found["private_key"], found["token_uri"])
-    except (ValueError, KeyError, TypeError):
-        raise BadInput(_("That is not the key file of a service account of Google.")) from None
+        account = ServiceAccount(found["client_email"], found["private_key"], found["token_uri"])
+        usable = RSAKey.import_key(account.private_key).is_private
+    except (ValueError, KeyError, TypeError, JoseError):
+        usable = False
+    if not usable:
+        raise BadInput(_("That is not the key file of a service account of Google."))
+    return account
 
 
 def open_delegated_tokens(
@@ -73,7 +79,7 @@ def open_delegated_tokens(
             subject=person,
             claims={"scope": " ".join(scopes)},
             header={"alg": "RS256"},
-            key=account.private_key,
+            key=RSAKey.import_key(account.private_key),
             issued_at=int(now.timestamp()),
             timeout=CALL_SECONDS,
         )

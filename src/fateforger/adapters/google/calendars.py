@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fateforger.adapters.google.client import PAGE_SIZE, GoogleClient, Json, build_path
+from fateforger.adapters.google.client import CALLS_AT_ONCE, PAGE_SIZE, GoogleClient, Json, build_path
 from fateforger.adapters.google.refusals import Kind, Refusal, Write
 from fateforger.calendar.directory import (
     CalendarEntry,
@@ -92,7 +92,9 @@ class GoogleCalendar:
 
     @property
     def traits(self) -> CalendarTraits:
-        return CalendarTraits(conditional_write=True, can_clear_color=True, compares_on_delete=True)
+        return CalendarTraits(
+            conditional_write=True, can_clear_color=True, compares_on_delete=True, writes_at_once=CALLS_AT_ONCE
+        )
 
     async def aclose(self) -> None:
         await self.client.aclose()

@@ -21,8 +21,9 @@ from fateforger.text import gettext as _
 API_URL = "https://www.googleapis.com/calendar/v3"
 CALL_SECONDS = 8.0
 """Seconds for one request."""
-CALLS_AT_ONCE = 4
-"""Concurrent requests per account; Google limits bursts of writes to one calendar."""
+CALLS_AT_ONCE = 6
+"""Concurrent requests per account. A write is one request, where one through a calendar server is up to three; Google
+limits bursts of writes to one calendar."""
 PAGE_SIZE = 2500
 """The most events that Google puts on a page."""
 _UNAUTHORIZED = 401

@@ -97,7 +97,7 @@ class Refusal:
             case Kind.TROUBLE:
                 return CalendarUnreachable(self._put_into(UNREACHABLE))
             case Kind.EXISTS | Kind.CHANGED | Kind.EXPIRED | Kind.INVALID | Kind.UNCLEAR:
-                return CalendarIncomplete(_("Google did not answer the question ({reason}).", reason=self.words))
+                return CalendarIncomplete(_("I cannot use the answer of Google ({reason}).", reason=self.words))
             case _:
                 assert_never(self.kind)
 

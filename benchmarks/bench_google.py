@@ -1,0 +1,112 @@
+"""What a changed day costs at Google, by Google's own interface and by google-calendar-mcp, in one run.
+
+Both write the same day by the same engine; each request to Google takes 200 ms. The peer is the calendar server as we
+use it, with its requests to Google counted and waited for as the real one makes them, one after another in a call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+from tests.emulators.google.connected import connect_person
+from tests.emulators.google.emulator import GoogleEmulator
+from tests.emulators.google.wire import Ask
+from tests.factories.days import eleven_changes, twelve_blocks
+from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.google_mcp import GoogleMcp
+from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.serving import served
+
+from fateforger.adapters.calendar.calendars import open_mcp_calendar
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.google.calendars import GoogleCalendar
+from fateforger.adapters.google.client import GoogleClient
+from fateforger.calendar.access import CommitContext
+from fateforger.calendar.ports import Calendar
+from fateforger.calendar.submitter import CalendarSubmitter
+
+REQUEST_SECONDS = 0.2
+MOST_REQUESTS = 13
+MOST_OF_THE_PEERS_TIME = 0.5
+ZONE = "Europe/Berlin"
+
+
+class SlowGoogle(GoogleEmulator):
+    """Google far away."""
+
+    async def _answer(self, ask: Ask) -> Response:
+        await asyncio.sleep(REQUEST_SECONDS)
+        return await super()._answer(ask)
+
+
+class SlowServer(GoogleMcp):
+    """A calendar server at hand, and Google far away from it."""
+
+    async def _answer(self, tool: str, arguments: Any) -> Any:
+        before = self.tools.spent
+        answer = await super()._answer(tool, arguments)
+        await asyncio.sleep(REQUEST_SECONDS * (self.tools.spent - before))
+        return answer
+
+
+@dataclass
+class Cost:
+    requests: int
+    seconds: float
+
+
+async def measure(calendar: Calendar, count: Callable[[], int]) -> Cost:
+    """8 updates, 2 creates and 1 delete, with the look before and the look after."""
+    outside = CommitContext(calendar, MemoryJournal(), SystemClock(), asyncio.sleep)
+    submitter = CalendarSubmitter(outside, owner="bench", new_id=lambda: uuid.uuid4().hex)
+    await submitter.submit_plan(twelve_blocks(), cause="1")
+    before, begun = count(), time.perf_counter()
+    result = await submitter.submit_plan(eleven_changes(), cause="2")
+    took = time.perf_counter() - begun
+    if (result.updated, result.created, result.deleted) != (8, 2, 1):
+        raise AssertionError(f"not what was to be measured: {result}")
+    return Cost(count() - before, took)
+
+
+async def measure_rest() -> Cost:
+    google = SlowGoogle()
+    async with served(google.app()) as base:
+        client = GoogleClient(await connect_person(google, base), SystemClock(), url=f"{base}/calendar/v3")
+        async with aclosing(GoogleCalendar(client, "primary", time_zone=ZONE, key="google/bench")) as calendar:
+            return await measure(calendar, lambda: google.requests)
+
+
+async def measure_mcp() -> Cost:
+    async with SlowServer() as server, aclosing(open_mcp_calendar(server.url, time_zone=ZONE)) as calendar:
+        return await measure(calendar, lambda: server.tools.spent)
+
+
+def main() -> int:
+    fake = GoogleCalendarFake()
+    asyncio.run(measure(fake, lambda: len(fake.calls)))  # loads what the engine loads when it first compares
+    rest, mcp = asyncio.run(measure_rest()), asyncio.run(measure_mcp())
+    ratio = rest.seconds / mcp.seconds
+    print("8 updates, 2 creates, 1 delete; 200 ms a request")
+    print(f"{'':24}{'requests':>10}{'seconds':>10}")
+    print(f"{'Calendar API v3':24}{rest.requests:10}{rest.seconds:9.2f}s")
+    print(f"{'google-calendar-mcp':24}{mcp.requests:10}{mcp.seconds:9.2f}s")
+    print(
+        f"requests {rest.requests} (target {MOST_REQUESTS}), time {ratio:.2f} of the peer's ({MOST_OF_THE_PEERS_TIME})"
+    )
+    row = {"requests": rest.requests, "peer_requests": mcp.requests, "seconds": rest.seconds, "ratio": ratio}
+    json.dump({"google": row}, sys.stdout)
+    print()
+    return int(rest.requests > MOST_REQUESTS or ratio > MOST_OF_THE_PEERS_TIME)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

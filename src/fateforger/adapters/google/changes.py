@@ -1,0 +1,157 @@
+"""Reads that ask Google only for what changed, for a calendar that is watched for hours.
+
+Google's sync tokens and bounds of time exclude each other, so one token follows a whole calendar, without its content;
+a day is read in full once, and what changed is put into it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from fateforger.adapters.google.calendars import GoogleCalendar, read_page
+from fateforger.adapters.google.client import PAGE_SIZE, Json, build_path
+from fateforger.adapters.google.refusals import Kind, Refusal
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.event_json import order_window
+from fateforger.calendar.ports import Window
+
+MOST_WINDOWS = 8
+"""Spans of time whose content is kept, per calendar."""
+Span = tuple[datetime, datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An event that was written; ``event`` is ``None`` if it was deleted, when Google shows little else than its id."""
+
+    id: str
+    series_id: str | None
+    event: EventImage | None
+
+
+class Signals(Protocol):
+    """Word from Google that a calendar changed."""
+
+    async def has_changed(self, calendar_id: str) -> bool:
+        """Check whether the calendar may have changed since the last call; true if nobody would have said so."""
+        ...
+
+
+class AlwaysAsk:
+    """No word from Google: every read asks."""
+
+    async def has_changed(self, calendar_id: str) -> bool:
+        del calendar_id
+        return True
+
+
+class IncrementalReads:
+    """The reads of a :class:`GoogleCalendar`, for a reader that comes back often.
+
+    They are as true as full reads. A read costs a request for each calendar, and none for one that ``signals`` vouches
+    for. Where an answer to a change is not simple, such as that of a series, the day is read in full again.
+    """
+
+    def __init__(self, calendar: GoogleCalendar, signals: Signals | None = None) -> None:
+        self._calendar = calendar
+        self._signals = signals or AlwaysAsk()
+        self._feeds: dict[str, ChangeFeed] = {}
+
+    @property
+    def key(self) -> str:
+        return self._calendar.key
+
+    async def window(self, start: datetime, end: datetime) -> Window:
+        async def read(calendar_id: str) -> list[EventImage]:
+            feed = self._feeds.setdefault(calendar_id, ChangeFeed(self._calendar, calendar_id, self._signals))
+            return await feed.read(start.astimezone(UTC), end.astimezone(UTC))
+
+        return await self._calendar.merge_windows(read)
+
+    async def get(self, event_id: str) -> EventImage | None:
+        return await self._calendar.get(event_id)
+
+
+class ChangeFeed:
+    """One calendar: a sync token, and the spans of time that were read since it was given, kept up to date."""
+
+    def __init__(self, calendar: GoogleCalendar, calendar_id: str, signals: Signals) -> None:
+        self._calendar = calendar
+        self._calendar_id = calendar_id
+        self._signals = signals
+        self._token: str | None = None
+        self._windows: OrderedDict[Span, dict[str, EventImage]] = OrderedDict()
+        self._lock = asyncio.Lock()
+
+    async def read(self, start: datetime, end: datetime) -> list[EventImage]:
+        """Return the events of a span. Raises :class:`~fateforger.errors.CalendarError`."""
+        async with self._lock:
+            if await self._signals.has_changed(self._calendar_id) or self._token is None:
+                await self._catch_up()
+            span = (start, end)
+            if span not in self._windows:
+                events = await self._calendar.read_calendar(self._calendar_id, start, end)
+                self._windows[span] = {event.id: event for event in events}
+            self._windows.move_to_end(span)
+            while len(self._windows) > MOST_WINDOWS:
+                self._windows.popitem(last=False)
+            return order_window(self._windows[span].values(), start, end, self._calendar.time_zone)
+
+    async def _catch_up(self) -> None:
+        """Apply what changed. A first token, or one after an expired one, leaves no span known."""
+        token, self._token = self._token, None  # if this fails half-way, the next read begins anew
+        if token is not None:
+            found = await self._ask({"syncToken": token, "maxResults": PAGE_SIZE})
+            if found is not None:
+                changed, self._token = found
+                self._apply(changed)
+                return
+        self._windows.clear()
+        found = await self._ask({"maxResults": PAGE_SIZE, "fields": "nextPageToken,nextSyncToken"})
+        self._token = None if found is None else found[1]
+
+    async def _ask(self, query: dict[str, str | int]) -> tuple[list[Change], str | None] | None:
+        """Return what a list shows, and the next token; ``None`` if the token expired."""
+        changes: list[Change] = []
+        token: str | None = None
+        path = build_path("calendars", self._calendar_id, "events")
+        async for page in self._calendar.client.read_pages(path, query):
+            if isinstance(page, Refusal):
+                if page.kind is Kind.EXPIRED:
+                    return None
+                raise page.to_error()
+            changes += _read_changes(page)
+            token = page.get("nextSyncToken", token)
+        return changes, token
+
+    def _apply(self, changes: list[Change]) -> None:
+        if any(self._is_involved(change) for change in changes):
+            self._windows.clear()
+            return
+        for (start, end), known in self._windows.items():
+            for change in changes:
+                known.pop(change.id, None)
+                event = change.event
+                if event is not None and order_window([event], start, end, self._calendar.time_zone):
+                    known[event.id] = event
+
+    def _is_involved(self, change: Change) -> bool:
+        """Check whether a change may concern other events than itself, or depends on the calendar's zone."""
+        if change.series_id is not None or (change.event is not None and not change.event.is_timed):
+            return True
+        return any(image.series_id == change.id for window in self._windows.values() for image in window.values())
+
+
+def _read_changes(page: Json) -> list[Change]:
+    shown = page.get("items", ())
+    deleted = [item for item in shown if isinstance(item, Mapping) and item.get("status") == "cancelled"]
+    live = read_page({"items": [item for item in shown if item not in deleted]})
+    return [
+        *(Change(str(item.get("id")), item.get("recurringEventId"), None) for item in deleted),
+        *(Change(event.id, event.series_id, event) for event in live),
+    ]

@@ -1,0 +1,55 @@
+"""A Google account with a calendar, connected to by a person's consent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+import pytest_asyncio
+from tests.emulators.google.connected import connect_person
+from tests.emulators.google.emulator import GoogleEmulator
+from tests.fakes.google_store import GoogleStore
+from tests.fakes.serving import served
+
+from fateforger.adapters.google.calendars import GoogleCalendar
+from fateforger.adapters.google.client import GoogleClient
+
+
+@dataclass
+class HandClock:
+    instant: datetime = datetime(2026, 3, 2, 11, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.instant
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def google(clock: HandClock) -> GoogleEmulator:
+    return GoogleEmulator(now=clock.now)
+
+
+@pytest.fixture
+def store(google: GoogleEmulator) -> GoogleStore:
+    return google.calendars["primary"]
+
+
+@pytest_asyncio.fixture
+async def client(google: GoogleEmulator, clock: HandClock) -> AsyncIterator[GoogleClient]:
+    async with served(google.app()) as base:
+        tokens = await connect_person(google, base, clock)
+        async with aclosing(GoogleClient(tokens, clock, url=f"{base}/calendar/v3", call_seconds=1.0)) as opened:
+            google.calm()
+            yield opened
+
+
+@pytest.fixture
+def calendar(client: GoogleClient) -> GoogleCalendar:
+    return GoogleCalendar(client, "primary", time_zone="Europe/Berlin", key="google/owner")

@@ -1,0 +1,208 @@
+"""A watched calendar: only changes are asked for, and what is shown is always what a full read would show."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from random import Random
+
+import pytest
+import pytest_asyncio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from tests.contracts.calendar_contract import DAY, HOUR, MINUTE, NINE, owned, put
+from tests.emulators.google.emulator import Fault, GoogleEmulator
+from tests.fakes.google_store import GoogleStore
+from tests.fakes.serving import served
+from tests.unit.adapters.google.conftest import HandClock
+
+from fateforger.adapters.google.calendars import GoogleCalendar
+from fateforger.adapters.google.changes import IncrementalReads
+from fateforger.adapters.google.channels import LASTS, TRUSTED_FOR, PushChannels
+from fateforger.adapters.google.client import GoogleClient
+from fateforger.calendar.event import EventImage
+from fateforger.errors import CalendarUnreachable
+
+pytestmark = pytest.mark.asyncio
+MORNING, NIGHT = NINE - 9 * HOUR, NINE + 15 * HOUR
+
+
+async def day(reads: IncrementalReads | GoogleCalendar) -> tuple[EventImage, ...]:
+    return await reads.window(MORNING, NIGHT)
+
+
+def lists(google: GoogleEmulator) -> list[str]:
+    """What each list of events since the last calm asked for."""
+    asked = [ask.query for ask in google.asked if ask.method == "GET" and ask.path.endswith("/events")]
+    return ["changes" if "syncToken" in query else "day" if "timeMin" in query else "token" for query in asked]
+
+
+async def test_after_the_first_read_only_changes_are_asked_for(
+    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
+) -> None:
+    await put(calendar)
+    reads = IncrementalReads(calendar)
+    google.calm()
+    first = await day(reads)
+    assert lists(google) == ["token", "day"]
+    assert first == await day(calendar)
+    google.calm()
+    assert (await day(reads), lists(google)) == (first, ["changes"])
+    google.calm()
+    store.user_edit(owned(), summary="Mine now")
+    store.user_create("Dentist", start=NINE, end=NINE + HOUR)
+    shown = await day(reads)
+    assert (sorted(e.summary for e in shown), lists(google)) == (["Dentist", "Mine now"], ["changes"])
+    assert shown == await day(calendar)
+
+
+async def test_an_event_that_moves_to_another_day_is_gone_from_this_one(
+    calendar: GoogleCalendar, store: GoogleStore
+) -> None:
+    await put(calendar)
+    reads = IncrementalReads(calendar)
+    await day(reads)
+    store.user_edit(owned(), start=NINE + 48 * HOUR, end=NINE + 49 * HOUR)
+    assert await day(reads) == ()
+    store.user_edit(owned(), start=NINE, end=NINE + HOUR)
+    assert await day(reads) == await day(calendar) != ()
+
+
+async def test_it_shows_what_a_full_read_shows_whatever_happens(
+    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
+) -> None:
+    """300 things that people do: create, move, delete, all-day events, series; tokens expire and reads fail between."""
+    rng, reads = Random(330), IncrementalReads(calendar)
+    for number in range(300):
+        live = list(store.shown().values())
+        timed = [event for event in live if event.is_timed and event.series_id is None]
+        what = rng.randrange(8)
+        if what < 3 or not live:
+            start = NINE + rng.randrange(-900, 900) * MINUTE
+            store.user_create(f"Meeting {number}", start=start, end=start + 30 * MINUTE)
+        elif what == 3 and timed:
+            event = rng.choice(timed)
+            by = rng.randrange(-900, 900) * MINUTE
+            store.user_edit(event.id, start=event.start + by, end=event.end + by)
+        elif what == 4:
+            store.user_delete(rng.choice(live).id)
+        elif what == 5:
+            first = DAY + timedelta(days=rng.randrange(-1, 2))
+            store.user_create("Holiday", start=first, end=first + timedelta(days=rng.randrange(1, 3)))
+        elif what == 6:
+            for n in range(3):
+                begin = NINE + (24 * n - 24) * HOUR
+                store.user_create("Stand-up", start=begin, end=begin + 15 * MINUTE, series_id=f"series{number}")
+        else:
+            google.api.expire_sync_tokens()
+        if rng.random() < 0.15:
+            google.inject(Fault(), method="GET", path="/events", times=2)
+            with pytest.raises(CalendarUnreachable):
+                await day(reads)
+            google.calm()
+        if rng.random() < 0.5:
+            assert await day(reads) == await day(calendar)
+
+
+async def test_an_expired_sync_token_means_a_full_read(
+    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
+) -> None:
+    reads = IncrementalReads(calendar)
+    await day(reads)
+    store.user_create("Dentist", start=NINE, end=NINE + HOUR)
+    google.api.expire_sync_tokens()
+    google.calm()
+    assert [event.summary for event in await day(reads)] == ["Dentist"]
+    assert lists(google) == ["changes", "token", "day"]
+
+
+# --- push channels ---
+
+
+@pytest_asyncio.fixture
+async def pushed(client: GoogleClient, clock: HandClock) -> AsyncIterator[tuple[PushChannels, list[bool]]]:
+    """An address of the program, and whether it took each notice that came."""
+    taken: list[bool] = []
+
+    async def endpoint(request: Request) -> Response:
+        taken.append(channels.accept({name.lower(): value for name, value in request.headers.items()}))
+        return Response(status_code=204)
+
+    async with served(Starlette(routes=[Route("/told", endpoint, methods=["POST"])])) as base:
+        channels = PushChannels(client, f"{base}/told", clock)
+        yield channels, taken
+
+
+Pushed = tuple[PushChannels, list[bool]]
+
+
+async def test_a_calendar_that_google_says_nothing_about_costs_nothing(
+    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore, pushed: Pushed
+) -> None:
+    channels, taken = pushed
+    reads = IncrementalReads(calendar, channels)
+    first = await day(reads)
+    await day(reads)
+    google.calm()
+    assert (await day(reads), google.requests) == (first, 0)
+    store.user_create("Dentist", start=NINE, end=NINE + HOUR)
+    await google.deliver()
+    assert [event.summary for event in await day(reads)] == ["Dentist"]
+    assert (lists(google), taken[-1]) == (["changes"], True)
+
+
+async def test_a_quiet_calendar_is_asked_about_now_and_then(
+    calendar: GoogleCalendar, store: GoogleStore, clock: HandClock, pushed: Pushed
+) -> None:
+    """A notice was lost: Google promises none."""
+    reads = IncrementalReads(calendar, pushed[0])
+    await day(reads)
+    store.user_create("Dentist", start=NINE, end=NINE + HOUR)
+    clock.instant += TRUSTED_FOR + timedelta(seconds=1)
+    assert [event.summary for event in await day(reads)] == ["Dentist"]
+
+
+async def test_a_channel_is_renewed_before_it_ends(
+    calendar: GoogleCalendar, google: GoogleEmulator, clock: HandClock, pushed: Pushed
+) -> None:
+    reads = IncrementalReads(calendar, pushed[0])
+    await day(reads)
+    (first,) = google.api.channels.open
+    clock.instant += LASTS - timedelta(minutes=30)
+    await day(reads)
+    (second,) = google.api.channels.open
+    assert second != first
+    await pushed[0].stop()
+    assert google.api.channels.open == {}
+
+
+async def test_a_forged_notice_changes_nothing(
+    calendar: GoogleCalendar, google: GoogleEmulator, pushed: Pushed
+) -> None:
+    """Whoever knows the address, even the channel, does not know its secret."""
+    channels, _ = pushed
+    reads = IncrementalReads(calendar, channels)
+    await day(reads)
+    await day(reads)
+    (known,) = google.api.channels.open
+    notice = {"x-goog-channel-id": known, "x-goog-resource-state": "exists"}
+    assert not channels.accept(notice)
+    assert not channels.accept({**notice, "x-goog-channel-token": "guess"})
+    assert not channels.accept({**notice, "x-goog-channel-id": "other"})
+    google.calm()
+    await day(reads)
+    assert google.requests == 0
+
+
+async def test_without_a_channel_the_calendar_is_polled(
+    calendar: GoogleCalendar, client: GoogleClient, google: GoogleEmulator, store: GoogleStore, clock: HandClock
+) -> None:
+    """Google takes no address without https; each read asks, and none fails."""
+    reads = IncrementalReads(calendar, PushChannels(client, "http://example.com/told", clock))
+    await day(reads)
+    store.user_create("Dentist", start=NINE, end=NINE + HOUR)
+    google.calm()
+    assert [event.summary for event in await day(reads)] == ["Dentist"]
+    assert [ask.path.rpartition("/")[2] for ask in google.asked] == ["events"]
