@@ -11,7 +11,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any, Self
 from urllib.parse import quote
 
-from fateforger.adapters.microsoft.client import GraphClient, Json
+from fateforger.adapters.microsoft.client import CALLS_AT_ONCE, GraphClient, Json
 from fateforger.adapters.microsoft.refusals import Refusal, Refused, Write
 from fateforger.adapters.microsoft.wire import (
     EXPANDED,
@@ -22,8 +22,10 @@ from fateforger.adapters.microsoft.wire import (
     read_event,
 )
 from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.ownership import refuse_write
 from fateforger.calendar.ports import CalendarTraits, Done, Exists, Gone, Outcome, Rejected, Stale, Unknown, Window
 from fateforger.planning.timing import zone
+from fateforger.text import gettext as _
 from fateforger.values import replace
 
 WRITE_SECONDS = 14.0
@@ -85,7 +87,9 @@ class MicrosoftCalendar:
 
     @property
     def traits(self) -> CalendarTraits:
-        return CalendarTraits(conditional_write=True, can_clear_color=True, compares_on_delete=True)
+        return CalendarTraits(
+            conditional_write=True, can_clear_color=True, compares_on_delete=True, writes_at_once=CALLS_AT_ONCE
+        )
 
     def in_background(self) -> Self:
         """Return the same calendar for background reads, which first ask whether anything changed."""
@@ -138,7 +142,7 @@ class MicrosoftCalendar:
         pages = _require(answer)
         link = pages[-1].get("@odata.deltaLink")
         if not isinstance(link, str):
-            raise Refused(Refusal.UNREADABLE, "it has no link for the next changes").to_error()
+            raise Refused(Refusal.UNREADABLE, _("its answer cannot be read")).to_error()
         return link, known is None or any(page.get("value") for page in pages)
 
     def _read_events(self, page: Json) -> list[EventImage]:
@@ -287,10 +291,8 @@ class MicrosoftCalendar:
                 return found.to_outcome(kind)
             if found is None or found.gone:
                 return Gone()
-            if not _is_ours(found):
-                return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
-            if expect is not None and found.version != expect:
-                return Stale()
+            if (refused := refuse_write(found, expect)) is not None:
+                return refused
             outcome = await write(found)
             unsure = isinstance(outcome, Gone) and found is seen
             if not unsure and (expect is not None or not isinstance(outcome, Stale)):
@@ -361,7 +363,3 @@ def _to_refused(problem: Exception) -> Refused:
 def _to_owned_id(event_id: str) -> OwnedId:
     """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
     return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
-
-
-def _is_ours(image: EventImage) -> bool:
-    return image.series_id is None and image.organized_by_me and image.marker is not None

@@ -58,7 +58,7 @@ class GraphClient:
         """Make a request; ``path`` follows the address of Graph, or is a whole address that Graph gave."""
         url = path if "://" in path else self.address + path
         if not url.startswith(f"{self.address}/"):
-            return Refused(Refusal.UNREADABLE, _("it names another server"))
+            return Refused(Refusal.UNREADABLE, _("its answer leads to another server"))
         preferred = (*_PREFERRED, *(() if page_size is None else (f"odata.maxpagesize={page_size}",)))
         headers = {"Prefer": ", ".join(preferred), **({} if if_match is None else {"If-Match": if_match})}
         async with self._turn:
@@ -67,7 +67,7 @@ class GraphClient:
                 if answer.status_code == _UNAUTHORIZED:
                     answer = await self._send(method, url, headers, query, body)
             except httpx.TimeoutException:
-                return Refused(Refusal.TROUBLE, _("no answer in time"))
+                return Refused(Refusal.TROUBLE, _("it gave no answer in time"))
             except httpx.HTTPError as error:
                 return Refused(Refusal.TROUBLE, type(error).__name__)
             except NoToken as problem:
@@ -87,7 +87,7 @@ class GraphClient:
             if page.get("@odata.nextLink") is None:
                 return pages
             path, query = str(page["@odata.nextLink"]), None
-        return Refused(Refusal.UNREADABLE, _("there is no end of it"))
+        return Refused(Refusal.UNREADABLE, _("its answer has no end"))
 
     async def aclose(self) -> None:
         await self._http.aclose()

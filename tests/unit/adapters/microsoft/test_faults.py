@@ -236,7 +236,7 @@ async def test_a_list_without_an_end(emulator: MicrosoftEmulator) -> None:
     def handle(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json={"value": [], "@odata.nextLink": str(request.url)})
 
-    with pytest.raises(CalendarIncomplete, match="no end"):
+    with pytest.raises(CalendarIncomplete, match="has no end"):
         await open_over(emulator, transport=httpx.MockTransport(handle)).window(NINE, NINE + HOUR)
 
 

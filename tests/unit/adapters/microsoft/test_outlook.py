@@ -308,6 +308,6 @@ async def test_a_change_during_the_read_is_seen_the_next_time(
             mailbox.user_create("Dentist", NINE, NINE + HOUR, event_id=FOREIGN)
         return answered
 
-    emulator.calendars.answer = change_after_the_view  # type: ignore[method-assign]  # somebody is quicker
+    emulator.calendars.answer = change_after_the_view  # type: ignore[assignment,method-assign]  # somebody is quicker
     assert await watching.window(NINE, NINE + HOUR) == ()
     assert [event.id for event in await watching.window(NINE, NINE + HOUR)] == [FOREIGN]
