@@ -50,7 +50,7 @@ class Followed:
 class MicrosoftCalendar:
     """One calendar of one mailbox.
 
-    An event of ours is found by an extended property, since Graph chooses the ids of events itself. Before a create the
+    Our events are found by an extended property, since Graph chooses the ids of events itself. Before a create the
     property is looked for, and a create that is repeated before it can be found carries the same ``transactionId``.
 
     Graph shows nothing of a deleted event. Those that were seen while this program runs are remembered, and shown as
@@ -191,11 +191,11 @@ class MicrosoftCalendar:
             event = read_event(answer)
         except Unreadable as problem:
             return _to_refused(problem)
-        # By its own name an event of ours is not found: it would have two.
+        # One of our events is not found by the id that Graph gave it: it would have two.
         return event if event.id == event_id else None
 
     def _note(self, event: EventImage) -> EventImage:
-        """Remember an event of ours, which Graph shows no more once it is deleted."""
+        """Remember one of our events, which Graph shows no more once it is deleted."""
         if event.has_owned_id:
             self._known[event.id] = event
             self._known.move_to_end(event.id)
@@ -339,7 +339,7 @@ def _read_written(answer: Json, body: Json, found: EventImage | None) -> EventIm
 
 
 def _name_once(events: Iterable[EventImage]) -> list[EventImage]:
-    """Leave an id of ours to the event that was made first, should a copy of it claim the id, too."""
+    """Leave our id to the event that was made first, should a copy of it claim the id, too."""
     named: dict[str, EventImage] = {}
     for event in sorted(events, key=lambda event: (event.raw["created"], event.raw["graphId"])):
         graph_id = event.raw["graphId"]

@@ -1,7 +1,7 @@
 """The JSON of events in Microsoft Graph, read into images and built from fields.
 
-An event of ours carries two extended properties: its id, by which it is found, and the marker with other private
-properties. Graph chooses the ids of events itself, so the port's id of an event of ours is the one in the property. A
+Our events carry two extended properties: its id, by which it is found, and the marker with other private
+properties. Graph chooses the ids of events itself, so the port's id of our events is the one in the property. A
 copy that a person makes has that property too, but not the ``transactionId``, which only the request that created the
 event could set; so a copy keeps the id that Graph gave it.
 """
@@ -39,7 +39,7 @@ CATEGORIES: Mapping[str, str] = {
     "10": "Green category",
     "11": "Red category",
 }
-"""The category that stands for each colour. An English Outlook has six of them to begin with, in their colours."""
+"""The category of each colour. An English Outlook has six of them to begin with, in their colours."""
 _COLORS = {category: color for color, category in CATEGORIES.items()}
 
 USUAL_REMINDER = 15
