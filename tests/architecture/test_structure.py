@@ -24,6 +24,7 @@ SOURCE = ROOT / "src" / "fateforger"
 AT_HOME = {
     "mem0": ("adapters/memory/",),
     "qdrant_client": ("adapters/memory/",),
+    "authlib": ("adapters/google/", "adapters/microsoft/", "adapters/oauth.py"),
     "notion_client": ("adapters/notion/",),
     "autogen_ext": ("adapters/model/completions.py",),
     "sqlalchemy": ("adapters/store/", "adapters/memory/", "adapters/mirror.py"),
@@ -99,6 +100,7 @@ BACKGROUND_WORK = {
     "conversation/running_turns.py": "the work of a turn is awaited at once; as a task it can be cancelled by a stop",
     "adapters/tasklists.py": "the scopes of an MCP client end the task in which a connection breaks",
     "adapters/calendar/connection.py": "the scopes of an MCP client belong to the task that opened them",
+    "adapters/oauth.py": "a renewal goes on when its caller gives up, or a rotated refresh token would be lost",
 }
 """Modules outside ``workers`` that may start a task, and why."""
 

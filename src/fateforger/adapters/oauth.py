@@ -10,6 +10,7 @@ No token, code or secret appears in a message, a ``repr`` or a log.
 from __future__ import annotations
 
 import asyncio
+import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -64,7 +65,7 @@ class OAuthClient:
 class Consent:
     """A consent that was asked for: the page for the person, and what has to be kept until they come back.
 
-    ``state`` proves that an answer belongs to this request; whoever comes back with another one is turned away.
+    ``state`` proves that an answer belongs to this request; an answer with another one is refused.
     ``verifier`` is needed for the exchange, and must not reach the browser.
     """
 
@@ -72,10 +73,14 @@ class Consent:
     state: str = field(repr=False)
     verifier: str = field(repr=False)
 
+    def is_answered_by(self, state: str) -> bool:
+        """Check whether the person came back with the state of this request."""
+        return hmac.compare_digest(self.state.encode(), state.encode())
+
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a service gave for an account. ``scopes`` are those that the person granted, perhaps not all."""
+    """The tokens that a service gave for an account. ``scopes`` are those that the person granted, perhaps not all."""
 
     access_token: str = field(repr=False)
     expires_at: datetime
@@ -244,26 +249,42 @@ Renew = Callable[[str], Awaitable[Tokens]]
 
 
 class RenewedTokens:
-    """A token source that renews its token shortly before it expires, and by one caller at a time."""
+    """A token source that renews its token shortly before it expires, once for all callers that wait.
+
+    A caller that gives up does not stop the renewal: where refresh tokens rotate, the new one would be lost.
+    """
 
     def __init__(self, renew: Renew, clock: Clock) -> None:
         self._renew = renew
         self._clock = clock
         self._tokens: Tokens | None = None
         self._refused = ""
-        self._lock = asyncio.Lock()
+        self._renewal: asyncio.Task[Tokens] | None = None
 
     async def get_token(self) -> str:
-        async with self._lock:
-            if self._tokens is None or not self._is_usable(self._tokens):
-                self._tokens = await self._renew(self._refused)
-            return self._tokens.access_token
+        tokens = self._tokens
+        if tokens is None or tokens.access_token == self._refused or not tokens.is_valid(self._clock.now()):
+            if self._renewal is None:
+                self._renewal = asyncio.create_task(self._run())
+                self._renewal.add_done_callback(_retrieve)
+            tokens = await asyncio.shield(self._renewal)
+        return tokens.access_token
 
     def report_refused(self, token: str) -> None:
         self._refused = token
 
-    def _is_usable(self, tokens: Tokens) -> bool:
-        return tokens.access_token != self._refused and tokens.is_valid(self._clock.now())
+    async def _run(self) -> Tokens:
+        try:
+            self._tokens = await self._renew(self._refused)
+        finally:
+            self._renewal = None
+        return self._tokens
+
+
+def _retrieve(task: asyncio.Task[Tokens]) -> None:
+    """Look at how a renewal ended, since every caller may have given up."""
+    if not task.cancelled():
+        task.exception()
 
 
 def open_token_source(app: OAuthApp, store: TokenStore, clock: Clock) -> TokenSource:

@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 
 from fateforger.calendar.event import OWNED_PREFIX, REPEATS, EventFields, EventImage, OwnedId
 from fateforger.calendar.model import Head, Ledger, Snapshot
-from fateforger.calendar.ports import Outcome, Rejected, Stale
 from fateforger.text import gettext as _
 
 _MOST_PLACES = 400
@@ -114,15 +113,3 @@ def sort_sides(snapshot: Snapshot, ledger: Ledger) -> tuple[tuple[Owned, ...], t
 
 def _is_marked(event: EventImage, day: date) -> bool:
     return event.marker is not None and event.marker.day == day
-
-
-def _is_ours(image: EventImage) -> bool:
-    own_kind = image.series_id is None and image.event_type == "default" and image.organized_by_me
-    return own_kind and image.marker is not None
-
-
-def refuse_write(found: EventImage, expect: str | None) -> Outcome | None:
-    """Return the reason an event may not be written to; ``None`` if it may."""
-    if not _is_ours(found):
-        return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
-    return Stale() if expect is not None and found.version != expect else None

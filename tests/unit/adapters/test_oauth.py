@@ -78,7 +78,8 @@ def client_of(google: GoogleEmulator) -> OAuthClient:
 async def connect(app: OAuthApp, google: GoogleEmulator, scopes: tuple[str, ...] | None = None) -> Tokens:
     consent = app.begin()
     back = parse_qs(urlsplit(google.accounts.consent(consent.url, OWNER, scopes=scopes)).query)
-    assert back["state"] == [consent.state]
+    assert consent.is_answered_by(back["state"][0])
+    assert not consent.is_answered_by(app.begin().state)
     return await app.exchange(back["code"][0], consent.verifier)
 
 
@@ -164,6 +165,32 @@ async def test_a_rotated_refresh_token_is_kept(app: OAuthApp, google: GoogleEmul
     assert len({t.refresh_token for t in kept.saved}) == 3
 
 
+async def test_a_caller_that_gives_up_loses_no_rotated_token(
+    app: OAuthApp, google: GoogleEmulator, clock: HandClock
+) -> None:
+    """The old refresh token is worth nothing by then, and the new one has to reach the store."""
+    google.accounts.rotating = True
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(Kept):
+        async def save(self, tokens: Tokens) -> None:
+            reached.set()
+            await go_on.wait()
+            await super().save(tokens)
+
+    kept = Slow(await connect(app, google))
+    source = open_token_source(app, kept, clock)
+    clock.instant += timedelta(hours=2)
+    caller = asyncio.create_task(source.get_token())
+    await reached.wait()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    go_on.set()
+    assert await source.get_token() == kept.tokens.access_token
+    assert (kept.tokens.refresh_token, google.accounts.renewals) == (google.accounts.grants[0].refresh_token, 1)
+
+
 async def test_another_process_may_have_rotated_it(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
     """Between the look into the store and the renewal: what the other process saved is used."""
     google.accounts.rotating = True
@@ -182,7 +209,7 @@ async def test_another_process_may_have_rotated_it(app: OAuthApp, google: Google
 
 @pytest.mark.parametrize("how", ["withdrawn", "seven days", "revoked"])
 async def test_access_that_ended_has_a_name(app: OAuthApp, google: GoogleEmulator, clock: HandClock, how: str) -> None:
-    """The consent is withdrawn, or the consent screen is in "Testing" and a week has passed."""
+    """S331: The consent is withdrawn, or the consent screen is in "Testing" and a week has passed."""
     google.accounts.testing = True
     kept = Kept(await connect(app, google))
     source = open_token_source(app, kept, clock)
@@ -211,7 +238,7 @@ async def test_access_that_ended_has_a_name(app: OAuthApp, google: GoogleEmulato
 async def test_a_service_in_trouble_ends_nothing(
     app: OAuthApp, google: GoogleEmulator, clock: HandClock, fault: Fault, error: type[ConnectionFailed]
 ) -> None:
-    """And the next try gets a token."""
+    """S331: And the next try gets a token."""
     source = open_token_source(app, Kept(await connect(app, google)), clock)
     clock.instant += timedelta(hours=2)
     google.inject(fault, path="/token")

@@ -31,10 +31,10 @@ from fateforger.adapters.calendar.wire import (
     build_list_arguments,
     build_update_arguments,
 )
+from fateforger.calendar.access import refuse_write
 from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable
 from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import Unreadable, read_event, resolve_start
-from fateforger.calendar.ownership import refuse_write
 from fateforger.calendar.ports import (
     CalendarTraits,
     Done,

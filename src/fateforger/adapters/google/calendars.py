@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from fateforger.adapters.google.client import CALLS_AT_ONCE, PAGE_SIZE, GoogleClient, Json, build_path
 from fateforger.adapters.google.refusals import Kind, Refusal, Write
+from fateforger.calendar.access import refuse_write
 from fateforger.calendar.directory import (
     CalendarEntry,
     WireCalendar,
@@ -31,7 +32,6 @@ from fateforger.calendar.event_json import (
     read_event,
     resolve_start,
 )
-from fateforger.calendar.ownership import refuse_write
 from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Stale, Unknown, Window
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound
 from fateforger.text import gettext as _
@@ -43,7 +43,7 @@ write starts (``access.Limits``), so that no write outlives its lease."""
 LIST_KEPT_SECONDS = 600.0
 """Seconds for which the list of calendars is kept."""
 MOST_KNOWN = 500
-"""Events of ours whose last version is remembered, to save a read before a deletion."""
+"""Our own events whose last version is remembered, to save a read before a deletion."""
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
 _NAMES = {"summary": "summary", "description": "description", "color_id": "colorId"}
 GuardedWrite = Callable[[EventImage], Awaitable[Outcome]]

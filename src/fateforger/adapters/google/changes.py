@@ -38,7 +38,7 @@ class Signals(Protocol):
     """Word from Google that a calendar changed."""
 
     async def has_changed(self, calendar_id: str) -> bool:
-        """Check whether the calendar may have changed since the last call; true if nobody would have said so."""
+        """Check whether the calendar may have changed since the last call; true if no one would have said so."""
         ...
 
 
@@ -104,7 +104,7 @@ class ChangeFeed:
 
     async def _catch_up(self) -> None:
         """Apply what changed. A first token, or one after an expired one, leaves no span known."""
-        token, self._token = self._token, None  # if this fails half-way, the next read begins anew
+        token, self._token = self._token, None  # if this fails half-way, the next read starts again
         if token is not None:
             found = await self._ask({"syncToken": token, "maxResults": PAGE_SIZE})
             if found is not None:

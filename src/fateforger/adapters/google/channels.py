@@ -1,4 +1,4 @@
-"""Push channels: Google tells an address of this program that a calendar changed, so that nobody has to ask."""
+"""Push channels: Google tells an address of this program that a calendar changed, so that it need not ask."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class PushChannels:
         watched.refused_at = now if opened is None else None
         if opened is None:
             return
-        # What changed between the two channels is told by neither, so the calendar counts as changed.
+        # Neither channel tells what changed between the two, so the calendar counts as changed.
         watched.channel, watched.changed = opened, True
         if old is not None:
             await self._close(old)

@@ -48,8 +48,8 @@ class Kind(StrEnum):
 class Refusal:
     """An answer that is not a success.
 
-    ``message`` is Google's; with ``whole`` it is a sentence of ours that needs nothing around it. ``retry_after`` is in
-    seconds, if Google named a pause.
+    ``message`` is Google's; with ``whole`` it is our own, complete sentence. ``retry_after`` is in seconds, if Google
+    named a pause.
     """
 
     kind: Kind

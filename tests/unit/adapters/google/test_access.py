@@ -66,6 +66,7 @@ async def test_the_consent_page_asks_for_the_least_and_for_the_time_when_nobody_
 async def test_a_service_account_plans_for_a_person_of_its_domain(
     account: ServiceAccount, google: GoogleEmulator, clock: HandClock
 ) -> None:
+    """S333"""
     tokens = open_delegated_tokens(account, "owner@example.com", clock)
     base = account.token_url.removesuffix("/token")
     async with aclosing(GoogleClient(tokens, clock, url=f"{base}/calendar/v3")) as client:
@@ -78,6 +79,7 @@ async def test_a_service_account_plans_for_a_person_of_its_domain(
 
 
 async def test_nobody_outside_the_domain(account: ServiceAccount, clock: HandClock) -> None:
+    """S333"""
     with pytest.raises(ConnectionRevoked):
         await open_delegated_tokens(account, "someone@elsewhere.org", clock).get_token()
 

@@ -139,7 +139,7 @@ async def test_a_token_that_google_refuses_is_renewed(calendar: GoogleCalendar, 
 async def test_a_connection_that_ended_is_told_as_such(
     calendar: GoogleCalendar, google: GoogleEmulator, clock: HandClock
 ) -> None:
-    """Seven days after the consent, while the consent screen is in "Testing"."""
+    """S331: Seven days after the consent, while the consent screen is in "Testing"."""
     await put(calendar)
     google.accounts.testing = True
     clock.instant += TESTING_LASTS + timedelta(hours=1)
@@ -152,6 +152,7 @@ async def test_a_connection_that_ended_is_told_as_such(
 async def test_sign_in_in_trouble_is_not_an_end_of_access(
     calendar: GoogleCalendar, google: GoogleEmulator, clock: HandClock
 ) -> None:
+    """S331"""
     await put(calendar)
     clock.instant += timedelta(hours=2)
     google.inject(BACKEND, path="/token", times=2)
@@ -164,7 +165,7 @@ async def test_sign_in_in_trouble_is_not_an_end_of_access(
 
 
 async def test_every_write_to_an_event_carries_its_etag(calendar: GoogleCalendar, google: GoogleEmulator) -> None:
-    """S200: with what was seen, what was remembered, and what was read for it."""
+    """S330: S200: with what was seen, what was remembered, and what was read for it."""
     seen = await put(calendar)
     done = await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"), expect=seen.version, seen=seen)
     assert isinstance(done, Done)
@@ -179,7 +180,7 @@ async def test_every_write_to_an_event_carries_its_etag(calendar: GoogleCalendar
 async def test_what_the_person_did_meanwhile_is_not_overwritten(
     calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
 ) -> None:
-    """S200: neither after a read by someone else, nor on top of what was remembered."""
+    """S330: S200: neither after a read by someone else, nor on top of what was remembered."""
     seen = await put(calendar)
     store.user_edit(owned(), summary="Mine now")
     google.calm()
@@ -252,7 +253,7 @@ async def test_an_unknown_calendar_is_not_an_unknown_event(calendar: GoogleCalen
 
 
 async def test_the_account_is_tried(client: GoogleClient, google: GoogleEmulator) -> None:
-    """What a card needs: whose account it is, and its calendars, with only the person's own to write to."""
+    """S334: What a card needs: whose account it is, and its calendars, with only the person's own to write to."""
     google.calendars |= {"team@example.com": GoogleStore("Europe/Amsterdam"), "boss@example.com": GoogleStore()}
     google.api.names = {"team@example.com": "Team", "boss@example.com": "Boss"}
     google.api.roles = {"team@example.com": "writer", "boss@example.com": "freeBusyReader"}

@@ -42,6 +42,7 @@ def lists(google: GoogleEmulator) -> list[str]:
 async def test_after_the_first_read_only_changes_are_asked_for(
     calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
 ) -> None:
+    """S332"""
     await put(calendar)
     reads = IncrementalReads(calendar)
     google.calm()
@@ -73,7 +74,7 @@ async def test_an_event_that_moves_to_another_day_is_gone_from_this_one(
 async def test_it_shows_what_a_full_read_shows_whatever_happens(
     calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
 ) -> None:
-    """300 things that people do: create, move, delete, all-day events, series; tokens expire and reads fail between."""
+    """S332: 300 things that people do: create, move, delete, all-day events, series; tokens expire and reads fail between."""
     rng, reads = Random(330), IncrementalReads(calendar)
     for number in range(300):
         live = list(store.shown().values())
@@ -141,6 +142,7 @@ Pushed = tuple[PushChannels, list[bool]]
 async def test_a_calendar_that_google_says_nothing_about_costs_nothing(
     calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore, pushed: Pushed
 ) -> None:
+    """S332"""
     channels, taken = pushed
     reads = IncrementalReads(calendar, channels)
     first = await day(reads)
@@ -181,7 +183,7 @@ async def test_a_channel_is_renewed_before_it_ends(
 async def test_a_forged_notice_changes_nothing(
     calendar: GoogleCalendar, google: GoogleEmulator, pushed: Pushed
 ) -> None:
-    """Whoever knows the address, even the channel, does not know its secret."""
+    """S332: Whoever knows the address, even the channel, does not know its secret."""
     channels, _ = pushed
     reads = IncrementalReads(calendar, channels)
     await day(reads)
