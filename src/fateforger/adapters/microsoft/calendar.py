@@ -21,8 +21,8 @@ from fateforger.adapters.microsoft.wire import (
     build_update,
     read_event,
 )
+from fateforger.calendar.access import refuse_write
 from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.ownership import refuse_write
 from fateforger.calendar.ports import CalendarTraits, Done, Exists, Gone, Outcome, Rejected, Stale, Unknown, Window
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
