@@ -167,7 +167,7 @@ class MicrosoftCalendar:
     async def _find_owned(self, event_id: str) -> EventImage | Refused | None:
         """Look for an event by our id, and return it as it is, as it was when it was deleted, or ``None``."""
         wanted = f"ep/id eq '{ID_PROPERTY}' and ep/value eq '{event_id}'"
-        query = {"$filter": f"singleValueExtendedProperties/any(ep: {wanted})", "$expand": EXPANDED, "$top": "20"}
+        query = {"$filter": f"singleValueExtendedProperties/Any(ep: {wanted})", "$expand": EXPANDED, "$top": "20"}
         answer = await self._client.request("GET", f"{self._path}/events", query=query)
         if isinstance(answer, Refused):
             return replace(answer, refusal=Refusal.NO_CALENDAR) if answer.refusal is Refusal.NOT_FOUND else answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,6 +43,7 @@ class GraphClient:
     ) -> None:
         self.address = address.rstrip("/")
         self._tokens = tokens
+        logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
         self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
         self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
 
