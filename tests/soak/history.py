@@ -15,7 +15,17 @@ from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_blo
 from tests.soak.hands import Hands
 from tests.soak.outlook import LateOutlook
 from tests.soak.truth import FIELDS, UNWRITABLE, Command, Shape, Truth, key_of, shape_of
-from tests.soak.watched import Clock, Died, LateCalendar, LateGoogle, Life, SeenCalendar, SeenJournal, WatchedStore
+from tests.soak.watched import (
+    Clock,
+    Died,
+    Late,
+    LateCalendar,
+    LateGoogle,
+    Life,
+    SeenCalendar,
+    SeenJournal,
+    WatchedStore,
+)
 
 from fateforger.calendar.access import CommitContext, Limits
 from fateforger.calendar.adoption import adopt_changes
@@ -102,7 +112,7 @@ class History:
         self.blocks = 0
         self.group = "g0"
 
-    def _open_calendar(self, key: str) -> LateCalendar | LateGoogle:
+    def _open_calendar(self, key: str) -> Late:
         if self.setting.kind == "microsoft":
             return LateOutlook.over(self.setting, self.truth, key, self.clock)
         normalize = as_html if self.setting.html else as_given

@@ -124,16 +124,10 @@ class WatchedStore(GoogleStore):
         return self.truth
 
 
-class LateCalendar(GoogleCalendarFake):
+class Late(GoogleCalendarFake):
     """A write that lands late does so within the time that a server works on a request at most, by the clock."""
 
-    def __init__(self, store: WatchedStore, *, clock: Clock, **more: Any) -> None:
-        super().__init__(store, **more)
-        self.delays = Delays(self, store, clock)
-
-    async def _write(self, *call: Any) -> Outcome:
-        with self.delays.noting(str(call[0]), str(call[1])):
-            return await super()._write(*call)
+    delays: Delays
 
     def land(self) -> None:
         """Whatever is due by now takes effect."""
@@ -149,11 +143,23 @@ class LateCalendar(GoogleCalendarFake):
             effect()
 
 
-class LateGoogle(SimulatedGoogle):
-    """The same for the adapter for Google: it is the request that lands late."""
+class LateCalendar(Late):
+    """The fake of the port."""
+
+    def __init__(self, store: WatchedStore, *, clock: Clock, **more: Any) -> None:
+        super().__init__(store, **more)
+        self.delays = Delays(self, store, clock)
+
+    async def _write(self, *call: Any) -> Outcome:
+        with self.delays.noting(str(call[0]), str(call[1])):
+            return await super()._write(*call)
+
+
+class LateGoogle(Late, SimulatedGoogle):
+    """The adapter for Google: it is the request that lands late."""
 
     def __init__(self, store: WatchedStore, *, clock: Clock, key: str) -> None:
-        super().__init__(store, key=key)
+        SimulatedGoogle.__init__(self, store, key=key)
         self.delays = Delays(self, store, clock)
 
     async def travel(self, ask: Ask) -> Reply:
@@ -161,19 +167,8 @@ class LateGoogle(SimulatedGoogle):
         with self.delays.noting(verb, str(event_id)):
             return await super().travel(ask)
 
-    def land(self) -> None:
-        self._land()
 
-    def clear(self) -> None:
-        self._armed.clear()
-
-    def _land(self, *, everything: bool = False) -> None:
-        self._late, due = self.delays.part(self._late, everything=everything)
-        for effect in due:
-            effect()
-
-
-Late = tuple[int, Callable[[], object]]
+Due = tuple[int, Callable[[], object]]
 
 
 @dataclass
@@ -202,7 +197,7 @@ class Delays:
                     latest = MUCH_LATER if verb == "create" and calls % 3 == 0 else LATEST
                     self.due[id(landing)] = self.clock.now() + timedelta(seconds=latest * (calls % 7) / 7)
 
-    def part(self, late: list[Late], *, everything: bool) -> tuple[list[Late], list[Callable[[], object]]]:
+    def part(self, late: list[Due], *, everything: bool) -> tuple[list[Due], list[Callable[[], object]]]:
         """What is still on its way, and what has arrived."""
         due = [effect for _, effect in late if everything or self.clock.now() >= self.due[id(effect)]]
         return [one for one in late if one[1] not in due], due

@@ -158,8 +158,8 @@ class Calendar(DayReads, Protocol):
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         """Remove the event.
 
-        It is always read first, and a version other than ``expect`` may be :class:`Stale` even if writes cannot be
-        conditional.
+        It is read first, unless the write is conditional and ``expect`` is a version that was seen to be ours. Another
+        version than ``expect`` may be :class:`Stale` even if writes cannot be conditional.
         """
         ...
 

@@ -48,7 +48,8 @@ class PushChannels:
     """The channels of one account, which tell whether a calendar has changed (see ``changes.Signals``).
 
     ``address`` is a public https address whose requests reach :meth:`accept`. A calendar without a channel, because
-    Google refused one or it was not opened yet, counts as changed, so it is polled.
+    Google refused one or it was not opened yet, counts as changed, so it is polled. With several processes behind the
+    address, a notice may reach another one than opened the channel; the change is then found by the next request.
     """
 
     def __init__(self, client: GoogleClient, address: str, clock: Clock) -> None:

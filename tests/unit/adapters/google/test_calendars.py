@@ -239,6 +239,22 @@ async def test_a_quota_that_is_used_up_is_waited_out(
     assert (result.status, result.created) == ("changed", 12)
 
 
+async def test_a_commit_that_loses_its_access_goes_on_after_a_new_connection(
+    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
+) -> None:
+    """S331: half-way, the thread says what to do; nothing is lost or there twice in the end."""
+    engine = engine_over(calendar, MemoryJournal(), Time())
+    await engine.submit_plan(twelve_blocks(), cause="1")
+    google.inject(Fault(401, "Invalid Credentials", "authError"), method="PATCH", times=40)
+    result = await engine.submit_plan(eleven_changes(), cause="2")
+    assert result.status == "paused"
+    assert any("Google does not let me into your calendar any more" in said for said in result.sentences)
+    google.calm()
+    (resumed,) = await engine.recover()
+    assert resumed.status == "changed"
+    assert sorted(titles(store)) == sorted(["x", "y", *(f"k{n}!" for n in range(1, 9)), "k9", "k10", "k11"])
+
+
 # --- calendars ---
 
 

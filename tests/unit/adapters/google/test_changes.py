@@ -107,6 +107,22 @@ async def test_it_shows_what_a_full_read_shows_whatever_happens(
             assert await day(reads) == await day(calendar)
 
 
+async def test_a_series_that_is_deleted_is_gone_from_a_watched_day(
+    calendar: GoogleCalendar, store: GoogleStore
+) -> None:
+    """Google tells of each occurrence only that it is cancelled, and of the series only its id."""
+    for n in range(3):
+        begin = NINE + n * HOUR
+        store.user_create("Stand-up", start=begin, end=begin + 15 * MINUTE, series_id="standup00001")
+    reads = IncrementalReads(calendar)
+    assert len(await day(reads)) == 3
+    master = store.user_create("Stand-up", start=NINE - 480 * HOUR, end=NINE - 479 * HOUR, event_id="standup00001")
+    store.user_delete(master.id)
+    for event in list(store.shown()):
+        store.events.pop(event)  # with the series go its occurrences, and nothing is told of them
+    assert await day(reads) == ()
+
+
 async def test_an_expired_sync_token_means_a_full_read(
     calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
 ) -> None:
