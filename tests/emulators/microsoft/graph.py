@@ -17,6 +17,7 @@ _PATH = re.compile(
     r"/v1\.0/(?P<who>me|users/[^/]+)(?:/calendars/(?P<calendar>[^/]+)|/calendar)?"
     r"/(?P<what>events|calendarView)(?:/(?P<event>[^/]+))?"
 )
+_LIST = re.compile(r"/v1\.0/(?:me|users/[^/]+)/calendars")
 _FILTER = re.compile(r"singleValueExtendedProperties/[aA]ny\(ep: ?ep/id eq '([^']+)' and ep/value eq '([^']*)'\)")
 _EXPANDED = re.compile(r"singleValueExtendedProperties\(\$filter=((?:id eq '[^']+'(?: or )?)+)\)")
 PAGE = 10
@@ -96,7 +97,7 @@ class Calendars:
 
     def answer(self, asked: Asked, mailbox: Mailbox) -> Answered:
         """Raises :class:`Refusal`."""
-        if asked.path == "/v1.0/me/calendars":
+        if _LIST.fullmatch(asked.path):
             return Answered(200, {"value": [{"id": i, **entry} for i, entry in mailbox.calendars.items()]})
         place = _PATH.fullmatch(asked.path)
         if place is None:

@@ -108,7 +108,9 @@ class Mailbox:
     time_zone: str = "Europe/Berlin"
     items: dict[str, Item] = field(default_factory=dict)
     bin: dict[str, Item] = field(default_factory=dict)
-    calendars: dict[str, Json] = field(default_factory=lambda: {PRIMARY: {"name": "Calendar", "canEdit": True}})
+    calendars: dict[str, Json] = field(
+        default_factory=lambda: {PRIMARY: {"name": "Calendar", "canEdit": True, "isDefaultCalendar": True}}
+    )
     zones: dict[str, str] = field(default_factory=lambda: dict(WINDOWS))
     rewrite: Callable[[str], str] = lambda text: text
     watch: Watch = lambda before, after: None

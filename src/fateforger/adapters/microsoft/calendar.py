@@ -19,9 +19,11 @@ from fateforger.adapters.microsoft.wire import (
     Unreadable,
     build_create,
     build_update,
+    read_calendar,
     read_event,
 )
 from fateforger.calendar.access import refuse_write
+from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.ports import CalendarTraits, Done, Exists, Gone, Outcome, Rejected, Stale, Unknown, Window
 from fateforger.planning.timing import zone
@@ -71,8 +73,10 @@ class MicrosoftCalendar:
 
         ``time_zone`` is the person's IANA zone. Raises ``ValueError`` with a sentence for an unknown one.
         """
-        mailbox = "/me" if user is None else f"/users/{quote(user, safe='')}"
-        self._path = mailbox + ("/calendar" if calendar_id is None else f"/calendars/{quote(calendar_id, safe='')}")
+        self._mailbox = "/me" if user is None else f"/users/{quote(user, safe='')}"
+        self._path = self._mailbox + (
+            "/calendar" if calendar_id is None else f"/calendars/{quote(calendar_id, safe='')}"
+        )
         self._client = client
         self._key = key
         self._zone = zone(time_zone)
@@ -96,6 +100,15 @@ class MicrosoftCalendar:
         other = copy.copy(self)
         other.background = True
         return other
+
+    async def list_calendars(self) -> tuple[CalendarEntry, ...]:
+        """Return all calendars of the mailbox, the main one first. Raises :class:`~fateforger.errors.CalendarError`."""
+        pages = _require(await self._client.read_pages(f"{self._mailbox}/calendars", page_size=PAGE_SIZE))
+        try:
+            entries = [read_calendar(shown) for page in pages for shown in page["value"]]
+        except (Unreadable, KeyError, TypeError) as problem:
+            raise _to_refused(problem).to_error() from None
+        return tuple(sorted(entries, key=lambda entry: (not entry.primary, entry.summary.casefold(), entry.id)))
 
     # --- reads ---
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from fateforger.adapters.microsoft.zones import format_moment, parse_moment, to_iana
+from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 
 Json = dict[str, Any]
@@ -128,6 +129,27 @@ class WireEvent(_Wire):
     i_cal_u_id: str | None = Field(default=None, alias="iCalUId")
     web_link: str | None = None
     single_value_extended_properties: tuple[Property, ...] = ()
+
+
+class WireCalendar(_Wire):
+    """A calendar in the form of Graph."""
+
+    id: str = Field(min_length=1)
+    name: str = ""
+    can_edit: bool = False
+    is_default_calendar: bool = False
+
+
+def read_calendar(shown: Mapping[str, Any]) -> CalendarEntry:
+    """Convert a calendar of an answer. Raises :class:`Unreadable`."""
+    try:
+        found = WireCalendar.model_validate(shown)
+    except ValidationError as error:
+        raise Unreadable(_describe_first_problem(error)) from None
+    role = "writer" if found.can_edit else "reader"
+    return CalendarEntry(
+        found.id, found.name, None, "owner" if found.is_default_calendar else role, found.is_default_calendar
+    )
 
 
 def read_event(shown: Mapping[str, Any], written: Mapping[str, Any] | None = None) -> EventImage:

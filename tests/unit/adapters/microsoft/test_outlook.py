@@ -211,6 +211,18 @@ async def test_a_copy_that_claims_our_id_does_not_get_it(calendar: MicrosoftCale
     assert (await read(calendar)).start == NINE
 
 
+async def test_the_calendars_of_an_account(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
+    """S341: what a card that offers them needs; the main one is first, and some can only be read."""
+    mailbox.calendars["birthdays"] = {"name": "Birthdays", "canEdit": False}
+    mailbox.calendars["team"] = {"name": "a team", "canEdit": True}
+    entries = await calendar.list_calendars()
+    assert [(entry.summary, entry.primary, entry.writable, entry.readable) for entry in entries] == [
+        ("Calendar", True, True, True),
+        ("a team", False, True, True),
+        ("Birthdays", False, False, True),
+    ]
+
+
 # --- zones ---
 
 
