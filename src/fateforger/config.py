@@ -131,6 +131,17 @@ class Settings(BaseSettings):
     google_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
         None, description="Another address that speaks Google's sign-in and Calendar API; left out, Google's own."
     )
+    microsoft_client_id: str | None = Field(
+        None, description="Application id of your Microsoft Entra app, so that people connect their own calendar."
+    )
+    microsoft_client_secret: SecretStr | None = Field(None, description="Client secret of that app.")
+    microsoft_tenant: str = Field(
+        "common",
+        description="Directory whose accounts may connect: an id or domain, organizations, or common for all.",
+    )
+    microsoft_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
+        None, description="Another address that speaks Microsoft's sign-in and Graph; left out, Microsoft's own."
+    )
     secret_keys: SecretStr | None = Field(
         None,
         description="Fernet keys that encrypt people's logins, newest first, with commas between: docs/connections.md.",

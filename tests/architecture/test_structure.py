@@ -24,7 +24,7 @@ SOURCE = ROOT / "src" / "fateforger"
 AT_HOME = {
     "mem0": ("adapters/memory/",),
     "qdrant_client": ("adapters/memory/",),
-    "authlib": ("adapters/google/", "adapters/oauth.py"),
+    "authlib": ("adapters/google/", "adapters/microsoft/", "adapters/oauth.py"),
     "notion_client": ("adapters/notion/",),
     "autogen_ext": ("adapters/model/completions.py",),
     "sqlalchemy": ("adapters/store/", "adapters/memory/", "adapters/mirror.py"),

@@ -17,8 +17,11 @@ from tests.factories.constraints import version_of
 from tests.factories.tasks import new_task
 
 from fateforger.adapters.recordings import RecordingFiles
+from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store, metadata
+from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.agents.clients import Call
+from fateforger.calendar.connections import Connection, Provider
 from fateforger.calendar.transactions import TxState
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
 from fateforger.planning.plan import TBPlan
@@ -90,6 +93,8 @@ async def _said(store: Store, who: Somebody) -> None:
     )
     await store.durations.keep(who.id, [took])
     await store.languages.keep(who.id, PersonLanguage("en"))
+    connection = Connection(who.id, Provider.CALDAV, who.word, "work", NOW, "https://dav.example.org/", secret=who.word)
+    await SqlConnections(store.database, Vault(new_key())).keep(connection)
     chosen = RitualSettings(user_id=who.id, channel=f"D{who.word}", tz="Europe/Amsterdam", since=NOW, morning=time(9))
     chosen = await store.rituals.change(who.id, lambda _before: chosen)
     card = Card(text=f"Good morning, {who.word}", parts=())

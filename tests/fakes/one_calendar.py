@@ -22,6 +22,10 @@ class OneCalendar:
         del user_id
         return True
 
+    async def find_problem(self, user_id: str) -> str:
+        del user_id
+        return ""
+
     def connect_link(self, user_id: str) -> str | None:
         del user_id
         return None

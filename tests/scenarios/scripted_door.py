@@ -220,6 +220,9 @@ class ScriptedDoor:
     async def has_calendar(self, user_id: str) -> bool:
         return (await self.calendar_owner()).person == user_id
 
+    async def find_calendar_problem(self, user_id: str) -> str:
+        return ""
+
     def connect_link(self, user_id: str) -> str | None:
         return None
 

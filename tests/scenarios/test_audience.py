@@ -102,7 +102,7 @@ def test_a_mention_and_the_button_of_its_welcome_plan_in_direct_messages(tmp_pat
         alex.reads("Plan this day")
         planned_in_direct_messages(alex)
         seen = nothing_of_it(program)
-        assert any("I plan a day with you" in text for text in seen)
+        assert any("I plan your day with you" in text for text in seen)
         assert ts
 
 

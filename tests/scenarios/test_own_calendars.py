@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from tests.emulators.google.accounts import Client, GoogleAccounts
+from tests.emulators.google.emulator import GoogleEmulator
+from tests.emulators.microsoft.emulator import MicrosoftEmulator
+from tests.fakes.serving import served
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS
 from tests.scenarios.person import Person, eventually
@@ -145,3 +154,114 @@ def test_a_link_of_somebody_else_or_an_old_one_opens_nothing(program: Program) -
     alex = program.person()
     answer = fill(f"{alex.base}/connect/made-up", address="x", account="me", password="any")
     assert (answer.status_code, "too old" in answer.text) == (410, True)
+
+
+@contextmanager
+def serve(app: Any) -> Iterator[str]:
+    """Serve an emulator in a thread of its own, and give its address."""
+    loop, stop, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
+    found: list[str] = []
+
+    async def run() -> None:
+        async with served(app) as address:
+            found.append(address)
+            ready.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(run(),), daemon=True)
+    thread.start()
+    assert ready.wait(20)
+    try:
+        yield found[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(20)
+        loop.close()
+
+
+@dataclass
+class Providers:
+    """Google and Microsoft, and the program that people sign in to with either."""
+
+    google: GoogleEmulator
+    microsoft: MicrosoftEmulator
+    program: Program
+
+    def sign_in(self, person: Person, provider: str) -> str:
+        """Connect a person's account on the page as a browser does, and return what the page says."""
+        person.slash("/timebox", "connect")
+        eventually(lambda: "/connect/" in str(person.roots()), "a link")
+        with httpx.Client(trust_env=False, timeout=60) as browser:
+            away = browser.get(f"{link(person)}/{provider}").headers["location"]
+            if provider == "google":
+                back = self.google.accounts.consent(away, self.google.accounts.people[0])
+            else:
+                back = browser.get(away).headers["location"]
+            return browser.get(back).text
+
+
+@pytest.fixture
+def providers(tmp_path: Path) -> Iterator[Providers]:
+    port = free_port()
+    back = f"http://127.0.0.1:{port}/connect"
+    google = GoogleEmulator(accounts=GoogleAccounts(client=Client(redirects=(f"{back}/google/callback",))))
+    microsoft = MicrosoftEmulator()
+    microsoft.sign_in.apps["the-client"].redirects = (f"{back}/microsoft/callback",)
+    with serve(google.app()) as at_google, serve(microsoft.app()) as at_microsoft:
+        settings = {
+            "FATEFORGER_NOW": MONDAY,
+            "FATEFORGER_GOOGLE_CLIENT_ID": google.accounts.client.id,
+            "FATEFORGER_GOOGLE_CLIENT_SECRET": google.accounts.client.secret,
+            "FATEFORGER_GOOGLE_URL": at_google,
+            "FATEFORGER_MICROSOFT_CLIENT_ID": "the-client",
+            "FATEFORGER_MICROSOFT_CLIENT_SECRET": "the-secret",
+            "FATEFORGER_MICROSOFT_URL": at_microsoft,
+        }
+        program = Program(tmp_path / "data", environment=settings, port=port).start()
+        yield Providers(google, microsoft, program)
+        if program.process is not None:
+            program.kill()
+
+
+def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
+    """S316: kill -9 between commit and undo; access that one of them ended leaves the others untouched."""
+    program, google, microsoft = providers.program, providers.google, providers.microsoft
+    alex = program.person()
+    robin = second(alex)
+    assert "Your calendar is connected." in providers.sign_in(robin, "google")
+    assert "Your calendar is connected." in providers.sign_in(alex, "microsoft")
+    plan(robin)
+    plan(alex)
+    at_google = google.calendars["primary"]
+    assert "Write report" in {event.summary for event in at_google.shown().values()}
+    assert "Write report" in str(microsoft.mailbox.items)
+    assert CalDav(program.caldav_url()).titles() == []
+    program.restart()
+    google.accounts.withdraw(google.accounts.people[0])
+    google.accounts.expire_access()
+    ask = ("calendars", "show", "--user", robin.user)
+    eventually(lambda: "ended my access" in run(program, *ask).stdout, "the program has seen that its access ended")
+    robin.press("Undo")
+    robin.reads("Google has ended my access to your account.", "Connect your own calendar")
+    alex.press("Undo")
+    alex.reads("Taken back")
+    assert "Write report" not in str(microsoft.mailbox.items)
+    assert "Your calendar is connected." in providers.sign_in(robin, "google")
+    robin.press("Undo")
+    robin.reads("Taken back")
+    assert at_google.shown() == {}
+
+
+def test_a_return_that_this_browser_did_not_begin_connects_nothing(providers: Providers) -> None:
+    """S316: not with another state, nor without the cookie; and a no is said."""
+    robin = second(providers.program.person())
+    robin.slash("/timebox", "connect")
+    eventually(lambda: "/connect/" in str(robin.roots()), "a link")
+    with httpx.Client(trust_env=False, timeout=60) as browser:
+        away = browser.get(f"{link(robin)}/google").headers["location"]
+        back = providers.google.accounts.consent(away, providers.google.accounts.people[0])
+        assert httpx.get(back, trust_env=False).status_code == 410
+        assert browser.get(re.sub(r"state=[^&]+", "state=other", back)).status_code == 410
+        no = providers.google.accounts.consent(away, providers.google.accounts.people[0], allow=False)
+        assert "did not give me access" in browser.get(no).text
+    assert run(providers.program, "calendars", "show", "--user", robin.user).stdout == "No calendar is connected.\n"

@@ -49,7 +49,12 @@ QUESTIONS: tuple[Line, ...] = tuple(
     )
     for what in ("talk", "report")
 )
-TALK = (*BEGINNING, *CHANGES, *QUESTIONS, ("Now put it on my calendar", "is on your calendar", [wants("proceed")]))
+TALK = (
+    *BEGINNING,
+    *CHANGES,
+    *QUESTIONS,
+    ("Now put it on my calendar", "Monday 2 March is on your calendar", [wants("proceed")]),
+)
 
 
 @pytest.mark.process

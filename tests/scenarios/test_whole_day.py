@@ -136,7 +136,7 @@ def test_somebody_else_gets_a_polite_no(program: Program) -> None:
     assert person.says() == before
     answer = other.slash("/timebox")
     eventually(
-        lambda: any("one person's calendar" in m["text"] for m in other.roots() if m.get("ephemeral")),
+        lambda: any("Connect your own calendar" in m["text"] for m in other.roots() if m.get("ephemeral")),
         f"a word that this is somebody's calendar; {answer}",
     )
     assert len([m for m in person.roots() if not m.get("ephemeral")]) == 1

@@ -41,7 +41,7 @@ DAY_IN_WORDS: tuple[tuple[str, str, list[dict[str, object]]], ...] = (
         "“Answer mail” is now 12:05–12:35",
         [wants("answer"), patch(timed(2, "12:05", 30))],
     ),
-    ("Now put it on my calendar", "is on your calendar", [wants("proceed")]),
+    ("Now put it on my calendar", "Monday 2 March is on your calendar", [wants("proceed")]),
 )
 MEANINGS: Answers = {text: answers for text, _, answers in DAY_IN_WORDS}
 

@@ -13,9 +13,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 import click
 from tests.postgres import MISSING, programs, running_server
+from tests.soak.days import Kind
 from tests.soak.killing import kill_again_and_again
 from tests.soak.run import KINDS, Script, Tally, play_all, stage
 from tests.soak.terminals import Played, play_some
@@ -32,30 +34,28 @@ def main() -> int:
     parser.add_argument("--kills", type=int, help="kill -9 the real program so often instead, on each database")
     parser.add_argument("--terminals", type=int, help="play so many histories of command lines on one calendar instead")
     parser.add_argument("--terminal", metavar="HISTORY", help="play one of them: seed:number")
-    parser.add_argument("--google", action="store_true", help="through the adapter for Google, to its last request")
+    parser.add_argument("--calendar", choices=get_args(Kind), default="fake", help="that of --histories")
     given = parser.parse_args()
     if given.kills:
         return kill_loop(given.kills, given.seed)
     if given.terminals or given.terminal:
         seed, _, number = (given.terminal or str(given.seed)).partition(":")
         return play_terminals(int(seed), [int(number)] if number else range(given.terminals))
-    if given.replay:
-        return replay(given.replay, google=given.google)
-    return soak(given.seed, given.histories, given.jobs, google=given.google)
+    return replay(given.replay) if given.replay else soak(given.seed, given.histories, given.jobs, given.calendar)
 
 
-def soak(seed: int, histories: int, jobs: int, *, google: bool) -> int:
+def soak(seed: int, histories: int, jobs: int, kind: Kind) -> int:
     began, tally, said = time.monotonic(), Tally(), 0.0
     batches = [range(n, min(n + BATCH, histories)) for n in range(0, histories, BATCH)]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(play_all, seed, batch, google=google) for batch in batches]):
+        for done in as_completed([pool.submit(play_all, seed, batch, kind=kind) for batch in batches]):
             tally.add(done.result())
             if time.monotonic() - said > 5:
                 said = time.monotonic()
                 say(tally, said - began)
     say(tally, time.monotonic() - began)
     c = tally.counts
-    click.echo(f"seed {seed}: {tally.histories} histories, {c['edits']} edits by hand, {c['writes']} writes")
+    click.echo(f"{kind}, seed {seed}: {tally.histories} histories, {c['edits']} edits by hand, {c['writes']} writes")
     click.echo(
         f"lost edits {tally.breaches['lost']}, foreign writes {tally.breaches['foreign']}, duplicates {tally.breaches['duplicate']}"
     )
@@ -64,10 +64,9 @@ def soak(seed: int, histories: int, jobs: int, *, google: bool) -> int:
     if not tally.failed:
         return 0
     click.echo(f"failed: {' '.join(sorted(tally.failed)[:20])}")
-    with stage(google=google) as on:
+    with stage() as on:
         trace = str(on.shortest(Script.read(min(tally.failed, key=len))))
-    by = " --google" if google else ""
-    click.echo(f"The shortest of one of them; replay it with\n  python -m tests.soak{by} --replay '{trace}'")
+    click.echo(f"The shortest of one of them; replay it with\n  python -m tests.soak --replay '{trace}'")
     return 1
 
 
@@ -107,9 +106,9 @@ def say(tally: Tally, seconds: float) -> None:
     )
 
 
-def replay(trace: str, *, google: bool) -> int:
+def replay(trace: str) -> int:
     script = Script.read(trace)
-    with stage(google=google) as on:
+    with stage() as on:
         history = on.play(script)
     click.echo(script.setting)
     click.echo("\n".join(history.log))

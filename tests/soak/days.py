@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from random import Random
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 from fateforger.calendar.engine import build_desired_day
@@ -21,6 +22,7 @@ ZONES = (
 WORDS = ("report", "mail", "talk", "review", "lunch", "focus")
 KINDS = (ET.DEEP_WORK, ET.DEEP_WORK, ET.SHALLOW_WORK, ET.HABIT, ET.REGENERATION, ET.BACKGROUND)
 YEAR = 2026
+Kind = Literal["fake", "google", "microsoft"]
 
 
 @cache
@@ -42,7 +44,10 @@ def as_given(fields: EventFields) -> EventFields:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where and when, and how the calendar behaves: ``conditional`` writes, ``lag`` of its lists, ``html`` notes."""
+    """Where and when, and how the calendar behaves: ``conditional`` writes, ``lag`` of its lists, ``html`` notes.
+
+    ``kind`` is the calendar: the fake of the port, or an adapter with its whole way to the emulator of a provider.
+    """
 
     tz: str
     day: date
@@ -51,22 +56,25 @@ class Setting:
     html: bool
     concurrency: int
     sql: bool
+    kind: Kind = "fake"
 
     @classmethod
-    def drawn(cls, rng: Random, *, sql_share: float) -> Setting:
+    def drawn(cls, rng: Random, *, sql_share: float, kind: Kind = "fake") -> Setting:
         tz = rng.choice(ZONES)
         odd = odd_days(tz)
         day = rng.choice(odd) if odd and rng.random() < 0.4 else date(YEAR, 1, 1) + timedelta(days=rng.randrange(365))
         sql = rng.random() < sql_share
+        conditional, lag = rng.random() < 0.5, rng.choice((0, 0, 0, 1, 2))
         return cls(
             tz=tz,
             day=day,
-            conditional=rng.random() < 0.5,
-            lag=rng.choice((0, 0, 0, 1, 2)),
+            conditional=conditional or kind != "fake",
+            lag=0 if kind == "microsoft" else lag,
             html=rng.random() < 0.25,
             # Threads of a database come back in any order, and a history has to be the same each time.
             concurrency=1 if sql else rng.choice((1, 2, 4)),
             sql=sql,
+            kind=kind,
         )
 
     @property

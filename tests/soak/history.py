@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeVar
 from tests.fakes.google_calendar import Answer, Fail, Fault, LandLate, LoseAnswer, Race, When
 from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_block, some_timing
 from tests.soak.hands import Hands
-from tests.soak.truth import FIELDS, Command, Shape, Truth, key_of, shape_of
+from tests.soak.outlook import LateOutlook
+from tests.soak.truth import FIELDS, UNWRITABLE, Command, Shape, Truth, key_of, shape_of
 from tests.soak.watched import (
     Clock,
     Died,
@@ -87,16 +88,15 @@ class History:
     journal: Journal
     engine: Engine
     loop: asyncio.AbstractEventLoop
-    google: bool = False
-    """The calendar is the adapter for Google with its whole way to Google, not the fake of the port."""
     log: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.truth = Truth(self.setting.conditional or self.google)
+        microsoft = self.setting.kind == "microsoft"
+        self.truth = Truth(self.setting.conditional, UNWRITABLE | {"attendees"} if microsoft else UNWRITABLE)
         self.clock = Clock(self.setting.start + BEGIN)
-        normalize = as_html if self.setting.html else as_given
-        self.store = WatchedStore(self.setting.tz, normalize, self.setting.lag, truth=self.truth)
         self.calendar = self._open_calendar(f"soak/{self.name}")
+        assert isinstance(self.calendar.store, WatchedStore)
+        self.store = self.calendar.store
         self.clock.tick = self.calendar.land
         self.hands = Hands(self.setting, self.store, self.truth)
         self.plan = self.setting.plan_of(())
@@ -113,9 +113,13 @@ class History:
         self.group = "g0"
 
     def _open_calendar(self, key: str) -> Late:
-        if self.google:
-            return LateGoogle(self.store, key=key, clock=self.clock)
-        return LateCalendar(self.store, key=key, conditional_write=self.setting.conditional, clock=self.clock)
+        if self.setting.kind == "microsoft":
+            return LateOutlook.over(self.setting, self.truth, key, self.clock)
+        normalize = as_html if self.setting.html else as_given
+        store = WatchedStore(self.setting.tz, normalize, self.setting.lag, truth=self.truth)
+        if self.setting.kind == "google":
+            return LateGoogle(store, key=key, clock=self.clock)
+        return LateCalendar(store, key=key, conditional_write=self.setting.conditional, clock=self.clock)
 
     # --- steps ---
 
@@ -469,6 +473,8 @@ class History:
     def _die(self) -> None:
         self.life.dead = True
         self.process = None
+        if isinstance(self.calendar, LateOutlook):
+            self.calendar.restart()
 
     # --- trouble ---
 
@@ -482,6 +488,8 @@ class History:
                 fault, at = _some_fault(rng), len(self.calendar.calls) + rng.randrange(14)
                 self.calendar.inject(fault, at=at)
                 self.log.append(f"call {at} meets {fault}")
+            if isinstance(self.calendar, LateOutlook):
+                self.log.append(self.calendar.trouble(rng))
         if 0.4 < what < 0.6:
             self._race(rng)
 
@@ -490,7 +498,10 @@ class History:
         for _ in range(rng.randint(1, 3)):
             when: When = rng.choice(("before", "after"))
             hook = partial(self._hand, Random(rng.random()))
-            self.calendar.inject(Race(hook, when), at=len(self.calendar.calls) + rng.randrange(14))
+            if isinstance(self.calendar, LateOutlook) and rng.random() < 0.5:
+                self.calendar.emulator.interrupt(hook, at=len(self.calendar.emulator.requests) + rng.randrange(20))
+            else:
+                self.calendar.inject(Race(hook, when), at=len(self.calendar.calls) + rng.randrange(14))
 
     def _hand(self, rng: Random) -> None:
         self.log.append(f"by hand: {self.hands.act(rng)}")

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
+from typing import get_args
 
 from tests.fakes.memory_journal import MemoryJournal
-from tests.soak.days import Setting
+from tests.soak.days import Kind, Setting
 from tests.soak.history import Engine, History, Step
 
 from fateforger.adapters.store.store import open_store
@@ -62,19 +63,20 @@ class Script:
         return " ".join((self.name, *map(str, self.steps)))
 
     @classmethod
-    def drawn(cls, seed: int, number: int) -> Script:
+    def drawn(cls, seed: int, number: int, kind: Kind = "fake") -> Script:
         rng = Random(f"{seed}:{number}")
-        setting = Setting.drawn(rng, sql_share=SQL_SHARE)
+        setting = Setting.drawn(rng, sql_share=SQL_SHARE, kind=kind)
         kinds = rng.choices(list(WEIGHTS), list(WEIGHTS.values()), k=rng.randint(2, 24))
         steps = [Step(kind, rng.getrandbits(32)) for kind in ("day", "submit", *kinds)]
-        return cls(f"{seed}:{number}", setting, tuple(steps))
+        return cls(f"{seed}:{number}" + ("" if kind == "fake" else f":{kind}"), setting, tuple(steps))
 
     @classmethod
     def read(cls, text: str) -> Script:
-        """``seed:number`` for a whole history, or with the steps that are left of it behind."""
+        """``seed:number`` for a whole history, or with the steps that are left of it behind. The kind of
+        calendar follows the number, unless it is the fake."""
         name, *words = text.split()
-        seed, number = map(int, name.split(":"))
-        script = cls.drawn(seed, number)
+        seed, number, *kinds = name.split(":")
+        script = cls.drawn(int(seed), int(number), next((kind for kind in get_args(Kind) if kind in kinds), "fake"))
         steps = tuple(Step(kind, int(n)) for kind, n in (word.split(".") for word in words))
         return cls(name, script.setting, steps) if steps else script
 
@@ -82,9 +84,8 @@ class Script:
 class Stage:
     """Plays histories, one after the other, on one loop and one database."""
 
-    def __init__(self, engine: Engine = CalendarSubmitter, *, google: bool = False) -> None:
+    def __init__(self, engine: Engine = CalendarSubmitter) -> None:
         self._engine = engine
-        self._google = google
         self._loop = asyncio.new_event_loop()
         self._store = open_store(":memory:")
         self._plays = 0
@@ -97,8 +98,7 @@ class Stage:
         """The history, played to its end or to its first breach."""
         self._plays += 1
         journal: Journal = self._store.journal if script.setting.sql else MemoryJournal()
-        name = f"{script.name}/{self._plays}"
-        history = History(name, script.setting, journal, self._engine, self._loop, google=self._google)
+        history = History(f"{script.name}/{self._plays}", script.setting, journal, self._engine, self._loop)
         try:
             history.play(script.steps)
         except Exception as error:  # noqa: BLE001  whatever the engine raises that it must not is a finding
@@ -122,8 +122,8 @@ class Stage:
 
 
 @contextmanager
-def stage(engine: Engine = CalendarSubmitter, *, google: bool = False) -> Iterator[Stage]:
-    found = Stage(engine, google=google)
+def stage(engine: Engine = CalendarSubmitter) -> Iterator[Stage]:
+    found = Stage(engine)
     try:
         yield found
     finally:
@@ -135,16 +135,16 @@ def play_all(
     numbers: Sequence[int],
     engine: Engine = CalendarSubmitter,
     told: Callable[[Tally], None] | None = None,
-    *,
-    google: bool = False,
+    kind: Kind = "fake",
 ) -> Tally:
     """Play the histories of those numbers."""
     tally = Tally()
-    with stage(engine, google=google) as on:
+    with stage(engine) as on:
         for number in numbers:
-            history = on.play(Script.drawn(seed, number))
-            kinds = Counter(kind for kind, _ in history.truth.breaches)
-            name = [f"{seed}:{number}"] if kinds else []
+            script = Script.drawn(seed, number, kind)
+            history = on.play(script)
+            kinds = Counter(breach for breach, _ in history.truth.breaches)
+            name = [script.name] if kinds else []
             counts = history.truth.counts + Counter(raced=history.truth.raced, steps=len(history.log))
             one = Tally(1, kinds, counts, name)
             tally.add(one)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.soak.broken import BROKEN
+from tests.soak.days import Kind
 from tests.soak.run import Script, play_all, stage
 
 SEED = 20260302
@@ -20,11 +21,12 @@ def test_nothing_is_lost_foreign_or_there_twice() -> None:
     assert tally.counts["writes"] >= 5 * SHARE
 
 
-def test_nothing_is_lost_foreign_or_there_twice_at_google() -> None:
-    """S302: The same over the adapter for Google, where the trouble is that of requests: refused, lost, late, overtaken."""
-    tally = play_all(SEED, range(SHARE), google=True)
+@pytest.mark.parametrize(("kind", "share"), [("google", SHARE), ("microsoft", SHARE // 3)])
+def test_nothing_is_lost_foreign_or_there_twice_at_a_provider(kind: Kind, share: int) -> None:
+    """S302, S310: The same over an adapter, where the trouble is that of requests: refused, lost, late, overtaken."""
+    tally = play_all(SEED, range(share), kind=kind)
     assert (tally.failed, +tally.breaches) == ([], {})
-    assert tally.counts["writes"] >= 5 * SHARE
+    assert tally.counts["writes"] >= 5 * share
 
 
 @pytest.mark.parametrize(("engine", "kind"), BROKEN, ids=lambda value: getattr(value, "__name__", value))

@@ -59,10 +59,11 @@ BLAMES = (
 LOSSES = {"emptied_calendar", "vanished_blocks"}
 OWN = (
     "location", "reminders", "visibility", "transparency", "guestsCanModify", "guestsCanInviteOthers", "source",
-    "attendees", "attachments", "conferenceData", "hangoutLink",
+    "attendees", "attachments", "conferenceData", "hangoutLink", "otherProperties",
 )  # fmt: skip
-"""What a person may put into an event that the program never writes of its own accord, by Google's names."""
-UNWRITABLE = {"conferenceData", "hangoutLink"}
+"""What a person may put into an event that the program never writes of its own accord, by Google's names; and what only
+Outlook has."""
+UNWRITABLE = frozenset({"conferenceData", "hangoutLink"})
 """What no program can put into a new event: a video call gets another address."""
 PLAIN = {"reminders": {"useDefault": True}}
 """How Google shows what nobody set."""
@@ -151,6 +152,7 @@ class Truth:
     """``breaches`` are by kind: lost, foreign, duplicate, and the ones that have to be nought as well."""
 
     conditional: bool
+    unwritable: Collection[str] = UNWRITABLE
     breaches: list[tuple[str, str]] = field(default_factory=list)
     raced: int = 0
     counts: Counter[str] = field(default_factory=Counter)
@@ -466,7 +468,7 @@ class Truth:
         """Whatever else was in the event that a target deleted is in the one that takes its place."""
         had = next((target.own[key_of(image)] for target in targets if key_of(image) in target.own), {})
         has = own_of(image)
-        missing = sorted(name for name, value in had.items() if name not in UNWRITABLE and has.get(name) != value)
+        missing = sorted(name for name, value in had.items() if name not in self.unwritable and has.get(name) != value)
         if missing:
             self.breach("lost", f"“{image.summary}” came back without its {missing}")
         if has:

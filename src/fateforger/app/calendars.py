@@ -116,6 +116,10 @@ class PersonCalendars:
         connection = await self.connections.of(user_id)
         return connection.is_open if connection is not None else await self._owns_configured(user_id)
 
+    async def find_problem(self, user_id: str) -> str:
+        connection = await self.connections.of(user_id)
+        return "" if connection is None else connection.problem
+
     def connect_link(self, user_id: str) -> str | None:
         return None if self.links is None else self.links.build(user_id)
 

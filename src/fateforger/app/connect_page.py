@@ -220,17 +220,8 @@ _TEMPLATES = Environment(loader=PackageLoader("fateforger.app"), autoescape=True
 
 
 def _render(values: dict[str, Any], *, error: str = "", status: int = 200) -> Response:
-    given = {
-        "connection": None,
-        "news": "",
-        "choices": (),
-        "services": (),
-        "here": "",
-        "kept": "",
-        "address": "",
-        "account": "",
-        "calendar": "",
-    }
+    given: dict[str, Any] = {"connection": None, "news": "", "services": (), "choices": ()}
+    given |= dict.fromkeys(("here", "kept", "address", "account", "calendar"), "")
     page = _TEMPLATES.get_template("connect.html").render(
         given | values, error=error, servers=SERVERS, expired=status == 410, _=_
     )

@@ -31,8 +31,8 @@ class Account:
 class OAuthLogin:
     """Connects the accounts of one provider.
 
-    ``try_account`` looks into an account with new tokens, and ``build`` returns the calendar of a connection. Its methods
-    raise ``CalendarError``, ``ConnectionFailed`` and ``StoreError``.
+    ``try_account`` looks into an account with new tokens, and ``build`` returns the calendar of a connection. The
+    methods raise ``CalendarError``, ``ConnectionFailed`` and ``StoreError``.
     """
 
     provider: Provider

@@ -222,14 +222,14 @@ def _build_links(settings: Settings, vault: Vault, web: WebServer, clock: Clock)
 
 
 def _build_connect_page(
-    resources: _Resources, vault: Vault, connections: SqlConnections, links: ConnectLinks | None, logins: Logins
+    resources: _Resources, connections: SqlConnections, links: ConnectLinks | None, logins: Logins
 ) -> Iterator[BaseRoute]:
     if links is not None:
         page = ConnectPage(
             links=links,
             connections=connections,
             languages=resources.languages,
-            vault=vault,
+            vault=connections.vault,
             clock=resources.clock,
             time_zone=resources.settings.time_zone,
             local=not resources.settings.real_slack,
@@ -308,14 +308,13 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         calendar, local = await _open_calendar(resources, web)
         login = _build_login(settings, web)
         gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
-        vault = open_vault(settings)
-        connections = SqlConnections(store.database, vault)
-        links = _build_links(settings, vault, web, clock)
+        connections = SqlConnections(store.database, open_vault(settings))
+        links = _build_links(settings, connections.vault, web, clock)
         logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}")
         own = [
             health.route,
             Mount(GATEWAY, gateway),
-            *_build_connect_page(resources, vault, connections, links, logins),
+            *_build_connect_page(resources, connections, links, logins),
         ]
         await _serve_pages(resources, web, login, local, own)
         stack.push_async_callback(calendar.aclose)

@@ -108,7 +108,7 @@ def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:
 def _build_record_op(lineage: Lineage, keys: frozenset[str]) -> SyncOp | None:
     """Return the op on the record of a block that the earlier plan did not have, or that the person deleted."""
     head = lineage.head
-    if head is None or head.key in keys:
+    if head is None or head.key in keys or lineage.was_removed:
         return None
     after = _mark_gone(lineage, head)
     if after == head:

@@ -87,6 +87,10 @@ class Calendars(Protocol):
         """Check whether a person has a calendar."""
         ...
 
+    async def find_problem(self, user_id: str) -> str:
+        """Return why the calendar that a person connected does not work any more; empty if there is no problem."""
+        ...
+
     def connect_link(self, user_id: str) -> str | None:
         """Return a link to the page on which a person connects a calendar; ``None`` if people cannot reach it."""
         ...

@@ -328,6 +328,10 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.has_calendar`."""
         return await self._calendars.is_connected(user_id)
 
+    async def find_calendar_problem(self, user_id: str) -> str:
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.find_calendar_problem`."""
+        return await self._calendars.find_problem(user_id)
+
     def connect_link(self, user_id: str) -> str | None:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.connect_link`."""
         return self._calendars.connect_link(user_id)

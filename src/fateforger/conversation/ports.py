@@ -77,6 +77,10 @@ class CoordinatorPort(Protocol):
         """Check whether a person has a calendar to plan on: their own, or the configured one as its owner."""
         ...
 
+    async def find_calendar_problem(self, user_id: str) -> str:
+        """Return why the calendar that a person connected does not work any more; empty if there is no problem."""
+        ...
+
     def connect_link(self, user_id: str) -> str | None:
         """Return a link to the page on which a person connects a calendar; ``None`` if people cannot reach it."""
         ...

@@ -15,6 +15,7 @@ from fateforger.slack.addresses import COMMAND_NAME
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.payloads import Place
 from fateforger.text import gettext as _
+from fateforger.text import join_sentences
 from fateforger.workers.people import LanguageService, is_code
 
 log = logging.getLogger(__name__)
@@ -120,14 +121,15 @@ async def calendar_refusal(door: CoordinatorPort, user_id: str) -> str | None:
         return None
     owner = await door.calendar_owner()
     if owner.person is not None:
-        return connect_answer(door, user_id)
+        return await connect_answer(door, user_id)
     return phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
 
 
-def connect_answer(door: CoordinatorPort, user_id: str) -> str:
-    """Return how a person connects their calendar, or another one."""
-    link = door.connect_link(user_id)
-    return _(phrases.NOT_CONNECTED) if link is None else _(phrases.CONNECT, link=f"<{link}>")
+async def connect_answer(door: CoordinatorPort, user_id: str) -> str:
+    """Return how a person connects their calendar, or another one, with what is wrong with the one that they have."""
+    link, problem = door.connect_link(user_id), await door.find_calendar_problem(user_id)
+    way = _(phrases.NOT_CONNECTED) if link is None else _(phrases.CONNECT, link=f"<{link}>")
+    return join_sentences(problem, way)
 
 
 async def claim_answer(door: CoordinatorPort, user_id: str, code: str) -> str:

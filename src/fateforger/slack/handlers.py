@@ -118,7 +118,7 @@ class RequestHandler:
         if code is not None:
             return await claim_answer(self.door, user_id, code)
         if said == CONNECT:
-            return connect_answer(self.door, user_id)
+            return await connect_answer(self.door, user_id)
         try:
             day = date.fromisoformat(said) if said else None
         except ValueError:

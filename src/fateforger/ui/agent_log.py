@@ -12,6 +12,7 @@ from fateforger.text import gettext as _
 from fateforger.text import label_text, mark_message
 
 DID = {
+    "record_steps": mark_message("reported steps of a task"),
     "create_task": mark_message("put a task into your queue"),
     "list_tasks": mark_message("read your queue"),
     "pull": mark_message("took a task to work on"),

@@ -109,6 +109,6 @@ def test_a_setting_that_cannot_be_used(given: dict[str, object], sentence: str) 
 
 def test_secrets_are_not_shown() -> None:
     settings = read_settings(
-        slack_bot_token="xoxb-secret", slack_app_token="xapp-secret", caldav_password="pass-secret"
+        slack_bot_token="xoxb-hidden", slack_app_token="xapp-hidden", caldav_password="pass-hidden"
     )
-    assert "secret" not in repr(settings)
+    assert "hidden" not in repr(settings)

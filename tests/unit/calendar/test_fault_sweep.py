@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Self, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -54,13 +54,24 @@ class History:
     after_act: int = 0
 
     def __post_init__(self) -> None:
-        conditional = self.kind == "conditional"
-        calendar = SimulatedGoogle() if self.kind == "google" else GoogleCalendarFake(conditional_write=conditional)
         self.journal = MemoryJournal()
-        self.world = World(self.journal, calendar, ids=itertools.count())
+        self.world = World(self.journal, self.open_calendar(), ids=itertools.count())
         self.foreign = self.world.store.user_create("Dentist", start=at("12:00"), end=at("13:00"))
 
-    async def prepare(self) -> History:
+    def open_calendar(self) -> GoogleCalendarFake:
+        """Open an empty calendar."""
+        return (
+            SimulatedGoogle()
+            if self.kind == "google"
+            else GoogleCalendarFake(conditional_write=self.kind == "conditional")
+        )
+
+    def copy_content(self, other: History) -> None:
+        """Give another history the calendar's content."""
+        store = self.world.store
+        other.world.calendar.store = replace(store, events=dict(store.events), purged=set(store.purged))
+
+    async def prepare(self) -> Self:
         """Everything up to the act, without trouble."""
         submitter = self.world.submitter()
         await submitter.submit_plan(BEFORE, cause="first")
@@ -73,13 +84,11 @@ class History:
         self.calls = len(self.world.calendar.calls)
         return self
 
-    def copy(self) -> History:
+    def copy(self) -> Self:
         """The same up to here, to go on in another way."""
-        copy = History(self.act, self.kind)
+        copy = type(self)(self.act, self.kind)
         copy.calls, copy.foreign = self.calls, self.foreign
-        copy.world.calendar.store = replace(
-            self.world.store, events=dict(self.world.store.events), purged=set(self.world.store.purged)
-        )
+        self.copy_content(copy)
         copy.world.calendar.calls = list(self.world.calendar.calls)
         copy.journal = copy.world.journal = self.journal.copy()
         copy.world.time.instant = self.world.time.instant
@@ -145,6 +154,9 @@ class History:
         assert (again.status, len(world.calendar.writes)) == ("unchanged", writes)
 
 
+H = TypeVar("H", bound=History)
+
+
 def view_of(plan: TBPlan) -> list[tuple[str, ...]]:
     """The managed view of a calendar that shows exactly this plan."""
     blocks = build_desired_day(plan).blocks
@@ -154,7 +166,7 @@ def view_of(plan: TBPlan) -> list[tuple[str, ...]]:
     )
 
 
-async def play(prepared: History, troubles: tuple[Trouble, ...] = ()) -> History:
+async def play(prepared: H, troubles: tuple[Trouble, ...] = ()) -> H:
     history = prepared.copy()
     await history.suffer(troubles)
     await history.settle()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.factories.days import DAY, World, at, block, plan_of
-from tests.fakes.google_calendar import Answer, LandLate
+from tests.fakes.google_calendar import Answer, GoogleCalendarFake, LandLate, Race
+from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.adapters.store.store import open_store
 from fateforger.calendar.adoption import adopt_changes
@@ -312,6 +313,23 @@ async def test_a_deleted_block_stays_deleted(world: World) -> None:
     await submitter.submit_plan(without(DAY_PLAN, "b"), cause="3")
     result = await submitter.submit_plan(DAY_PLAN, cause="4")
     assert (result.created, [m[0] for m in world.managed()]) == (1, ["a", "b", "c"])
+
+
+async def test_what_half_an_undo_removed_was_not_deleted_by_the_person() -> None:
+    """P8: an undo of all kept one block, whose event the person changed at that moment, and removed another. The undo of
+    what was written last then finds nothing to do, and what it removed is added again when the plan is written."""
+    world = World(MemoryJournal(), GoogleCalendarFake(conditional_write=True))
+    submitter = world.submitter()
+    await submitter.submit_plan(plan_of(block("a", "08:00"), block("b", "10:00")), cause="1")
+    renamed = plan_of(block("a", "08:00", name="A!"), block("b", "10:00"))
+    await submitter.submit_plan(renamed, cause="2")
+    kept = event(world, "b")
+    at_that_moment = Race(lambda: world.store.user_edit(kept.id, properties={**kept.properties, "crm": "1"}))
+    world.calendar.inject(at_that_moment, verb="delete")
+    assert (await submitter.undo_since("t0", cause="3")).status == "partial"
+    await submitter.undo_last(cause="4")
+    result = await submitter.submit_plan(renamed, cause="5")
+    assert (result.created, result.sentences) == (1, ("I added 1 block to your calendar.",))
 
 
 async def test_an_undo_answers_no_question(world: World) -> None:

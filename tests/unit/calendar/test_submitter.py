@@ -532,7 +532,7 @@ async def test_a_list_that_is_out_of_date_undoes_nothing(world: World) -> None:
     await submitter.submit_plan(PLAN, cause="1")
     await submitter.submit_plan(NEXT, cause="2")
     view = world.managed()
-    with pytest.raises(NotUndoable, match="Something was written since"):
+    with pytest.raises(NotUndoable, match="Something was written after"):
         await submitter.undo_since("t0", cause="3", newest="t0")
     with pytest.raises(NotUndoable, match="no such change"):
         await submitter.undo_since("t9", cause="4")

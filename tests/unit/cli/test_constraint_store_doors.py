@@ -483,7 +483,7 @@ def test_what_is_known_about_something(doors: Doors) -> None:
     about = ("list", "--user", "U1", "--about")
     gym = {"uid": "gym", **lines[0]}
     assert doors.done(*about, "the gym at seven") == {"constraints": [gym], "message": None}
-    assert doors.text(*about, "lights out")[1] == "Nothing is written down about that.\n"
+    assert doors.text(*about, "xkcd 42")[1] == "Nothing is written down about that.\n"
     with lock_data_dir(doors.data):
         said = doors.done(*about, "lights out")
         assert said["constraints"] == [gym]

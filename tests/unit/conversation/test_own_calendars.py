@@ -39,6 +39,10 @@ class TwoCalendars:
     async def is_connected(self, user_id: str) -> bool:
         return user_id in self.calendars
 
+    async def find_problem(self, user_id: str) -> str:
+        del user_id
+        return ""
+
     def connect_link(self, user_id: str) -> str | None:
         del user_id
         return None

@@ -379,6 +379,7 @@ async def test_home_lists_the_days(anna: Person) -> None:
     assert [p.kind for p in empty.parts] == [
         *("heading", "prose", "controls"),
         *("divider", "heading", "prose", "controls"),
+        *("divider", "prose", "controls"),
         *("divider", "prose"),
         *("divider", "note", "controls"),
     ]

@@ -43,7 +43,7 @@ class SqlConnections:
 
     def __init__(self, database: Database, vault: Vault) -> None:
         self._database = database
-        self._vault = vault
+        self.vault = vault
 
     async def of(self, user_id: str) -> Connection | None:
         row = await self._database.read(lambda connection: _find(connection, user_id))
@@ -58,7 +58,7 @@ class SqlConnections:
         await self._database.write(lambda rows: _keep(rows, row))
 
     async def replace_secret(self, user_id: str, old: str, new: str) -> bool:
-        encrypted = self._vault.encrypt(new)
+        encrypted = self.vault.encrypt(new)
 
         def work(connection: SqlConnection) -> bool:
             row = _find(connection, user_id)
@@ -101,7 +101,7 @@ class SqlConnections:
             address=connection.address,
             calendar_id=connection.calendar_id,
             reads="\n".join(connection.reads),
-            secret=self._vault.encrypt(connection.secret) if connection.secret else "",
+            secret=self.vault.encrypt(connection.secret) if connection.secret else "",
             problem=connection.problem,
             connected_at=connection.connected_at,
         )
@@ -111,7 +111,7 @@ class SqlConnections:
         if not row.secret:
             return ""
         try:
-            return self._vault.decrypt(row.secret)
+            return self.vault.decrypt(row.secret)
         except SecretUnreadable:
             return None
 

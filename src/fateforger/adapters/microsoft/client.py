@@ -1,0 +1,132 @@
+"""Requests to Microsoft Graph for one mailbox: tokens, headers, time limits, and answers in pages."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from fateforger.adapters.microsoft.refusals import Refusal, Refused, read_refusal
+from fateforger.adapters.oauth import TokenSource
+from fateforger.errors import ConnectionFailed, ConnectionUnreachable
+from fateforger.text import gettext as _
+
+GRAPH_URL = "https://graph.microsoft.com/v1.0"
+CALL_SECONDS = 10.0
+"""Seconds for one request."""
+CALLS_AT_ONCE = 4
+"""Concurrent requests that Graph allows a program for one mailbox."""
+MOST_PAGES = 200
+"""An answer with more pages than this is not read to its end, and counts as none."""
+_UNAUTHORIZED, _NO_CONTENT, _REFUSED = 401, 204, 400
+_PREFERRED = ('IdType="ImmutableId"', 'outlook.timezone="UTC"', 'outlook.body-content-type="text"')
+
+Json = Mapping[str, Any]
+
+
+class GraphClient:
+    """Graph as one program sees one mailbox: at most four requests at once, always with immutable ids.
+
+    A token that is refused is renewed once per request.
+    """
+
+    def __init__(
+        self,
+        tokens: TokenSource,
+        *,
+        address: str = GRAPH_URL,
+        transport: httpx.AsyncBaseTransport | None = None,
+        call_seconds: float = CALL_SECONDS,
+    ) -> None:
+        self.address = address.rstrip("/")
+        self._tokens = tokens
+        logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
+        self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
+        self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Json | None = None,
+        if_match: str | None = None,
+        page_size: int | None = None,
+    ) -> Json | Refused:
+        """Make a request; ``path`` follows the address of Graph, or is a whole address that Graph gave."""
+        url = path if "://" in path else self.address + path
+        if not url.startswith(f"{self.address}/"):
+            return Refused(Refusal.UNREADABLE, _("its answer leads to another server"))
+        preferred = (*_PREFERRED, *(() if page_size is None else (f"odata.maxpagesize={page_size}",)))
+        headers = {"Prefer": ", ".join(preferred), **({} if if_match is None else {"If-Match": if_match})}
+        async with self._turn:
+            try:
+                answer = await self._send(method, url, headers, query, body)
+                if answer.status_code == _UNAUTHORIZED:
+                    answer = await self._send(method, url, headers, query, body)
+            except httpx.TimeoutException:
+                return Refused(Refusal.TROUBLE, _("it gave no answer in time"))
+            except httpx.HTTPError as error:
+                return Refused(Refusal.TROUBLE, type(error).__name__)
+            except NoToken as problem:
+                return problem.refused
+        return _read_answer(answer)
+
+    async def read_pages(
+        self, path: str, query: Mapping[str, str] | None = None, *, page_size: int
+    ) -> list[Json] | Refused:
+        """Return all pages of an answer, at least one."""
+        pages: list[Json] = []
+        while len(pages) < MOST_PAGES:
+            page = await self.request("GET", path, query=query, page_size=page_size)
+            if isinstance(page, Refused):
+                return page
+            pages.append(page)
+            if page.get("@odata.nextLink") is None:
+                return pages
+            path, query = str(page["@odata.nextLink"]), None
+        return Refused(Refusal.UNREADABLE, _("its answer has no end"))
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def _send(
+        self, method: str, url: str, headers: Mapping[str, str], query: Mapping[str, str] | None, body: Json | None
+    ) -> httpx.Response:
+        try:
+            token = await self._tokens.get_token()
+        except ConnectionFailed as error:
+            raise NoToken(error) from error
+        answer = await self._http.request(
+            method, url, params=query, json=body, headers={**headers, "Authorization": f"Bearer {token}"}
+        )
+        if answer.status_code == _UNAUTHORIZED:
+            self._tokens.report_refused(token)
+        return answer
+
+
+class NoToken(Exception):
+    """There is no token to make a request with, so nothing was sent."""
+
+    def __init__(self, error: ConnectionFailed) -> None:
+        super().__init__(error.message)
+        passing = isinstance(error, ConnectionUnreachable)
+        self.refused = Refused(Refusal.TROUBLE if passing else Refusal.LOGIN, error.message, sentence=error.message)
+
+
+def _read_answer(answer: httpx.Response) -> Json | Refused:
+    if answer.status_code == _NO_CONTENT:
+        return {}
+    try:
+        body = answer.json()
+    except ValueError:
+        body = None
+    if answer.status_code >= _REFUSED:
+        return read_refusal(answer.status_code, body, answer.headers.get("Retry-After"))
+    if answer.is_success and isinstance(body, dict):
+        return body
+    return Refused(Refusal.UNREADABLE, _("its answer cannot be read"))
