@@ -13,6 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fateforger.errors import BadInput
 
+PUBLIC_PATH = "/connect/"
+"""Where the pages are that people may reach from elsewhere. Everything else is for this machine only."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -30,9 +32,11 @@ class SameOrigin:
     Without it, any page open in the same browser could press buttons here (DNS rebinding, cross-site posts).
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], public: str | None = None) -> None:
+        """Answer requests for ``hosts``, and those for the host ``public`` only below :data:`PUBLIC_PATH`."""
         self._app = app
         self._hosts = hosts
+        self._public = public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in {"http", "websocket"} and not self._is_allowed(scope):
@@ -50,7 +54,10 @@ class SameOrigin:
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         host = _parse_host(f"//{headers.get(b'host', '')}")
         origin = headers.get(b"origin")
-        return host in self._hosts and (origin is None or _parse_host(origin) in self._hosts)
+        hosts = self._hosts
+        if self._public is not None and scope["path"].startswith(PUBLIC_PATH):
+            hosts = hosts | {self._public}
+        return host in hosts and (origin is None or _parse_host(origin) in hosts)
 
 
 def _parse_host(address: str) -> str | None:
@@ -67,18 +74,18 @@ class WebServer:
     """
 
     def __init__(self, host: str, port: int, *, public_url: str | None = None) -> None:
-        """Also answer requests for the host of ``public_url``, under which a proxy is reached."""
+        """Also answer requests for the host of ``public_url``, at which people reach the public pages."""
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{self.port}"  # noqa: S104  compared, not bound
-        public = None if public_url is None else _parse_host(public_url)
-        self._hosts = frozenset(_LOOPBACK | {host} | ({public} if public else set()))
+        self._public = None if public_url is None else _parse_host(public_url)
+        self._hosts = frozenset(_LOOPBACK | {host})
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
-            SameOrigin(app, self._hosts),
+            SameOrigin(app, self._hosts, self._public),
             log_level="warning",
             access_log=False,
             lifespan="off",

@@ -1,0 +1,40 @@
+"""What is reached under the public address, and what only from this machine."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from fateforger.app.web import SameOrigin
+
+PUBLIC = "plan.example.org"
+
+
+async def _say(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(request.url.path)
+
+
+async def ask(path: str, *, public: str | None = PUBLIC, **headers: str) -> int:
+    app = SameOrigin(Starlette(routes=[Route("/{path:path}", _say)]), frozenset({"127.0.0.1"}), public)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://127.0.0.1") as client:
+        return (await client.get(path, headers=headers)).status_code
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"), [("/connect/abc", True), ("/calendar/mcp", False), ("/calendars/x/mcp", False), ("/", False)]
+)
+async def test_only_the_connect_page_is_public(path: str, *, allowed: bool) -> None:
+    """S309: a proxy that passes everything on does not open the calendar, the local page or the server for agents."""
+    assert (await ask(path, host=PUBLIC) == 200) is allowed
+    assert await ask(path) == 200
+
+
+async def test_no_other_host_and_no_foreign_page_gets_in() -> None:
+    assert await ask("/connect/abc", host="evil.example.org") == 403
+    assert await ask("/connect/abc", host=PUBLIC, origin="https://evil.example.org") == 403
+    assert await ask("/connect/abc", host=PUBLIC, origin=f"https://{PUBLIC}") == 200
+    assert await ask("/connect/abc", host=PUBLIC, public=None) == 403
