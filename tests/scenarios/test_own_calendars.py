@@ -92,12 +92,16 @@ def test_each_plans_and_undoes_on_their_own_calendar(program: Program, radicale:
     kept = own.raw()
     program.restart()
     own = CalDav(program.caldav_url())
-    robin.press("Undo")
-    robin.reads("Taken back")
+    history = run(program, "sync", "history", "--user", robin.user).stdout
+    assert history.count("Transaction") == 1
+    undone = run(program, "sync", "undo", "--user", robin.user)
+    assert undone.returncode == 0, undone.stderr
     assert (theirs.raw(), own.raw()) == (before, kept)
     done = run(program, "calendars", "disconnect", "--user", robin.user)
     assert done.returncode == 0, done.stderr
     assert (theirs.raw(), own.raw()) == (before, kept)
+    refused = run(program, "sync", "undo", "--user", robin.user)
+    assert (refused.returncode, refused.stderr) == (2, f"{robin.user} has connected no calendar. (user)\n")
     alex.press("Undo")
     alex.reads("Taken back")
     assert own.titles() == []

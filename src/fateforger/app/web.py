@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fateforger.errors import BadInput
 
 PUBLIC_PATH = "/connect/"
-"""Where the pages are that people may reach from elsewhere. Everything else is for this machine only."""
+"""Path of the pages that people may reach from elsewhere. Everything else is for this machine only."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 

@@ -13,7 +13,7 @@ import math
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from fateforger.cli.documents import read_document, write_json
-from fateforger.cli.options import add_place_options, as_json, load_settings
+from fateforger.cli.options import add_place_options, as_json, check_person_option, load_settings
 from fateforger.errors import StoreUnavailable, UserError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fateforger.calendar.history import HistoryRow
     from fateforger.calendar.merge import Choices
     from fateforger.calendar.model import SyncOp, SyncPlan
+    from fateforger.calendar.ports import Journal
     from fateforger.calendar.results import SyncResult
     from fateforger.calendar.submitter import CalendarSubmitter
     from fateforger.calendar.transactions import Transaction
@@ -160,7 +161,8 @@ def add_calendar_options(function: Callable[..., Any]) -> Callable[..., Any]:
     url = click.option("--calendar-url", metavar="URL", help="MCP endpoint of a calendar server.")
     calendar = click.option("--calendar-id", metavar="ID", help="Which of its calendars; by default the primary one.")
     account = click.option("--account", metavar="NAME", help="Which login of that server, when it has several.")
-    return add_place_options(url(calendar(account(as_json(click.pass_context(function))))))
+    user = click.option("--user", metavar="ID", callback=check_person_option, help="Whose own calendar, if not yours.")
+    return add_place_options(url(calendar(account(user(as_json(click.pass_context(function)))))))
 
 
 @click.group("sync")
@@ -181,14 +183,13 @@ _keeping = click.option(
 @add_calendar_options
 def diff_command(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **where: str | None) -> None:
     """Show what would change on the calendar for PLAN. Writes nothing."""
-    from fateforger.app.resources import open_submitter  # noqa: PLC0415  heavy
     from fateforger.calendar.descriptions import describe_plan  # noqa: PLC0415  heavy
     from fateforger.planning.wire import read_plan  # noqa: PLC0415  heavy
 
     day = read_plan(read_document(plan))
 
     async def run(settings: Settings) -> tuple[SyncPlan, tuple[str, ...]]:
-        async with open_submitter(settings) as submitter, show_progress() as told:
+        async with _open_submitter(settings, where) as submitter, show_progress() as told:
             planned = await told.read_patiently(lambda: submitter.preview(day, choices=_build_choices(keep)))
             return planned, await told.read_patiently(submitter.late)
 
@@ -255,10 +256,9 @@ def undo_command(ctx: click.Context, transaction: str | None, force: bool, as_js
 @add_calendar_options
 def history_command(ctx: click.Context, limit: int, as_json: bool, **where: str | None) -> None:
     """List what was written to the calendar, newest first."""
-    from fateforger.app.resources import open_journal  # noqa: PLC0415  heavy
 
     async def run(settings: Settings) -> tuple[Transaction, ...]:
-        async with open_journal(settings) as (journal, calendar):
+        async with _open_journal(settings, where) as (journal, calendar):
             return await journal.history(calendar, limit=limit)
 
     transactions = _build_history(_run(ctx, where, run))
@@ -274,11 +274,39 @@ def history_command(ctx: click.Context, limit: int, as_json: bool, **where: str 
         click.echo(f"  Transaction {row['transaction']}")
 
 
+def _open_submitter(
+    settings: Settings, where: Mapping[str, str | None]
+) -> AbstractAsyncContextManager[CalendarSubmitter]:
+    """Open the calendar of ``--user``, or the configured one."""
+    user_id = where.get("user")
+    if user_id is None:
+        from fateforger.app.resources import open_submitter  # noqa: PLC0415  heavy
+
+        return open_submitter(settings)
+    from fateforger.app.person_commands import open_person_submitter  # noqa: PLC0415  heavy
+
+    return open_person_submitter(settings, user_id)
+
+
+def _open_journal(
+    settings: Settings, where: Mapping[str, str | None]
+) -> AbstractAsyncContextManager[tuple[Journal, str]]:
+    """Open the journal, with the name of the calendar of ``--user`` or of the configured one."""
+    user_id = where.get("user")
+    if user_id is None:
+        from fateforger.app.resources import open_journal  # noqa: PLC0415  heavy
+
+        return open_journal(settings)
+    from fateforger.app.person_commands import open_person_journal  # noqa: PLC0415  heavy
+
+    return open_person_journal(settings, user_id)
+
+
 _R = TypeVar("_R")
 
 
 def _run(ctx: click.Context, where: Mapping[str, str | None], run: Callable[[Settings], Coroutine[Any, Any, _R]]) -> _R:
-    given = dict(where)
+    given = {name: value for name, value in where.items() if name != "user"}
     given["calendar_account"] = given.pop("account")
     return asyncio.run(run(load_settings(ctx, **given)))
 
@@ -296,10 +324,9 @@ def _write(
     The command is remembered until then, so that a repetition finishes it. It is also remembered when it paused or
     could not reach the calendar.
     """
-    from fateforger.app.resources import open_submitter  # noqa: PLC0415  heavy
 
     async def run(settings: Settings) -> tuple[SyncResult, Path]:
-        async with open_submitter(settings) as submitter, show_progress() as told:
+        async with _open_submitter(settings, where) as submitter, show_progress() as told:
             attempt, cause = await begin_attempt(settings.data_dir, submitter, request)
             try:
                 return await act(submitter, cause, told), attempt
