@@ -14,6 +14,7 @@ class WorkspaceConfig:
 
     `public_url` is absolute and without a path (`http://127.0.0.1:8080`): socket, response and upload URLs are built
     from it. `manifest` is a Slack app manifest as a dict, the same document that a real workspace is given.
+    `pane_url` is a page of the first of the `users`, who alone sees it.
     Without `agents` it refuses agent sessions and streams, as workspaces without these features do.
     """
 

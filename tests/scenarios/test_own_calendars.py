@@ -85,6 +85,7 @@ def test_each_plans_and_undoes_on_their_own_calendar(program: Program, radicale:
     before = theirs.raw()
     plan(alex)
     plan(robin)
+    assert (bool(alex.state()["pane_url"]), robin.state()["pane_url"]) == (True, None)
     assert "Therapy" in robin.says()
     assert "Therapy" not in alex.says()
     assert ("Write report" in own.titles(), "Therapy" in own.titles()) == (True, False)
