@@ -145,7 +145,7 @@ def test_a_person_connects_and_disconnects_on_a_page(program: Program, radicale:
     plan(robin)
     assert "Write report" in CalDav(radicale.calendar).titles()
     gone = fill(page, do="disconnect")
-    assert "I have forgotten its password" in gone.text
+    assert "I have forgotten your login" in gone.text
     robin.press("Undo")
     robin.reads("Connect your own calendar")
     assert "Write report" in CalDav(radicale.calendar).titles()

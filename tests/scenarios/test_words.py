@@ -79,7 +79,7 @@ def test_the_same_day_by_clicks_and_in_words(tmp_path: Path) -> None:
             person.choose("Answer mail", "15 min later")
             person.reads("“Answer mail” is now 12:05–12:35")
             person.press("Commit to calendar")
-            person.reads("is on your calendar")
+            person.reads("Monday 2 March is on your calendar")
             clicked, read = calendar_objects(running), person.says()
         assert listener.asked == {}
         with program(tmp_path / "words", settings) as running:
