@@ -123,7 +123,7 @@ def build_form(settings: RitualSettings | None, request: FormRequest) -> Form:
                 label=_("Begin my day at"),
                 optional=True,
                 value=None if shown is None else shown.morning,
-                hint=_("With your frame, your meetings and what is due; one tap begins the plan."),
+                hint=_("With your hours, your meetings and what is due; one tap begins the plan."),
             ),
             TimeField(
                 name="shutdown",
