@@ -89,6 +89,16 @@ async def test_a_lost_key_loses_the_login_and_nothing_else(both: Both) -> None:
     assert not found.is_open
 
 
+async def test_without_keys_nothing_new_is_kept(both: Both) -> None:
+    """A database of one's own, for which no keys are set: what is there counts as lost, and the program runs."""
+    await connections(both[0]).keep(ANNA)
+    without = SqlConnections(both[1].database, Vault(None))
+    assert await without.of("U1") == replace(ANNA, secret="", problem=LOST_KEY)
+    with pytest.raises(BadInput, match="Make one with"):
+        await without.keep(ANNA)
+    assert await connections(both[0]).of("U1") == ANNA
+
+
 async def test_a_refreshed_token_replaces_only_the_one_it_came_from(both: Both) -> None:
     first, other = (connections(store) for store in both)
     await first.keep(ANNA)

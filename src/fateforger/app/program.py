@@ -215,8 +215,8 @@ async def _serve_pages(
 
 
 def _build_links(settings: Settings, vault: Vault, web: WebServer, clock: Clock) -> ConnectLinks | None:
-    """Return links to the page on which people connect calendars; ``None`` if people in Slack could not open it."""
-    if settings.real_slack and settings.public_url is None:
+    """Return links to the page on which people connect calendars; ``None`` if it cannot be reached, or keep a login."""
+    if not vault.has_keys or (settings.real_slack and settings.public_url is None):
         return None
     return ConnectLinks(vault, (settings.public_url or web.url).rstrip("/"), clock)
 

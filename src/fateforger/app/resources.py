@@ -233,14 +233,15 @@ KEY_FILE = "logins.key"
 def open_vault(settings: Settings) -> Vault:
     """Return what encrypts people's logins: with the configured keys, or one that is kept in the data directory.
 
-    Several programs on one database need the same keys, so there they have to be configured. Raises ``BadInput``.
+    Several programs on one database need the same keys, so there they have to be configured. Without them people cannot
+    connect calendars there. Raises ``BadInput``.
     """
-    from fateforger.adapters.store.vault import HOW, Vault, new_key  # noqa: PLC0415  heavy
+    from fateforger.adapters.store.vault import Vault, new_key  # noqa: PLC0415  heavy
 
     if settings.secret_keys is not None:
         return Vault(settings.secret_keys.get_secret_value())
     if settings.database_url is not None:
-        raise BadInput(f"People's logins in your database need a key of yours. {HOW}", where="secret_keys")
+        return Vault(None)
     return Vault(read_or_create(settings.data_dir / KEY_FILE, new_key))
 
 

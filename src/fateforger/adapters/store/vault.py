@@ -17,10 +17,16 @@ class SecretUnreadable(Exception):
 
 
 class Vault:
-    """Encrypts with the first key and decrypts with any, so that keys can be rotated."""
+    """Encrypts with the first key and decrypts with any, so that keys can be rotated.
 
-    def __init__(self, keys: str) -> None:
+    Without keys nothing can be encrypted, and what was is unreadable, as when a key is lost.
+    """
+
+    def __init__(self, keys: str | None) -> None:
         """Read Fernet keys with commas between. Raises :class:`BadInput`."""
+        self._fernet: MultiFernet | None = None
+        if keys is None:
+            return
         try:
             fernets = [Fernet(key.strip()) for key in keys.split(",") if key.strip()]
         except ValueError:
@@ -29,12 +35,21 @@ class Vault:
             raise BadInput(f"There is no key for secrets. {HOW}", where="secret_keys")
         self._fernet = MultiFernet(fernets)
 
+    @property
+    def has_keys(self) -> bool:
+        """Check whether anything can be encrypted."""
+        return self._fernet is not None
+
     def encrypt(self, secret: str) -> str:
-        """Return the secret in encrypted form, which also hides when it was not changed."""
+        """Return the secret in encrypted form, which also hides when it was not changed. Raises :class:`BadInput`."""
+        if self._fernet is None:
+            raise BadInput(f"There is no key for secrets. {HOW}", where="secret_keys")
         return self._fernet.encrypt(secret.encode()).decode()
 
     def decrypt(self, encrypted: str) -> str:
         """Return the secret. Raises :class:`SecretUnreadable`."""
+        if self._fernet is None:
+            raise SecretUnreadable
         try:
             return self._fernet.decrypt(encrypted.encode()).decode()
         except InvalidToken:
