@@ -61,9 +61,11 @@ def add_store_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_person_option(_: click.Context, __: click.Parameter, user_id: str | None) -> str | None:
     """Validate the id of a person before anything else is done. Raises ``BadInput``."""
+    if user_id is None:
+        return None
     from fateforger.memory.documents import check_person  # noqa: PLC0415  the help text needs none of it
 
-    return None if user_id is None else check_person(user_id)
+    return check_person(user_id)
 
 
 def add_person_option(function: Callable[..., Any]) -> Callable[..., Any]:
