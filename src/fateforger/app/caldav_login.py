@@ -1,4 +1,4 @@
-"""Try a person's calendar, and keep the connection if it works."""
+"""Log in to a person's CalDAV calendar, to see whether it works and which calendars there are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from fateforger.app.resources import explain_ambiguous_calendars
 from fateforger.calendar.connections import Connection
 from fateforger.errors import BadInput, CalendarAuthFailed, CalendarUnreachable
 from fateforger.text import gettext as _
@@ -23,7 +22,8 @@ class AmbiguousCalendar(BadInput):
     """There are several calendars to write to; ``names`` are theirs."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(explain_ambiguous_calendars(names), where="calendar")
+        listed = ", ".join(f"“{name}”" for name in names)
+        super().__init__(f"There are several calendars I could write to: {listed}. Name one.", where="calendar")
         self.names = tuple(names)
 
 

@@ -87,14 +87,15 @@ class PersonCalendars:
     """Implements :class:`fateforger.conversation.calendars.Calendars`.
 
     A person has the calendar that they connected, else the ``configured`` one if they own it. ``build_engine`` returns
-    the engine of a calendar, and ``openers`` open one at each provider.
+    the engine of a calendar for a person, so that two people with the same one take turns by its lease. ``openers``
+    open a calendar at each provider.
     """
 
     configured: OpenCalendar
     ownership: Ownership
     connections: Connections
     openers: Mapping[Provider, Opener]
-    build_engine: Callable[[Calendar], CalendarSubmitter]
+    build_engine: Callable[[Calendar, str], CalendarSubmitter]
     clock: Clock
     links: ConnectLinks | None
     """Links to the page on which people connect a calendar, if they can reach it."""
@@ -107,14 +108,15 @@ class PersonCalendars:
         connection = await self.connections.of(user_id)
         await self._close_idle()
         if connection is not None and connection.is_open:
-            return self._enter(connection)
-        if connection is None and await self._owns_configured(user_id):
+            return await self._enter(connection)
+        if await self._uses_configured(user_id, connection):
             return self.configured
         return self._build_missing(user_id, connection)
 
     async def is_connected(self, user_id: str) -> bool:
         connection = await self.connections.of(user_id)
-        return connection.is_open if connection is not None else await self._owns_configured(user_id)
+        is_open = connection is not None and connection.is_open
+        return is_open or await self._uses_configured(user_id, connection)
 
     async def find_problem(self, user_id: str) -> str:
         connection = await self.connections.of(user_id)
@@ -134,30 +136,35 @@ class PersonCalendars:
             await entry.calendar.aclose()
         self._entries.clear()
 
-    async def _owns_configured(self, user_id: str) -> bool:
-        return (await self.ownership.owner()).person == user_id
+    async def _uses_configured(self, user_id: str, connection: Connection | None) -> bool:
+        """Check whether the configured calendar is the person's. It does not replace a connection that broke."""
+        broke = connection is not None and not connection.has_ended
+        return not broke and (await self.ownership.owner()).person == user_id
 
-    def _enter(self, connection: Connection) -> OpenCalendar:
+    async def _enter(self, connection: Connection) -> OpenCalendar:
         entry = self._entries.get(connection.user_id)
-        if entry is None or not entry.serves(connection):
-            entry = self._entries[connection.user_id] = self._build_entry(connection)
+        if entry is None or not (entry.serves(connection) or entry.open.writing):
+            self._entries[connection.user_id] = new = self._build_entry(connection)
+            if entry is not None:
+                await entry.calendar.aclose()
+            entry = new
         entry.used_at = self.clock.now()
         return entry.open
 
     def _build_entry(self, connection: Connection) -> _Entry:
         opener = self.openers[connection.provider]
         calendar = LazyCalendar(connection.key, lambda: opener(connection))
-        opened = OpenCalendar(self.build_engine(calendar), calendar, self.configured.journal)
+        opened = OpenCalendar(self.build_engine(calendar, connection.user_id), calendar, self.configured.journal)
         return _Entry(connection, calendar, opened, self.clock.now())
 
     def _build_missing(self, user_id: str, connection: Connection | None) -> OpenCalendar:
         key = f"none:{user_id}" if connection is None else connection.key
         problem = "" if connection is None or not connection.problem else _(BROKEN, problem=connection.problem)
         missing = MissingCalendar(key, problem)
-        return OpenCalendar(self.build_engine(missing), missing, self.configured.journal)
+        return OpenCalendar(self.build_engine(missing, user_id), missing, self.configured.journal)
 
     async def _close_idle(self) -> None:
-        """Close what has not been used for :data:`IDLE`, and what another connection has replaced."""
+        """Close what has not been used for :data:`IDLE`."""
         idle = [
             user_id
             for user_id, entry in self._entries.items()

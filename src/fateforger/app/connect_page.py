@@ -152,7 +152,7 @@ class ConnectPage:
             return await self._show(user_id, {})
         body = await request.body()
         if len(body) > LONGEST_BODY:
-            raise BadInput(_("That is too long."))
+            return await self._show(user_id, {}, error=_("That is too long."), status=413)
         filled = dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))
         if filled.get("do") == "disconnect":
             return await self._disconnect(user_id)

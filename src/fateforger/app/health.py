@@ -133,6 +133,7 @@ async def _check_google(settings: Settings, url: str) -> Check:
 async def _check_caldav(settings: Settings) -> Check:
     from caldav_mcp import find_calendars  # noqa: PLC0415  heavy
     from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
+    from fateforger.app.caldav_login import list_entries  # noqa: PLC0415  heavy
     from fateforger.app.resources import (  # noqa: PLC0415  heavy
         build_local_calendar_config,
         explain_ambiguous_calendars,
@@ -146,18 +147,7 @@ async def _check_caldav(settings: Settings) -> Check:
         return Check("calendar", "broken", f"{error}.", "Check FATEFORGER_CALDAV_URL; docs/caldav.md has examples.")
     except ServiceError as error:
         return Check("calendar", "broken", f"The CalDAV server cannot be used: {error}.", SERVER_FIX)
-    main = account.calendars[0]
-    entries = [
-        CalendarEntry(
-            id=about.calendar_id,
-            summary=about.name,
-            time_zone=about.zone.key,
-            access_role="writer" if about.writable else "reader",
-            primary=about is main,
-            selected=True,
-        )
-        for about in account.calendars
-    ]
+    entries = list_entries(account)
     if settings.calendar_id == "primary" and not account.main_is_certain:
         return Check(
             "calendar", "broken", explain_ambiguous_calendars([e.summary for e in entries if e.writable]), NAMES_FIX

@@ -55,7 +55,7 @@ async def open_person_submitter(settings: Settings, user_id: str) -> AsyncIterat
         if connection.provider not in openers:
             raise BadInput(f"The settings for {connection.provider} are missing here.", where="user")
         calendar = await stack.enter_async_context(openers[connection.provider](connection))
-        yield submitter(settings, calendar, store.journal, clock, role="door")
+        yield submitter(settings, calendar, store.journal, clock, role="door", user_id=user_id)
 
 
 @asynccontextmanager
@@ -63,13 +63,12 @@ async def open_person_journal(settings: Settings, user_id: str) -> AsyncIterator
     """Open the journal and yield it with the name of the person's calendar in it."""
     async with aclosing(await open_state(settings)) as store:
         connections = SqlConnections(store.database, open_vault(settings))
-        connection = await connections.of(user_id)
-        if connection is not None:
-            yield store.journal, connection.key
+        found = await _find(settings, store, connections, user_id)
+        if found is not None:
+            yield store.journal, found.key
             return
-        await _find(settings, store, connections, user_id)
-    async with open_journal(settings) as found:
-        yield found
+    async with open_journal(settings) as configured:
+        yield configured
 
 
 async def _find(settings: Settings, store: Store, connections: SqlConnections, user_id: str) -> Connection | None:
@@ -78,7 +77,7 @@ async def _find(settings: Settings, store: Store, connections: SqlConnections, u
     if connection is not None and connection.is_open:
         return connection
     owner = await build_ownership(settings, store, build_clock(settings)).owner()
-    if connection is None and owner.person == user_id:
+    if (connection is None or connection.has_ended) and owner.person == user_id:
         return None
     problem = "" if connection is None else f" {connection.problem}".rstrip()
     raise BadInput(f"{user_id} has connected no calendar.{problem}", where="user")

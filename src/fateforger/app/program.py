@@ -318,15 +318,14 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         ]
         await _serve_pages(resources, web, login, local, own)
         stack.push_async_callback(calendar.aclose)
-        build_engine = partial(submitter, settings, journal=store.journal, clock=clock, role="house")
-        engine = build_engine(calendar)
+        engine = submitter(settings, calendar, store.journal, clock, role="house")
         configured = OpenCalendar(engine, calendar.in_background(), store.journal)
         calendars = PersonCalendars(
             configured=configured,
             ownership=resources.ownership,
             connections=connections,
             openers={Provider.CALDAV: gateway.open, **{each: login.open for each, login in logins.items()}},
-            build_engine=build_engine,
+            build_engine=lambda of, whose: submitter(settings, of, store.journal, clock, role="house", user_id=whose),
             clock=clock,
             links=links,
         )

@@ -267,9 +267,9 @@ def find_local_key(settings: Settings) -> str:
 
 
 def submitter(
-    settings: Settings, calendar: Calendar, journal: Journal, clock: Clock, *, role: str
+    settings: Settings, calendar: Calendar, journal: Journal, clock: Clock, *, role: str, user_id: str | None = None
 ) -> CalendarSubmitter:
-    """Return the commit engine.
+    """Return the commit engine; ``user_id`` is the person whose connected calendar it is.
 
     ``role`` names the lock on the data directory that the caller holds: after a crash, the next holder of that lock
     takes the lease over at once.
@@ -278,7 +278,8 @@ def submitter(
     from fateforger.calendar.submitter import CalendarSubmitter  # noqa: PLC0415  heavy
 
     outside = CommitContext(calendar, journal, clock, asyncio.sleep)
-    owner = f"{role}@{read_replica_name(settings.data_dir)}"
+    whose = role if user_id is None else f"{role}/{user_id}"
+    owner = f"{whose}@{read_replica_name(settings.data_dir)}"
     return CalendarSubmitter(outside, owner=owner, new_id=lambda: uuid.uuid4().hex)
 
 

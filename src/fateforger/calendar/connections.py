@@ -42,6 +42,11 @@ class Connection:
         return f"{self.provider}:{place}#{self.calendar_id}"
 
     @property
+    def has_ended(self) -> bool:
+        """Check whether the person disconnected it."""
+        return not self.secret and not self.problem
+
+    @property
     def is_open(self) -> bool:
         """Check whether it can be used: there is a secret, and it was not refused."""
         return bool(self.secret) and not self.problem

@@ -1,0 +1,114 @@
+"""Which calendar a person has in a running program."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.unit.conversation.person import HandClock
+
+from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.store import open_store
+from fateforger.adapters.store.vault import Vault, new_key
+from fateforger.app.calendars import OpenCalendar, PersonCalendars
+from fateforger.calendar.access import CommitContext
+from fateforger.calendar.connections import Connection, Provider
+from fateforger.calendar.ports import Calendar
+from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.values import replace
+from fateforger.workers.people import Ownership
+
+NOW = datetime(2026, 3, 2, 7, tzinfo=UTC)
+OWN = Connection("U1", Provider.CALDAV, "anna", "work", NOW, "https://dav.example.org/", secret="any")
+
+
+@dataclass
+class Opened:
+    """Calendars that are open, by key and user; ``owners`` are the names under which engines hold a lease."""
+
+    now: list[str] = field(default_factory=list)
+    owners: list[str] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
+        self.now.append(f"{connection.user_id} {connection.key}")
+        yield GoogleCalendarFake(key=connection.key)
+        self.now.remove(f"{connection.user_id} {connection.key}")
+
+
+@pytest.fixture
+async def program(tmp_path: Path) -> AsyncIterator[tuple[PersonCalendars, SqlConnections, Opened]]:
+    store, clock, opened, ids = open_store(tmp_path / "state.db"), HandClock(), Opened(), itertools.count()
+
+    def build(calendar: Calendar, user_id: str) -> CalendarSubmitter:
+        outside = CommitContext(calendar, store.journal, clock, sleep=lambda _: clock_sleep())
+        opened.owners.append(user_id)
+        return CalendarSubmitter(outside, owner=user_id, new_id=lambda: f"t{next(ids)}")
+
+    async def clock_sleep() -> None:
+        """Waiting takes no time."""
+
+    calendar = GoogleCalendarFake(key="configured")
+    connections = SqlConnections(store.database, Vault(new_key()))
+    calendars = PersonCalendars(
+        configured=OpenCalendar(build(calendar, "house"), calendar, store.journal),
+        ownership=Ownership(store.owners, clock, named="U1", page=(), real_slack=True),
+        connections=connections,
+        openers={Provider.CALDAV: opened.open},
+        build_engine=build,
+        clock=clock,
+        links=None,
+    )
+    yield calendars, connections, opened
+    await calendars.aclose()
+    await store.aclose()
+
+
+async def look(calendars: PersonCalendars, user_id: str) -> str:
+    calendar = await calendars.of(user_id)
+    await calendar.read(NOW.date(), "Europe/Berlin")
+    return calendar.calendar_key
+
+
+async def test_the_owner_has_the_configured_calendar_until_they_connect_one_and_after_they_disconnected(
+    program: tuple[PersonCalendars, SqlConnections, Opened],
+) -> None:
+    """S307"""
+    calendars, connections, _ = program
+    assert await look(calendars, "U1") == "configured"
+    await connections.keep(OWN)
+    assert await look(calendars, "U1") == OWN.key
+    await connections.note_problem("U1", "The password was refused.")
+    assert (await calendars.of("U1")).calendar_key == OWN.key
+    assert not await calendars.is_connected("U1"), "what broke is not replaced without a word"
+    await connections.keep(replace(OWN, secret=""))
+    assert (await look(calendars, "U1"), await calendars.is_connected("U1")) == ("configured", True)
+
+
+async def test_a_calendar_that_another_one_replaces_is_closed(
+    program: tuple[PersonCalendars, SqlConnections, Opened],
+) -> None:
+    calendars, connections, opened = program
+    await connections.keep(OWN)
+    await look(calendars, "U1")
+    other = replace(OWN, calendar_id="home", connected_at=NOW + timedelta(minutes=1))
+    await connections.keep(other)
+    await look(calendars, "U1")
+    assert opened.now == [f"U1 {other.key}"]
+
+
+async def test_two_people_with_one_calendar_hold_its_lease_under_their_own_names(
+    program: tuple[PersonCalendars, SqlConnections, Opened],
+) -> None:
+    """Else one would take over the lease in the middle of the other's write."""
+    calendars, connections, opened = program
+    for user_id in ("U1", "U2"):
+        await connections.keep(replace(OWN, user_id=user_id))
+    assert await look(calendars, "U1") == await look(calendars, "U2")
+    assert opened.owners == ["house", "U1", "U2"]
