@@ -26,10 +26,10 @@ from benchmarks.meaning import FIRST, Person, Recall, give_to, measure_recall, r
 from fateforger.adapters.memory.adapter import Mem0Memory
 from fateforger.adapters.memory.universal_encoder import LocalMeaning
 from fateforger.adapters.memory.vectors import Embedded, Embedder, FastEmbed, LocalNgrams
-from fateforger.conversation.memory_service import MOST_NEAR
+from fateforger.conversation.memory_service import MOST_SEARCHED
 from fateforger.errors import MemoryUnavailable
 from fateforger.memory.versions import Version
-from fateforger.session.recall import constraints_for_message, recall
+from fateforger.session.recall import NEAREST_SHOWN, constraints_for_message, recall
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 
@@ -67,7 +67,7 @@ async def measure_embedder(embedder: Embedder, people: Sequence[Person]) -> tupl
     async with index(embedder, *(version for person in people for version in person.versions)) as memory:
 
         async def search(person: Person, text: str) -> list[str]:
-            return [found.uid for found in await memory.search(person.user_id, text, limit=MOST_NEAR)]
+            return [found.uid for found in await memory.search(person.user_id, text, limit=MOST_SEARCHED)]
 
         async def prompt(person: Person, text: str) -> list[str]:
             mine = replace(now, user_id=person.user_id)
@@ -76,8 +76,14 @@ async def measure_embedder(embedder: Embedder, people: Sequence[Person]) -> tupl
             kept.append(person.musts == set(shown[: len(person.musts)]))
             return shown[len(person.musts) :]
 
-        found, shown = await measure_recall(people, search), await measure_recall(people, prompt)
-    shares = {group: share for group, share in describe(shown).items() if group.startswith(("wishes", "should"))}
+        found = await measure_recall(people, search)
+        shown = {first: await measure_recall(people, prompt, first) for first in (FIRST, NEAREST_SHOWN)}
+    shares = {
+        f"{group}, among {first}": share
+        for first, recalled in shown.items()
+        for group, share in describe(recalled).items()
+        if group.startswith(("wishes", "should"))
+    }
     return describe(found), {"prompts with all musts": f"{statistics.mean(kept):.1%}", **shares}
 
 
@@ -96,7 +102,7 @@ async def measure_speed(embedder: Embedder, people: Sequence[Person]) -> dict[st
         await memory.search("U", "lunch", limit=FIRST)
         for message in (message for person in people for message in person.messages):
             started, busy = time.perf_counter(), time.process_time()
-            await memory.search("U", message.text, limit=MOST_NEAR)
+            await memory.search("U", message.text, limit=MOST_SEARCHED)
             times.append(((time.perf_counter() - started) * 1_000, (time.process_time() - busy) * 1_000))
     clock, processor = zip(*times, strict=True)
     return {
@@ -125,7 +131,7 @@ async def measure() -> dict[str, Any]:
                 found[name], shown[name] = await measure_embedder(embedder, read_people(held_out=held_out))
             except MemoryUnavailable as error:
                 found[name] = {"not measured": error.message}
-        figures[messages] = {f"found_among_{FIRST}": found, f"shown_in_prompts_with_{FIRST}_besides_musts": shown}
+        figures[messages] = {f"found_among_{FIRST}": found, "shown_in_prompts_besides_musts": shown}
     people = read_people()
     figures[f"search_among_{RULES}"] = {
         name: await measure_speed(embedders[name], people) for name in ("local", "spelling")

@@ -109,8 +109,8 @@ class Recall:
         self.pairs += 1
 
 
-async def measure_recall(people: Sequence[Person], rank: Rank) -> Mapping[str, Recall]:
-    """Send each message of each person; return the recall among the first ``FIRST`` of several groups of pairs.
+async def measure_recall(people: Sequence[Person], rank: Rank, first: int = FIRST) -> Mapping[str, Recall]:
+    """Send each message of each person; return the recall among the ``first`` of several groups of pairs.
 
     The groups are ``all``, each necessity, ``wishes`` for all that are no musts, and these by language and by kind of
     message; ``before near misses`` says how often what a message is about came before its near miss.
@@ -122,7 +122,7 @@ async def measure_recall(people: Sequence[Person], rank: Rank) -> Mapping[str, R
             ranked = tuple(await rank(person, message.text))
             for uid in message.about:
                 for group in _list_groups(person, message, necessity[uid]):
-                    recall[group].add(found=uid in ranked[:FIRST])
+                    recall[group].add(found=uid in ranked[:first])
             if message.near_miss is not None:
                 last = max(_find_place(ranked, uid) for uid in message.about)
                 recall["before near misses"].add(found=last < _find_place(ranked, message.near_miss))

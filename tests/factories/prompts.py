@@ -5,11 +5,13 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from fateforger.conversation.language import answers
+from fateforger.conversation.language.rule_comparison import ComparedWords
 from fateforger.conversation.language.rule_extraction import ConstraintInterpretation
 from fateforger.tasks.parts import Parts
 
 TYPES: dict[str, type[BaseModel]] = {
     "ask": answers.AnswerWords,
+    "compare": ComparedWords,
     "date": answers.DayWords,
     "decide": answers.Decision,
     "decompose": Parts,

@@ -17,32 +17,14 @@ from typing import Any
 
 import yaml
 from tests.factories import told_rules, wishes, words
+from tests.factories.prompts import TYPES
 from tests.fakes.openai_server import Asked, Says
 
-from fateforger.conversation.language import answers
 from fateforger.conversation.language.model_calls import system_text
-from fateforger.conversation.language.rule_comparison import ComparedWords
-from fateforger.conversation.language.rule_extraction import ConstraintInterpretation
-from fateforger.tasks.parts import Parts
 
 Json = dict[str, Any]
 
 FOLDER = Path(__file__).parent / "conversations"
-TYPES = {
-    "start": answers.StartWords,
-    "queue": answers.QueueWords,
-    "decide": answers.Decision,
-    "date": answers.DayWords,
-    "facts": answers.DayWords,
-    "patch": answers.PatchWords,
-    "ask": answers.AnswerWords,
-    "memory": answers.MemoryWords,
-    "replan": answers.ReplanWords,
-    "decompose": Parts,
-    "rules": ConstraintInterpretation,
-    "compare": ComparedWords,
-    "draft": answers.DraftWords,
-}
 TROUBLE = {
     "busy": Says(status=429, text="Too many requests", headers={"retry-after": "900"}),
     "refusing": Says(status=401, text="Incorrect API key provided"),

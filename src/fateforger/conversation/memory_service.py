@@ -218,7 +218,7 @@ LOOK_SECONDS = 0.05
 """Seconds between two checks whether a reply has been read."""
 LONGEST_SEARCHED = 1_000
 """Maximum length of a message that is searched for."""
-MOST_NEAR = 30
+MOST_SEARCHED = 60
 _WRITING = (
     TimeboxingUserReply,
     RememberConstraint,
@@ -332,10 +332,10 @@ class MemoryService:
         text = reply.text[:LONGEST_SEARCHED]
         try:
             async with asyncio.timeout(self._seconds):
-                found = await self._index.search(reply.user_id, text, limit=MOST_NEAR)
+                found = await self._index.search(reply.user_id, text, limit=MOST_SEARCHED)
         except (MemoryUnavailable, TimeoutError) as error:
             log.info("constraints are compared by spelling: %s", error or type(error).__name__)
-            return await asyncio.to_thread(find_by_spelling, text, versions, reply.user_id, limit=MOST_NEAR)
+            return await asyncio.to_thread(find_by_spelling, text, versions, reply.user_id, limit=MOST_SEARCHED)
         return tuple(recollection.uid for recollection in found)
 
     async def aclose(self) -> None:

@@ -171,7 +171,7 @@ class RuleFilter(BaseModel):
 
 MOST_QUERIES = 8
 NEAREST = 12
-"""The most constraints that one query finds, and that are shown for one message because of what they mean."""
+"""The most constraints that one query finds."""
 NO_INDEX = mark_message("I cannot search by meaning just now, and no rule has similar words, so this is everything.")
 BY_SPELLING = mark_message("I cannot search by meaning just now, so these are the rules with similar words.")
 

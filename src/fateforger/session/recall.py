@@ -19,7 +19,6 @@ from fateforger.memory.applicability import (
 )
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.retrieval import (
-    NEAREST,
     ConstraintQuery,
     DayFacts,
     build_queries,
@@ -41,6 +40,8 @@ from fateforger.values import replace
 SHORTEST_GAP = timedelta(minutes=10)
 STANDING_BY = 50
 """Number of constraints that a session keeps although they do not apply at the moment."""
+NEAREST_SHOWN = 24
+"""Number of constraints that a prompt shows for a message because of what they mean (`docs/search.md`)."""
 MOST_NAMED = 60
 """Number of constraints that a message in words can refer to."""
 _DEPENDS = frozenset({Why.CONDITION, Why.RULED_OUT})
@@ -132,14 +133,14 @@ def followed_constraints(session: Session, plan: TBPlan | None = None) -> Answer
 def constraints_for_message(session: Session) -> Answer:
     """Return the constraints that a prompt about the message of this turn shows (S172, S175, S176).
 
-    These are the ones that the session follows, and the ``NEAREST`` others of its day that are closest to the message
-    in meaning, whatever the plan holds. The musts, which are all there anyway, come first and take no place from the
-    others; within both, the closest come first.
+    These are the ones that the session follows, and the ``NEAREST_SHOWN`` others of its day that are closest to the
+    message in meaning, whatever the plan holds. The musts, which are all there anyway, come first and take no place
+    from the others; within both, the closest come first.
     """
     answer, whole = followed_constraints(session), rules_in_force(session)
     in_force = {item.uid: item for item in whole.applicable}
     near = {uid: place for place, uid in enumerate(_near(session))}
-    close = [in_force[uid] for uid in near if uid in in_force and not _is_must(in_force[uid].version)][:NEAREST]
+    close = [in_force[uid] for uid in near if uid in in_force and not _is_must(in_force[uid].version)][:NEAREST_SHOWN]
     chosen = {item.uid for item in answer.applicable}
     items = [*answer.applicable, *(item for item in close if item.uid not in chosen)]
     items.sort(key=lambda item: (not _is_must(item.version), near.get(item.uid, len(near))))

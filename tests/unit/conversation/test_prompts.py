@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from benchmarks import bench_prompts
 from tests.factories.constraints import version_of
 from tests.factories.reading import read_message
 from tests.factories.sessions import with_fields
@@ -120,6 +121,10 @@ async def test_the_prompt_is_the_one_on_record(name: str) -> None:
     if WRITE:
         golden.write_text(text)
     assert golden.read_text() == text, f"count the version of {name} up, and run this test once with PROMPTS_WRITE=1"
+
+
+def test_conversations_cost_little_more_than_half_the_tokens_of_before() -> None:
+    assert bench_prompts.main() == 0
 
 
 def test_no_text_of_an_older_version_is_kept() -> None:

@@ -19,9 +19,9 @@ from tests.unit.conversation.sessions import MORNING, session
 from fateforger.adapters.memory.adapter import Mem0Memory
 from fateforger.adapters.memory.universal_encoder import WORDS, LocalMeaning
 from fateforger.adapters.memory.vectors import Embedded, Embedder, LocalNgrams
-from fateforger.conversation.memory_service import MOST_NEAR
+from fateforger.conversation.memory_service import MOST_SEARCHED
 from fateforger.memory.vocabulary import Domain
-from fateforger.session.recall import constraints_for_message, recall
+from fateforger.session.recall import NEAREST_SHOWN, constraints_for_message, recall
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 
@@ -47,22 +47,24 @@ def show_to_model(person: Person, near: Sequence[str]) -> list[str]:
     return [item.uid for item in constraints_for_message(now.with_rules(recalled=known)).applicable]
 
 
-async def measure_prompts(memory: Mem0Memory) -> Mapping[str, Recall]:
+async def measure_prompts(memory: Mem0Memory, first: int = FIRST) -> Mapping[str, Recall]:
     """Of what a message is about, the share that its prompt shows; each prompt shows all musts, before anything else."""
 
     async def prompt(person: Person, text: str) -> list[str]:
-        near = [found.uid for found in await memory.search(person.user_id, text, limit=MOST_NEAR)]
+        near = [found.uid for found in await memory.search(person.user_id, text, limit=MOST_SEARCHED)]
         shown = show_to_model(person, near)
         assert person.musts == set(shown[: len(person.musts)])
         return shown[len(person.musts) :]
 
-    return await measure_recall(PEOPLE, prompt)
+    return await measure_recall(PEOPLE, prompt, first)
 
 
 async def test_prompts_show_each_must_and_most_wishes_that_are_meant(tmp_path: Path) -> None:
-    """S294: the held-out figures of docs/search.md, less one pair in a hundred; the goal was 95 in 100."""
+    """S294: the held-out figures of docs/search.md, less one pair in a hundred; twelve places were meant to be enough."""
     async with indexed(tmp_path, MEANING) as memory:
         shown = await measure_prompts(memory)
+        all_shown = await measure_prompts(memory, NEAREST_SHOWN)
+    assert all_shown["wishes"].share >= 0.95
     assert shown["wishes"].pairs == 330
     assert shown["wishes"].share >= 0.87
     assert shown["wishes, cross"].share >= 0.9
