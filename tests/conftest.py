@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -36,6 +37,9 @@ for name in list(os.environ):
         ("SLACK_", "FATEFORGER_")
     ):
         del os.environ[name]
+# Not the data of the person who runs the tests, which may also be from another version.
+DATA_HOME = tempfile.TemporaryDirectory(prefix="fateforger-tests-")
+os.environ["XDG_DATA_HOME"] = DATA_HOME.name
 
 
 @pytest.hookimpl(optionalhook=True)
