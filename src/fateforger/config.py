@@ -68,6 +68,16 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="Address the local page listens on.")
     port: int = Field(8765, ge=0, le=65535, description="Port of the local page; 0 picks a free one.")
+    ops_port: int | None = Field(
+        None,
+        ge=0,
+        le=65535,
+        description="Port for /livez, /readyz and /metrics; it asks for no password, so keep it inside your network.",
+    )
+    log: Literal["text", "json"] = Field("text", description="Form of the log on stderr: text, or json lines.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "warning", description="Least severe lines to log; up --verbose means info."
+    )
     public_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
         None, description="Address at which people reach this program's pages, such as https://plan.example.org."
     )

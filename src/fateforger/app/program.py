@@ -12,9 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount
 
 from fateforger.adapters.optimizer.process import is_installed, optimize
 from fateforger.adapters.painter import render_in_thread
@@ -28,6 +26,7 @@ from fateforger.app.connect_page import ConnectLinks, ConnectPage
 from fateforger.app.health import build_external_list
 from fateforger.app.logins import Logins, build_logins
 from fateforger.app.memory import build_memory
+from fateforger.app.ops import Operations
 from fateforger.app.people import build_personal_data
 from fateforger.app.resources import (
     build_calendar,
@@ -71,11 +70,10 @@ from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.session_lifecycle import SessionCloser
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
 from fateforger.conversation.turn_runs import warm_up
-from fateforger.errors import StoreError, WorldError
+from fateforger.errors import WorldError
 from fateforger.memory.ports import Finder
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
-from fateforger.session.store import Sessions
 from fateforger.slack.client import SLACK_URL, SlackLogin, app_manifest
 from fateforger.text import use_language
 from fateforger.values import replace
@@ -129,53 +127,6 @@ def build_turn_log(settings: Settings, clock: Clock) -> TurnLog:
     key = secrets.token_bytes(32) if settings.record_titles == "redact" else None
     cleaning = Redaction(secrets=settings.secrets, key=key)
     return TurnLog(clock, RecordingSink(RecordingFiles(settings.record), cleaning))
-
-
-PATH = "/health"
-_PATIENCE = 3.0
-"""Seconds to wait for the database. The caller gives up some time later, and no check may run on after that."""
-
-
-class HealthCheck:
-    """Answer 200 while the database answers and a socket to Slack is open, otherwise 503; JSON says which one failed.
-
-    The response also reports the constraint store and its index; neither affects the status code.
-    """
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
-        self.slack: SlackApp | None = None
-        self.indexing: Indexer | None = None
-        self.memory: MemoryService | None = None
-
-    @property
-    def route(self) -> Route:
-        return Route(PATH, self._answer)
-
-    async def _answer(self, _request: Request) -> Response:
-        well = {
-            "database": await self._check_database(),
-            "slack": self.slack is not None and await self.slack.is_connected(),
-        }
-        memory = None if self.indexing is None else self.indexing.trouble
-        rules = None if self.memory is None else self.memory.trouble
-        said = {
-            "ok": all(well.values()),
-            **well,
-            "memory": memory is None,
-            "memory_trouble": memory,
-            "constraints": rules is None,
-            "constraints_trouble": rules,
-        }
-        return JSONResponse(said, status_code=200 if said["ok"] else 503)
-
-    async def _check_database(self) -> bool:
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                await self._sessions.check()
-        except (StoreError, TimeoutError):
-            return False
-        return True
 
 
 async def _open_calendar(resources: _Resources, web: WebServer) -> tuple[McpCalendar, LocalCalendar | None]:
@@ -302,7 +253,8 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
     async with AsyncExitStack() as stack:
         resources = await _open_resources(stack, settings)
         store, clock = resources.store, resources.clock
-        health = HealthCheck(store.sessions)
+        operations = Operations(store, clock)
+        ops_url = await operations.serve(stack, settings)
         web = WebServer(settings.host, settings.port, public_url=settings.public_url)
         stack.callback(web.close)
         calendar, local = await _open_calendar(resources, web)
@@ -312,7 +264,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         links = _build_links(settings, connections.vault, web, clock)
         logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}")
         own = [
-            health.route,
+            operations.route,
             Mount(GATEWAY, gateway),
             *_build_connect_page(resources, connections, links, logins),
         ]
@@ -333,9 +285,9 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         model = _open_model(resources)
         index = build_memory(settings)
         stack.push_async_callback(index.aclose)
-        health.indexing = Indexer(store.constraints, index)
-        health.memory = memory = MemoryService(
-            store.constraints, store.jobs, clock, index=health.indexing, reads_words=model is not None
+        operations.indexing = Indexer(store.constraints, index)
+        operations.memory = memory = MemoryService(
+            store.constraints, store.jobs, clock, index=operations.indexing, reads_words=model is not None
         )
         tools = _build_tools(resources, memory, model)
         rituals = _build_rituals(resources, calendars, tools)
@@ -346,11 +298,11 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         stack.push_async_callback(recovery.close)
         recovery.start(_recover_transactions(calendars), name="recovery")
         await asyncio.to_thread(warm_up)
-        health.slack = slack = SlackApp(login, _build_slack_services(resources, coordinator, memory, engine))
+        operations.slack = slack = SlackApp(login, _build_slack_services(resources, coordinator, memory, engine))
         handlers = (
             *slack.handlers,
-            *_build_handlers(resources, calendars, health.indexing),
-            Repeated(INDEXING, health.indexing.run_once),
+            *_build_handlers(resources, calendars, operations.indexing),
+            Repeated(INDEXING, operations.indexing.run_once),
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
             Repeated(RITUALS, rituals.send_due),
@@ -370,7 +322,14 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         yield App(
             page_url=None if settings.real_slack else web.url,
             caldav_url=None if local is None else local.caldav_url,
-            lines=(place, describe_calendar(settings), owner, describe_model(settings), state),
+            lines=(
+                place,
+                describe_calendar(settings),
+                owner,
+                describe_model(settings),
+                state,
+                *(() if ops_url is None else (f"Operations: {ops_url}/livez, /readyz and /metrics.",)),
+            ),
             claim=None if code is None else describe_claim(code),
         )
 

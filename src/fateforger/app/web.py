@@ -73,19 +73,23 @@ class WebServer:
     Raises :class:`BadInput` if the port is taken.
     """
 
-    def __init__(self, host: str, port: int, *, public_url: str | None = None) -> None:
-        """Also answer requests for the host of ``public_url``, at which people reach the public pages."""
+    def __init__(self, host: str, port: int, *, public_url: str | None = None, any_host: bool = False) -> None:
+        """Also answer requests for the host of ``public_url``, at which people reach the public pages.
+
+        With ``any_host`` there is nothing that another page must not press, and every name of this machine will do.
+        """
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{self.port}"  # noqa: S104  compared, not bound
         self._public = None if public_url is None else _parse_host(public_url)
         self._hosts = frozenset(_LOOPBACK | {host})
+        self._any_host = any_host
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
-            SameOrigin(app, self._hosts, self._public),
+            app if self._any_host else SameOrigin(app, self._hosts, self._public),
             log_level="warning",
             access_log=False,
             lifespan="off",

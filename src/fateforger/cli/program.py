@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
 import signal
 import urllib.error
 import urllib.request
@@ -39,10 +38,10 @@ def up_command(
 ) -> None:
     """Run everything with what is configured, say what is real and what is local, and print the page's address."""
     settings = load_settings(ctx, now=now, data_dir=data_dir, host=host, port=port)
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    from fateforger.app.logs import configure_logging  # noqa: PLC0415  heavy
     from fateforger.app.program import open_app  # noqa: PLC0415  heavy
+
+    configure_logging(settings.log, "info" if verbose else settings.log_level)
 
     async def run() -> None:
         stop = stop_on_signals()

@@ -28,6 +28,7 @@ from fateforger.conversation.redaction import Redaction
 from fateforger.conversation.turn_runs import have_same_path, rerun, run_turn
 from fateforger.conversation.turn_values import Effect, TurnInput, TurnOutcome
 from fateforger.errors import FateforgerError
+from fateforger.metrics import EFFECT_SECONDS, TURN_SECONDS
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model, Prompt, Recordings
@@ -134,7 +135,11 @@ class LogEntry:
         """Await ``carrying_out``, record its effect, and return the session after it; ``session`` is the one before."""
         began = self.seconds
         after = await carrying_out
-        self.effects.append(_summarize_effect(effect, session, after, seconds=self.seconds - began))
+        result = _summarize_effect(effect, session, after, seconds=self.seconds - began)
+        self.effects.append(result)
+        status = "trouble" if result.trouble else result.status or DONE
+        EFFECT_SECONDS.labels(effect.kind, status).observe(result.seconds)
+        log.info("effect %s session=%s status=%s seconds=%.3f", effect.kind, after.id, status, result.seconds)
         return after
 
 
@@ -177,6 +182,7 @@ class TurnLog:
         await self._keeping.close(seconds=None)
 
     def _close(self, entry: LogEntry, ended: str) -> None:
+        TURN_SECONDS.labels(entry.session.stage.value, ended).observe(entry.seconds)
         log.info("turn %s", " ".join(f"{name}={value}" for name, value in format_turn(entry, ended).items()))
         if self._kept is None or not entry.runs:
             return

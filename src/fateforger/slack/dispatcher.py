@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fateforger.errors import FateforgerError, StoreError
+from fateforger.metrics import MESSAGES_GIVEN_UP
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
 from fateforger.session.messages import Outgoing
@@ -123,6 +124,7 @@ class Dispatcher:
 
     async def _give_up(self, item: Outgoing, reason: str, *, refused: bool) -> None:
         log.error("the message %s of session %s is given up: %s", item.id, item.session_id, reason)
+        MESSAGES_GIVEN_UP.inc()
         self._failures.pop(item.id, None)
         await self.outbox.mark_failed(item.id, reason, retry_at=None)
         await self.delivery.give_up(item, refused=refused)

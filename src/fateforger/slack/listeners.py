@@ -21,6 +21,7 @@ from slack_bolt.response import BoltResponse
 
 from fateforger.conversation.queue.forms import Message
 from fateforger.errors import StoreError
+from fateforger.metrics import ACK_SECONDS as ACK_METRIC
 from fateforger.ports.clock import Clock
 from fateforger.session.commands.rules import OUTSIDE_ACTIONS
 from fateforger.session.forms import FormRequest, FormSubmission, FormValue
@@ -165,7 +166,7 @@ class Listeners:
                 return await ack()
             self._running += 1
             try:
-                with speak((await self._languages.of(context.user_id or "")).code):
+                with ACK_METRIC.time(), speak((await self._languages.of(context.user_id or "")).code):
                     if not in_order:
                         return await ack(await call or "")
                     async with self._locks.turn(_conversation(body, context)):

@@ -14,7 +14,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from fateforger.errors import FateforgerError, InternalError, StoreError, UserError, VersionConflict
+from fateforger.metrics import JOBS_GIVEN_UP
 from fateforger.ports.clock import Clock
+from fateforger.ports.correlation import caused_by
 from fateforger.ports.jobs import Job, Jobs
 from fateforger.workers.lanes import (
     LANES,
@@ -240,7 +242,8 @@ class LaneWorkers:
                 await wait_for(self._nudge, self._policy.backoff.first)
 
     async def _work(self, job: Job) -> None:
-        performing = asyncio.ensure_future(self._handler.perform(job))
+        with caused_by(job.dedupe):
+            performing = asyncio.ensure_future(self._handler.perform(job))
 
         async def renew() -> bool:
             try:
@@ -288,6 +291,7 @@ class LaneWorkers:
 
     async def _bury(self, job: Job, error: str) -> None:
         log.error("lane %s: job %s was given up: %s", self._name, job.id, error)
+        JOBS_GIVEN_UP.labels(self._name).inc()
         if await self._settle(job, lambda: self._jobs.bury(job, error)) and self._handler.given_up is not None:
             await self._handler.given_up(job, error)
             self._on_end()

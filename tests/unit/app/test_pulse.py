@@ -15,9 +15,10 @@ from starlette.applications import Starlette
 from tests.contracts.session_examples import session
 from tests.contracts.stores import new_file
 
+from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.app import program as pulse_module
-from fateforger.app.program import PATH, HealthCheck
+from fateforger.app import ops as pulse_module
+from fateforger.app.ops import PATH, Operations
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
     await store.aclose()
 
 
-async def asked(pulse: HealthCheck) -> dict[str, Any]:
+async def asked(pulse: Operations) -> dict[str, Any]:
     transport = httpx.ASGITransport(Starlette(routes=[pulse.route]))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         answer: dict[str, Any] = (await client.get(PATH)).json()
@@ -44,7 +45,7 @@ async def test_one_row_is_read_however_many_sessions_there_are(store: Store) -> 
         read.append(" ".join(statement.split()) + f" {parameters}")
 
     event.listen(store.database.engine, "before_cursor_execute", note)
-    assert (await asked(HealthCheck(store.sessions)))["database"] is True
+    assert (await asked(Operations(store, SystemClock())))["database"] is True
     selects = [statement for statement in read if statement.startswith("SELECT")]
     assert len(selects) == 1
     assert "LIMIT ? OFFSET ? (1, 0)" in selects[0], selects
@@ -66,10 +67,10 @@ async def test_a_database_that_does_not_answer_is_not_waited_for(store: Store, m
     try:
         with monkeypatch.context() as impatient:
             impatient.setattr(pulse_module, "_PATIENCE", 0.05)
-            assert (await asked(HealthCheck(store.sessions)))["database"] is False
+            assert (await asked(Operations(store, SystemClock())))["database"] is False
         event.listen(store.database.engine, "before_cursor_execute", lambda *given: read.append(given[2]))
     finally:
         free.set()
     await busy
-    assert (await asked(HealthCheck(store.sessions)))["database"] is True
+    assert (await asked(Operations(store, SystemClock())))["database"] is True
     assert len([statement for statement in read if statement.startswith("SELECT")]) == 1

@@ -115,7 +115,7 @@ JOB = table(JobRow)
 RECEIPT = table(JobReceipt)
 
 # Literal in the statements: SQLite uses a partial index only if it sees the value.
-_OPEN: ColumnElement[str] = literal_column("'open'")
+OPEN: ColumnElement[str] = literal_column("'open'")
 # Not the time of arrival: if the clock is set back, the job and everything behind it with its key would wait.
 _AT_ONCE = datetime.fromtimestamp(0, UTC)
 
@@ -166,7 +166,7 @@ class SqlJobs:
         return await self._give_up(_end_claims(_is_held(job)).values(state="dead", error=error), job)
 
     async def take_back(self, owner: str) -> int:
-        held = (JOB.c.owner == owner) & JOB.c.leased_until.is_not(None) & (JOB.c.state == _OPEN)
+        held = (JOB.c.owner == owner) & JOB.c.leased_until.is_not(None) & (JOB.c.state == OPEN)
         return await self._database.write(lambda connection: connection.execute(_end_claims(held)).rowcount)
 
     async def wait(self, lane: str, *, seconds: float) -> None:
@@ -184,7 +184,7 @@ class SqlJobs:
 
 def _is_held(job: Job) -> ColumnElement[bool]:
     """Return the condition that the claim of this job was not lost."""
-    return (JOB.c.seq == job.id) & (JOB.c.fence == job.fence) & (JOB.c.state == _OPEN)
+    return (JOB.c.seq == job.id) & (JOB.c.fence == job.fence) & (JOB.c.state == OPEN)
 
 
 def _end_claims(held: ColumnElement[bool]) -> Update:
@@ -220,13 +220,13 @@ def _claim(connection: Connection, lane: str, owner: str, now: datetime, until: 
     is_in_the_way = exists().where(
         other.c.lane == JOB.c.lane,
         other.c.key == JOB.c.key,
-        other.c.state == _OPEN,
+        other.c.state == OPEN,
         other.c.seq != JOB.c.seq,
         # With several writers, a job can appear that is earlier than one already running.
         or_(other.c.seq < JOB.c.seq, other.c.leased_until > now),
     )
     is_free = or_(JOB.c.leased_until.is_(None), JOB.c.leased_until <= now)
-    due = select(JobRow).where(JOB.c.lane == lane, JOB.c.state == _OPEN, JOB.c.run_at <= now, is_free, ~is_in_the_way)
+    due = select(JobRow).where(JOB.c.lane == lane, JOB.c.state == OPEN, JOB.c.run_at <= now, is_free, ~is_in_the_way)
     with open_rows(connection) as rows:
         row = rows.exec(due.order_by(JOB.c.seq).limit(1)).first()
         if row is None:
@@ -238,7 +238,7 @@ def _claim(connection: Connection, lane: str, owner: str, now: datetime, until: 
 
 
 def _find_unfinished(connection: Connection, lane: str, dedupe: str) -> Job | None:
-    query = select(JobRow).where(JOB.c.lane == lane, JOB.c.state == _OPEN, JOB.c.dedupe == dedupe)
+    query = select(JobRow).where(JOB.c.lane == lane, JOB.c.state == OPEN, JOB.c.dedupe == dedupe)
     return next(map(_to_job, find_rows(connection, query)), None)
 
 

@@ -79,7 +79,7 @@ SESSION = table(SessionRow)
 OUTBOX = table(OutboxRow)
 
 # Literal in the statements: SQLite uses a partial index only if it sees the value.
-_QUEUED: ColumnElement[str] = literal_column("'queued'")
+QUEUED: ColumnElement[str] = literal_column("'queued'")
 _SENT = "sent"
 
 
@@ -95,10 +95,10 @@ class SqlOutbox:
     async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
         earlier = OUTBOX.alias("earlier")
         is_behind = exists().where(
-            earlier.c.session_id == OUTBOX.c.session_id, earlier.c.state == _QUEUED, earlier.c.seq < OUTBOX.c.seq
+            earlier.c.session_id == OUTBOX.c.session_id, earlier.c.state == QUEUED, earlier.c.seq < OUTBOX.c.seq
         )
         is_due = or_(OUTBOX.c.retry_at.is_(None), OUTBOX.c.retry_at <= now)
-        query = select(OutboxRow).where(OUTBOX.c.state == _QUEUED, is_due, ~is_behind)
+        query = select(OutboxRow).where(OUTBOX.c.state == QUEUED, is_due, ~is_behind)
         return await self._find(query.order_by(OUTBOX.c.seq).limit(limit))
 
     async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Sequence[Outgoing] = ()) -> None:
@@ -108,13 +108,13 @@ class SqlOutbox:
         state = "dead" if retry_at is None else "queued"
         failed = (
             update(OUTBOX)
-            .where(OUTBOX.c.id == outgoing_id, OUTBOX.c.state == _QUEUED)
+            .where(OUTBOX.c.id == outgoing_id, OUTBOX.c.state == QUEUED)
             .values(state=state, retry_at=retry_at, error=error, attempts=OUTBOX.c.attempts + 1)
         )
         await self._database.write(lambda connection: connection.execute(failed))
 
     async def owes(self, session_id: str) -> bool:
-        queued = select(OutboxRow).where(OUTBOX.c.session_id == session_id, OUTBOX.c.state == _QUEUED)
+        queued = select(OutboxRow).where(OUTBOX.c.session_id == session_id, OUTBOX.c.state == QUEUED)
         return bool(await self._find(queued.limit(1)))
 
     async def slot(self, session_id: str, slot: str) -> Sent | None:
@@ -225,7 +225,7 @@ class SqlSessions:
         return await self._database.write(lambda connection: _save(connection, session, expected, messages))
 
     async def is_unanswered(self, session_id: str, at: datetime) -> bool:
-        waits_or_came = (OUTBOX.c.state == _QUEUED) | (OUTBOX.c.state == _SENT)
+        waits_or_came = (OUTBOX.c.state == QUEUED) | (OUTBOX.c.state == _SENT)
         query = select(OutboxRow).where(OUTBOX.c.session_id == session_id, waits_or_came)
         found = await self._database.read(lambda connection: find_rows(connection, query))
         return bool(found) and not any(row.sent_at is not None and row.sent_at <= at for row in found)

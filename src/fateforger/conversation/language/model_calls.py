@@ -29,6 +29,7 @@ from fateforger.errors import (
     StoreError,
     UserError,
 )
+from fateforger.metrics import MODEL_CALLS, MODEL_TOKENS
 from fateforger.planning.validation import first_mistake
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import TOO_LATE, Completion, Model, Prompt, Role, Spent, Usage
@@ -325,6 +326,10 @@ class CountingModel:
         await self._model.aclose()
 
     def _count(self, prompt: Prompt, completion: Completion | None) -> None:
+        MODEL_CALLS.labels(prompt.name.partition("/")[0], "failed" if completion is None else "ok").inc()
+        if completion is not None:
+            MODEL_TOKENS.labels("sent").inc(completion.prompt_tokens or 0)
+            MODEL_TOKENS.labels("received").inc(completion.completion_tokens or 0)
         self._adding.start(self._add(self._spent(prompt, completion)), name="adding up the cost of a model")
 
     def _spent(self, prompt: Prompt, completion: Completion | None) -> Spent:

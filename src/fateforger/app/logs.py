@@ -1,0 +1,40 @@
+"""The log of the program: lines for people, or JSON for a log store."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Literal
+
+from fateforger.ports.correlation import find_cause
+
+_TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def configure_logging(form: Literal["text", "json"], level: str) -> None:
+    """Log to stderr in ``form``, from ``level`` (a name of :mod:`logging`, such as ``warning``) upwards."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines() if form == "json" else logging.Formatter(_TEXT))
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: ``time`` (UTC), ``level``, ``logger``, ``message``, and ``cause`` where one is known.
+
+    ``cause`` is the id of the command or the job that a line belongs to: the same from a click to the calendar.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        cause = find_cause()
+        if cause:
+            line["cause"] = cause
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
