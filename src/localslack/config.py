@@ -15,6 +15,7 @@ class WorkspaceConfig:
     `public_url` is absolute and without a path (`http://127.0.0.1:8080`): socket, response and upload URLs are built
     from it. `manifest` is a Slack app manifest as a dict, the same document that a real workspace is given.
     `pane_url` is a page of the first of the `users`, who alone sees it.
+    With `limits` calls are refused as Slack's documentation says.
     Without `agents` it refuses agent sessions and streams, as workspaces without these features do.
     """
 
@@ -27,3 +28,4 @@ class WorkspaceConfig:
     team_name: str = "Local workspace"
     users: tuple[WorkspaceUser, ...] = DEFAULT_USERS
     agents: bool = True
+    limits: bool = False

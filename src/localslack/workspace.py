@@ -1,6 +1,7 @@
 """A workspace put together: its people, its store, the app's connection, the open pages."""
 
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ from localslack.config import WorkspaceConfig
 from localslack.conversations import Conversations
 from localslack.directory import BOT_USER_ID, GENERAL_ID, Directory, direct_channel_id
 from localslack.faults import Faults
+from localslack.limits import Limits
 from localslack.live_pages import LivePages
 from localslack.manifest import read_manifest
 from localslack.modals import Modals
@@ -49,6 +51,7 @@ class Workspace:
         self.delivery = EventDelivery(self.store.database, self.hub, ack_seconds=ACK_SECONDS)
         self.interactivity = Interactivity(self.hub, ack_seconds=ACK_SECONDS)
         self.faults = Faults()
+        self.limits = Limits(time.monotonic) if config.limits else None
         self.triggers = Triggers(now)
         self.replaced = Replaced()
         self.conversations = Conversations(

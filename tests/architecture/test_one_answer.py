@@ -124,7 +124,7 @@ def test_the_rules_in_force_are_decided_in_one_place() -> None:
             "drafting/instance.py",
             {"drafting/instance.py", "drafting/day_draft.py", "drafting/solver.py", "ui/policy_forms.py"},
         ),
-        ("find_private_place", "slack/access.py", {"slack/delivery.py", "slack/handlers.py", "slack/notices.py"}),
+        ("find_private_place", "slack/access.py", {"slack/delivery.py", "slack/places.py", "slack/notices.py"}),
     ],
 )
 def test_one_place_answers(name: str, home: str, callers: set[str]) -> None:

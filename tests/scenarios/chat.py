@@ -59,7 +59,7 @@ async def eventually(look: Callable[[], Awaitable[T | None]], what: str, deadlin
 
 @asynccontextmanager
 async def workspace_at(
-    folder: Path, manifest: Mapping[str, Any] | None = None, *, agents: bool = True
+    folder: Path, manifest: Mapping[str, Any] | None = None, *, agents: bool = True, **settings: Any
 ) -> AsyncIterator[Workspace]:
     """A workspace that is served over HTTP until the block ends."""
     socket = listening_socket()
@@ -71,6 +71,7 @@ async def workspace_at(
         app_token=APP_TOKEN,
         manifest=manifest or app_manifest(),
         agents=agents,
+        **settings,
     )
     workspace = create_workspace(config, now=lambda: datetime.now(UTC))
     server = uvicorn.Server(uvicorn.Config(workspace.app, log_level="warning", timeout_graceful_shutdown=2))
@@ -153,6 +154,7 @@ async def chat_at(
     timing: Timing | None = None,
     render: Render | None = None,
     personal_data: Callable[[Store], PersonalData] | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Chat]:
     """The chat side over a database, or the one in a folder, connected until the block ends."""
     store = open_store(where if isinstance(where, str) else where / "state.sqlite")
@@ -162,7 +164,7 @@ async def chat_at(
         services = build_services(store, door, jobs=jobs(store), outbox=outbox(store), render=render)
         if personal_data is not None:
             services = replace(services, personal_data=personal_data(store))
-        room = SlackApp(login(workspace), services, timing=timing or DEFAULT_TIMING)
+        room = SlackApp(login(workspace, **(changes or {})), services, timing=timing or DEFAULT_TIMING)
         async with run_slack_app(room, build_supervisor(room, services, replica)):
             yield Chat(workspace, store, door, room)
     finally:
@@ -223,7 +225,8 @@ class Person:
     async def start(self) -> str:
         """A new plan; returns its thread."""
         before = {message["ts"] for message in await self.roots()}
-        assert (await self.slash())["ok"]
+        began = await self.slash()
+        assert began["ok"], began
 
         async def look() -> str | None:
             new = (m["ts"] for m in await self.roots() if m["ts"] not in before and "steps" in m["text"])

@@ -12,7 +12,8 @@ from tests.scenarios.chat import Person, eventually, login, workspace_at
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.session.cards import Card, Prose
-from fateforger.slack.client import Pace, new_client, new_session
+from fateforger.slack.client import new_client, new_session
+from fateforger.slack.limits import Pace
 from fateforger.slack.notices import build_notification_handler, deliver_notification
 from fateforger.slack.poster import Poster
 from fateforger.workers.lanes import NOTIFICATION, Notification

@@ -32,7 +32,7 @@ from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.thread import Start
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
-from fateforger.slack import phrases
+from fateforger.slack import limits, phrases
 from fateforger.slack.progress import Timing
 from fateforger.workers.lanes import SENDING
 from fateforger.workers.turns import APOLOGY
@@ -546,6 +546,30 @@ async def test_a_card_that_was_deleted_is_posted_anew(chat: Chat, alex: Person) 
     assert second["ts"] != first["ts"]
 
 
+async def test_while_slack_limits_leave_no_room_a_card_is_posted_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S319: nobody waits a minute for a change of a message; what is out of date is changed once there is room."""
+    monkeypatch.setattr(limits, "CALLS_PER_WINDOW", {"chat.update": 4})
+    monkeypatch.setattr(limits, "WINDOW", 2.0)
+    limited = {"unlimited": frozenset[str]()}
+    async with workspace_at(tmp_path) as workspace, chat_at(workspace, tmp_path, changes=limited) as chat:
+        alex = Person(workspace)
+        ts = await alex.start()
+        for count in range(1, 9):
+            newest = (await alex.thread(ts))[-1]
+            await alex.use(newest, "Count")
+            await alex.sees(ts, f"{count} steps")
+        await settled(chat)
+
+        async def only_the_newest_has_buttons() -> bool:
+            posted = replies(await alex.thread(ts))
+            return len(posted) > 1 and [m["ts"] for m in posted if "Count" in str(m)] == [posted[-1]["ts"]]
+
+        await eventually(only_the_newest_has_buttons, "the old cards without buttons")
+        await alex.http.aclose()
+
+
 async def test_a_plan_that_slack_does_not_take_is_said_in_direct_messages(chat: Chat, alex: Person) -> None:
     chat.workspace.faults.plan("chat.postMessage", Fault(error="restricted_action"))
     await alex.slash()
@@ -556,11 +580,12 @@ async def test_a_plan_that_slack_does_not_take_is_said_in_direct_messages(chat: 
     await eventually(told, "a direct message about the plan")
 
 
-async def test_a_plan_does_not_start_without_a_time_zone(chat: Chat, alex: Person) -> None:
+async def test_a_plan_starts_once_slack_tells_the_time_zone(chat: Chat, alex: Person) -> None:
+    """S319: what only Slack knows delays no acknowledgement, and nothing has to be typed again."""
     chat.workspace.faults.plan("users.info", Fault(status=503))
-    await alex.slash()
-    assert [m["text"] for m in await alex.roots()] == [phrases.NO_ZONE]
+    chat.workspace.faults.plan("conversations.open", Fault(status=429, error="ratelimited", retry_after=1))
     await alex.start()
+    assert len(await alex.roots()) == 1
 
 
 async def test_a_turn_that_keeps_failing_ends_in_an_apology_and_the_next_works(chat: Chat, alex: Person) -> None:

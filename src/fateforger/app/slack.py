@@ -18,8 +18,6 @@ from fateforger.session.store import Feedbacks, Outbox, Sessions
 from fateforger.slack.access import People
 from fateforger.slack.agent_threads import AgentThreads
 from fateforger.slack.client import (
-    SLACK_URL,
-    Pace,
     SlackLogin,
     check_login,
     new_app,
@@ -32,12 +30,14 @@ from fateforger.slack.dispatcher import SENDING_JOB, Dispatcher, build_sending_h
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler, build_command_handler
 from fateforger.slack.home import Home, PersonalDataHandler
+from fateforger.slack.limits import Pace
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.notices import (
     build_greeting_handler,
     build_notification_handler,
     build_proposal_handler,
 )
+from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
 from fateforger.workers.lanes import ERASING
@@ -77,7 +77,7 @@ class SlackApp:
         self._client = client = new_client(login, session)
         self._background = background = BackgroundTasks()
         people = People(client, clock, services.languages)
-        pace = Pace() if login.base_url == SLACK_URL else Pace(per_second=1000.0, burst=1000)
+        pace = Pace() if login.is_limited else Pace(per_second=1000.0, burst=1000)
         self._poster = poster = Poster(client, pace, services.render)
         requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
         forms = FormHandler(door, requests, client, background, timing=timing)
@@ -90,7 +90,7 @@ class SlackApp:
         delivery = Delivery(outbox, services.sessions, poster, people, agent, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
         self._presence = Presence(
-            build_command_handler(door, jobs, people, home, clock),
+            build_command_handler(door, jobs, people, Places(people, client), home, clock),
             StatusLines(agent, services.sessions, outbox, delivery),
             services.sessions,
             outbox,

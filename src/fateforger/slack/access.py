@@ -62,10 +62,18 @@ class People:
         """Return the channel of direct messages with a person. Raises ``SlackCallError``."""
         if user_id not in self._channels:
             answer = await call_slack(self._client.conversations_open(users=user_id))
-            if len(self._channels) >= MAX_KEPT:
-                self._channels.clear()
-            self._channels[user_id] = str(answer["channel"]["id"])
+            self.learn_direct(user_id, str(answer["channel"]["id"]))
         return self._channels[user_id]
+
+    def knows_direct(self, user_id: str) -> bool:
+        """Check whether the channel of direct messages with a person is known without asking Slack."""
+        return user_id in self._channels
+
+    def learn_direct(self, user_id: str, channel: str) -> None:
+        """Remember the channel of direct messages with a person, in which they just were."""
+        if len(self._channels) >= MAX_KEPT:
+            self._channels.clear()
+        self._channels[user_id] = channel
 
     async def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
         """Show a sentence to one person in a thread, or send it directly if there is no channel.

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from fateforger.session.model import Session
 from fateforger.session.pending import pending_questions
 from fateforger.session.store import Sent
-from fateforger.slack.client import Pace, SlackCallError, TransientSlackError, call_slack
+from fateforger.slack.client import SlackCallError, TransientSlackError, call_slack
+from fateforger.slack.limits import LimitedClient, Pace, cosmetic
 from fateforger.slack.poster import PAGE, LatestMessages, is_marked
 from fateforger.text import speak
 from fateforger.ui.session_cards import thread_title
@@ -77,7 +77,7 @@ class AgentThreads:
     All of it is cosmetic: failures are logged, and nothing is raised. ``team_id`` is known after the login.
     """
 
-    client: AsyncWebClient
+    client: LimitedClient
     pace: Pace
     latest: LatestMessages
     team_id: str = ""
@@ -91,7 +91,12 @@ class AgentThreads:
     # --- status and title
 
     async def begin_work(self, channel: str, thread_ts: str) -> bool:
-        """Have Slack show that the app is working, with a Stop. Return ``False`` if it does not."""
+        """Have Slack show that the app is working, with a Stop. Return ``False`` if it does not.
+
+        While many people are planning and Slack's limits leave no room for it, it is not shown.
+        """
+        if self._must_wait("agents.sessions.setStatus"):
+            return False
         return await self._set_status(channel, thread_ts, PROCESSING)
 
     async def end_work(self, channel: str, thread_ts: str, session: Session | None) -> None:
@@ -115,8 +120,13 @@ class AgentThreads:
             title = thread_title(session)[:MOST_TITLE]
         if self._titles.get(place) != title:
             self._titles[place] = title
-            if not await self._rename(*place, title):
-                self._titles.pop(place, None)
+            with cosmetic():
+                if not await self._rename(*place, title):
+                    self._titles.pop(place, None)
+
+    def _must_wait(self, method: str) -> bool:
+        with cosmetic():
+            return not self.client.limits.of(method).is_free
 
     async def _set_status(self, channel: str, thread_ts: str, status: str, *, pauses: Sequence[float] = (0.0,)) -> bool:
         answer = await self._try(
@@ -156,7 +166,7 @@ class AgentThreads:
         return True
 
     async def _begin_narration(self, session_id: str, user_id: str, place: Sent, steps: tuple[Step, ...]) -> bool:
-        if Feature.STREAMS in self._refused:
+        if Feature.STREAMS in self._refused or self._must_wait("chat.startStream"):
             return False
         await self.pace.wait(place.channel)
         answer = await self._try(

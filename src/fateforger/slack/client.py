@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
@@ -28,6 +27,7 @@ from fateforger.slack.addresses import (
     TASKS_COMMAND,
     WEEK_COMMAND,
 )
+from fateforger.slack.limits import LimitedClient, SlackLimits, read_retry_after
 
 BOT_EVENTS = (
     "agent_session_stopped",
@@ -224,7 +224,7 @@ def _translate_error(error: SlackApiError) -> SlackCallError:
         return TransientSlackError("unreadable_answer", unsure=True)
     code = str(answer.data.get("error", "")) if isinstance(answer.data, dict) else ""
     if answer.status_code == 429:
-        return TransientSlackError("ratelimited", retry_after=_seconds(answer.headers.get("Retry-After")))
+        return TransientSlackError("ratelimited", retry_after=read_retry_after(error))
     if answer.status_code >= 500 or not code:
         return TransientSlackError(code or f"http_{answer.status_code}", unsure=True)
     if code in _PASSING:
@@ -234,13 +234,6 @@ def _translate_error(error: SlackApiError) -> SlackCallError:
     if code in _TOO_LONG:
         return MessageTooLong(code)
     return MessageGone(code) if code in _GONE else CallRefused(code)
-
-
-def _seconds(header: object) -> float:
-    try:
-        return max(float(str(header)), 0.0)
-    except ValueError:
-        return 1.0
 
 
 SLACK_URL = "https://slack.com/api/"
@@ -253,7 +246,8 @@ class SlackLogin:
     """Tokens and addresses of a workspace.
 
     ``connections`` is the number of sockets: with two, one stays up while Slack renews the other. ``proxy`` is the URL
-    of an HTTP proxy. ``open_seconds`` limits the time to open the sockets.
+    of an HTTP proxy. ``open_seconds`` limits the time to open the sockets. ``unlimited`` are hosts where calls need not
+    keep to Slack's limits.
     """
 
     bot_token: str = field(repr=False)
@@ -262,6 +256,12 @@ class SlackLogin:
     connections: int = 2
     proxy: str | None = None
     open_seconds: float = 30.0
+    unlimited: frozenset[str] = frozenset({"127.0.0.1", "localhost"})
+
+    @property
+    def is_limited(self) -> bool:
+        """True if Slack limits the calls that are made at this address."""
+        return urlsplit(self.base_url).hostname not in self.unlimited
 
 
 def new_session() -> aiohttp.ClientSession:
@@ -269,9 +269,15 @@ def new_session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS), trust_env=False)
 
 
-def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> AsyncWebClient:
+def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> LimitedClient:
     """Create a client without automatic retries: a repeated post would be a second message."""
-    client = AsyncWebClient(token=login.bot_token, base_url=login.base_url, session=session, retry_handlers=[])
+    client = LimitedClient(
+        SlackLimits(keep=login.is_limited),
+        token=login.bot_token,
+        base_url=login.base_url,
+        session=session,
+        retry_handlers=[],
+    )
     client.proxy = login.proxy  # Without an explicit proxy it uses the environment's.
     return client
 
@@ -372,44 +378,3 @@ async def upload(
 def lacks_scope(trouble: SlackLoginError) -> bool:
     """Check whether Slack rejects files because the app lacks the scope for them."""
     return trouble.code == "missing_scope"
-
-
-MAX_CHANNELS = 5_000
-
-
-class Pace:
-    """Token bucket per channel: allows ``burst`` messages at once, then ``per_second``.
-
-    ``timer`` returns seconds, ``sleep`` waits for some.
-    """
-
-    def __init__(
-        self,
-        *,
-        per_second: float = 1.0,
-        burst: int = 10,
-        timer: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._per_second = per_second
-        self._burst = float(burst)
-        self._timer = timer
-        self._sleep = sleep
-        self._buckets: dict[str, tuple[float, float]] = {}
-
-    async def wait(self, channel: str) -> None:
-        """Wait until one more message may go to the channel."""
-        now = self._timer()
-        tokens, then = self._buckets.get(channel, (self._burst, now))
-        tokens = min(self._burst, tokens + (now - then) * self._per_second) - 1.0
-        if len(self._buckets) >= MAX_CHANNELS:
-            self._buckets.clear()
-        # A negative number of tokens is a position in the queue.
-        self._buckets[channel] = (tokens, now)
-        if tokens < 0:
-            await self._sleep(-tokens / self._per_second)
-
-    def hold(self, channel: str, seconds: float) -> None:
-        """Send nothing to the channel for a number of seconds, because Slack asked to wait."""
-        now = self._timer()
-        self._buckets[channel] = (0.0, now + seconds)

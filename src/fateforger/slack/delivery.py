@@ -31,6 +31,7 @@ from fateforger.slack.client import (
     TransientSlackError,
     lacks_scope,
 )
+from fateforger.slack.limits import cosmetic
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
@@ -93,6 +94,7 @@ class Delivery:
     _doubtful: set[str] = field(init=False, default_factory=set)
     _placed: dict[str, Sent] = field(init=False, default_factory=dict)
     _threads: dict[str, Place] = field(init=False, default_factory=dict)
+    _owed: dict[Sent, Outgoing] = field(init=False, default_factory=dict)
 
     def doubt(self, ids: Iterable[str]) -> None:
         """Mark messages that may have been posted already."""
@@ -211,7 +213,11 @@ class Delivery:
                 if narration is not None and narration.where != found:
                     await self.agent.remove(narration)
                 return found
+        if before is not None and item.slot == ROOT and self._must_wait():
+            self._change_later(before, item.without_reply())
+            return before
         if before is not None and await self._may_change(item, before, thread_ts):
+            self._owed.pop(before, None)
             try:
                 card = item.without_reply().card
                 await self.poster.change(before, card, session=session, v=v, beside=item.beside)
@@ -252,10 +258,13 @@ class Delivery:
         """Check whether a message may be changed in place.
 
         The root may always be changed, and so may messages that stay; one with a reply while few messages follow it;
-        any other only while it is the newest of its thread.
+        any other only while it is the newest of its thread. While Slack's limits leave no room for changes, a card is
+        posted again instead, because a person waits for it.
         """
         if thread_ts is None or item.slot == ROOT or item.stays:
             return True
+        if not self.poster.updates.is_free:
+            return False
         return await self.poster.count_later(before, thread_ts) <= (0 if item.reply is None else MOST_LATER)
 
     async def _retire(self, session_id: str, slot: str, farewell: Card | None = None) -> tuple[Outgoing, ...]:
@@ -271,11 +280,46 @@ class Delivery:
             await self._leave(session_id, slot, where)
             return ()
         retired = replace(shown, card=farewell or remove_controls(shown.card))
+        if self._must_wait():
+            self._change_later(where, retired)
+            return (retired,)
+        self._owed.pop(where, None)
         try:
             await self.poster.change(where, retired.card, session=session_id, v=shown.id, beside=shown.beside)
         except (MessageGone, CallRefused) as trouble:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
         return (retired,)
+
+    def _must_wait(self) -> bool:
+        """Check whether Slack's limits leave no room now for a change that no person waits for."""
+        with cosmetic():
+            return not self.poster.updates.is_free
+
+    def _change_later(self, where: Sent, item: Outgoing) -> None:
+        """Show ``item`` in a message once Slack's limits leave room for it; of several changes the last one counts.
+
+        A program that dies meanwhile leaves the message as it was. Its buttons say then that they are out of date.
+        """
+        self._owed[where] = item
+        if len(self._owed) == 1:
+            self._tasks.start(self._change_owed(), name="changes that can wait")
+
+    async def _change_owed(self) -> None:
+        with cosmetic():
+            while self._owed:
+                await self.poster.updates.wait_until_free()
+                where, item = next(iter(self._owed.items()), (None, None))
+                if where is None or item is None:
+                    return
+                async with self._turns.turn(item.session_id):
+                    owed = self._owed.pop(where, None)
+                    try:
+                        if owed is not None:
+                            await self.poster.change(
+                                where, owed.card, session=owed.session_id, v=owed.id, beside=owed.beside
+                            )
+                    except SlackCallError as trouble:
+                        log.info("the message of slot %s stays as it was: %s", item.slot, trouble)
 
     async def _thread(self, item: Outgoing) -> Place:
         """Return the place of a session: its thread, or the channel in which to open it.
@@ -372,12 +416,15 @@ class Delivery:
 
     async def _add_to_message(self, item: Outgoing) -> None:
         """Put the picture into the message, if it still shows this card."""
+        with cosmetic():
+            await self.poster.updates.wait_until_free()
         async with self._turns.turn(item.session_id):
             shown = await self.outbox.find_shown(item.session_id, item.slot)
             where = await self.outbox.slot(item.session_id, item.slot)
             if where is None or shown != item:
                 return
             async with _limit_delay():
+                self._owed.pop(where, None)
                 await self.poster.add_pictures(where, item.card, session=item.session_id, v=item.id, beside=item.beside)
 
 

@@ -14,7 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from fateforger.conversation.agent_proposals import build_answer_job
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.dispatch import read_typed
-from fateforger.errors import BadInput, StoreUnavailable, UserError
+from fateforger.errors import BadInput, UserError
 from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
@@ -24,9 +24,6 @@ from fateforger.session.commands import Command, InboxCommand, SessionCommand
 from fateforger.session.commands.rules import SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import KeepTitle, Opening, Start, TimeboxingUserReply
 from fateforger.session.queue_commands import (
-    EnqueueTask,
-    HomeCommandBase,
-    PlanWeek,
     PullTask,
     QueueCommand,
     QueueCommandBase,
@@ -39,21 +36,20 @@ from fateforger.slack.access import (
     calendar_refusal,
     claim_answer,
     connect_answer,
-    find_private_place,
     is_private,
     parse_sent_code,
     parse_typed_code,
 )
 from fateforger.slack.addresses import COMMAND_NAME
-from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.home import Home
 from fateforger.slack.notices import first_greeting_job, greeting_job, retire_welcome, suggest
 from fateforger.slack.payloads import MessageSaid, Place
+from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.intent import TypedCommand, parse_command
 from fateforger.text import gettext as _
-from fateforger.values import replace, replace_named
+from fateforger.values import replace_named
 from fateforger.workers.lanes import ERASING, STOP_TURN, PersonalDataRequest, StopTurn
 from fateforger.workers.supervisor import BackgroundTasks
 from fateforger.workers.turns import build_command_job
@@ -63,14 +59,17 @@ MAX_OPENED = 1_000
 log = logging.getLogger(__name__)
 
 
-def build_command_handler(door: CoordinatorPort, jobs: Jobs, people: People, home: Home, clock: Clock) -> Handle:
+def build_command_handler(
+    door: CoordinatorPort, jobs: Jobs, people: People, places: Places, home: Home, clock: Clock
+) -> Handle:
     """Return a handler that carries out a command, and refreshes App Home if that may change the queue on it.
 
     A person whose first message begins no session is welcomed. A person who wrote where others read is told that the
     answer is in their direct messages.
     """
 
-    async def handle(command: InboxCommand, tell: ProgressCallback) -> None:
+    async def handle(asked: InboxCommand, tell: ProgressCallback) -> None:
+        command = await places.complete(asked)
         if isinstance(command, Opening):
             await open_session(command)
         else:
@@ -126,17 +125,13 @@ class RequestHandler:
         refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
             return refusal
-        known = await self._find_zone_and_place(user_id, asked)
-        if known is None:
-            return _(phrases.NO_ZONE)
-        zone, place = known
         command = Start(
             command_id=command_id,
             user_id=user_id,
             at=self.clock.now(),
-            channel=str(place.channel),
-            thread_ts=place.thread_ts,
-            tz=zone,
+            channel=asked.channel or "",
+            thread_ts=asked.thread_ts,
+            tz="",
             date=day,
         )
         await self.record(command)
@@ -145,7 +140,7 @@ class RequestHandler:
         if welcome_ts is not None:
             where = Sent(asked.channel, welcome_ts)
             self.background.start(retire_welcome(self.poster, self.door, where), name="a used welcome")
-        return None if place == asked else _(phrases.PLANNED_ELSEWHERE)
+        return None if is_private(asked.channel) else _(phrases.PLANNED_ELSEWHERE)
 
     async def press_start(self, command_id: str, user_id: str, asked: Place, *, welcome_ts: str | None = None) -> None:
         """Begin a session by a button or a shortcut, which have no answer, so words are sent separately."""
@@ -203,17 +198,9 @@ class RequestHandler:
                 self.send_ephemeral(said.user_id, place, words)
             return
         with self.tell_refusal(said.user_id, place):
-            try:
-                answered = await find_private_place(self.people, said.user_id, place)
-            except SlackCallError as trouble:
-                raise BadInput(_(phrases.NO_ZONE)) from trouble
-            about = {
-                "command_id": said.command_id,
-                "user_id": said.user_id,
-                "at": self.clock.now(),
-                "channel": answered.channel,
-                "thread_ts": answered.thread_ts,
-            }
+            about = {"command_id": said.command_id, "user_id": said.user_id, "at": self.clock.now()}
+            if is_private(said.channel):
+                about |= {"channel": said.channel, "thread_ts": said.thread_ts}
             await self.record(read_typed(typed, about))
 
     async def _handle_first_words(self, said: MessageSaid) -> None:
@@ -234,10 +221,8 @@ class RequestHandler:
         if typed is not None and typed.name == COMMAND_NAME:
             await self._carry_out_typed(said, typed)
             return
-        readable = self.door.reads_words or typed is not None
-        first = await self._opening(said) if readable else None
-        if first is not None:
-            await self.record(first)
+        if self.door.reads_words or typed is not None:
+            await self.record(self._build_opening(said))
         elif said.direct or said.mention:
             await self.jobs.enqueue(greeting_job(said), now=self.clock.now())
 
@@ -262,39 +247,20 @@ class RequestHandler:
             # The same post arrives as a message and as a mention; only the mention is answered.
             self.send_ephemeral(said.user_id, Place(said.channel), words)
 
-    async def _opening(self, said: MessageSaid) -> Opening | None:
-        """Return the message as a queued command, with the place where its answer may be shown."""
-        asked = Place(said.channel, said.thread_ts)
-        known = await self._find_zone_and_place(said.user_id, asked)
-        if known is None:
-            return None
-        zone, place = known
+    def _build_opening(self, said: MessageSaid) -> Opening:
         text, withheld = redact_credentials(said.text)
-        here = place == asked
         return Opening(
             command_id=said.command_id,
             user_id=said.user_id,
             at=self.clock.now(),
-            channel=str(place.channel),
-            thread_ts=place.thread_ts,
-            heard_channel=None if here else said.channel,
-            heard_thread_ts=None if here else said.thread_ts,
-            tz=zone,
+            channel=said.channel,
+            thread_ts=said.thread_ts,
+            tz="",
             text=text,
             addressed=said.direct or said.mention,
             opens=said.opens,
             withheld=withheld,
         )
-
-    async def _find_zone_and_place(self, user_id: str, asked: Place) -> tuple[str, Place] | None:
-        """Return a person's zone and the place that only they read; ``None`` while Slack does not tell them."""
-        zone = await self.people.zone(user_id)
-        if zone is None:
-            return None
-        try:
-            return zone, await find_private_place(self.people, user_id, asked)
-        except SlackCallError:
-            return None
 
     async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> str | None:
         """Handle a slash command about the queue, and return words about it for where it was typed."""
@@ -306,14 +272,8 @@ class RequestHandler:
             command = read_typed(TypedCommand(name, said), about)
         except BadInput as error:
             return error.message
-        if isinstance(command, PlanWeek) and await self.people.zone(user_id) is None:
-            return _(phrases.NO_ZONE)
-        try:
-            direct = await self.people.direct_channel(user_id)
-        except SlackCallError:
-            return _(phrases.NO_ZONE)
         await self.record(command)
-        return None if asked.channel == direct else _(phrases.ANSWERED_ELSEWHERE)
+        return None if is_private(str(asked.channel)) else _(phrases.ANSWERED_ELSEWHERE)
 
     async def meet(self, user_id: str, channel: str) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
@@ -396,38 +356,7 @@ class RequestHandler:
 
     async def record(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
         """Record a command, once."""
-        if isinstance(command, QueueCommandBase):
-            try:
-                command = await self._add_place(command)
-            except SlackCallError as trouble:
-                raise StoreUnavailable(f"Slack does not say where the answer belongs: {trouble}.") from trouble
         await self.jobs.enqueue(build_command_job(command, key=_key(command)), now=self.clock.now())
-
-    async def _add_place(self, command: QueueCommand) -> QueueCommand:
-        """Add everything that only Slack knows to a command. Raises ``SlackCallError``.
-
-        That is the place of the answer, the person's zone, and the link to the message a task was made from. A queue is
-        private, so a request without a card is answered in direct messages.
-        """
-        if isinstance(command, HomeCommandBase):
-            return command
-        changes: dict[str, object] = {}
-        if not command.channel:
-            changes["channel"] = await self.people.direct_channel(command.user_id)
-        if not command.tz:
-            changes["tz"] = await self.people.zone(command.user_id) or ""
-        if isinstance(command, EnqueueTask) and command.message_ts:
-            link = await self._permalink(command.message_channel, command.message_ts)
-            changes["origin"] = replace(command.origin, reference=link)
-        return replace_named(command, changes)
-
-    async def _permalink(self, channel: str, ts: str) -> str:
-        try:
-            answer = await call_slack(self.client.chat_getPermalink(channel=channel, message_ts=ts))
-        except SlackCallError as trouble:
-            log.warning("a message has no link: %s", trouble)
-            return f"{channel} {ts}"
-        return str(answer["permalink"])
 
     @contextmanager
     def tell_refusal(self, user_id: str, place: Place) -> Iterator[None]:

@@ -46,7 +46,6 @@ NO_CODE = mark_message("There is no code just now. If you run me, start me again
 
 SESSION_LOST = mark_message("I can't find this plan any more. Type `{command}` to start a new one.")
 
-NO_ZONE = mark_message("Slack didn't tell me your time zone just now. Please try again in a moment.")
 
 NOT_A_DATE = mark_message(
     "I can read a date like this: `{command} 2026-03-05`. "

@@ -22,12 +22,12 @@ from fateforger.slack.client import (
     UPLOAD_SCOPE,
     CallRefused,
     MessageTooLong,
-    Pace,
     SlackLoginError,
     TransientSlackError,
     call_slack,
     upload,
 )
+from fateforger.slack.limits import LimitedClient, Pace
 from fateforger.ui.picture_svg import draw
 
 log = logging.getLogger(__name__)
@@ -165,7 +165,8 @@ class Poster:
     default a card is the person's own.
     """
 
-    def __init__(self, client: AsyncWebClient, pace: Pace, render_picture: Render | None = None) -> None:
+    def __init__(self, client: LimitedClient, pace: Pace, render_picture: Render | None = None) -> None:
+        self.updates = client.limits.of("chat.update")
         self.latest = LatestMessages()
         self.pictures = Pictures(client, render_picture)
         self._client = client

@@ -37,7 +37,11 @@ async def answer_call(workspace: Workspace, request: Request) -> Response:
     if fault is not None and not fault.after_effect:
         return _build_failure(fault)
     try:
-        body = _call(workspace, request, name, await read_arguments(request))
+        arguments = await read_arguments(request)
+        late = None if workspace.limits is None else workspace.limits.take(name, arguments.text("channel"))
+        if late is not None:
+            return _build_failure(Fault(status=429, error="ratelimited", retry_after=late))
+        body = _call(workspace, request, name, arguments)
     except SlackError as error:
         body = error.body()
     except sqlite3.Error:

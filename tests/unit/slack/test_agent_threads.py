@@ -14,7 +14,8 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sent
 from fateforger.slack import agent_threads
 from fateforger.slack.agent_threads import REFUSALS, AgentThreads, Step
-from fateforger.slack.client import Pace, SlackLogin, new_client, new_session
+from fateforger.slack.client import SlackLogin, new_client, new_session
+from fateforger.slack.limits import Pace
 from fateforger.slack.poster import MARK, LatestMessages
 from fateforger.values import replace
 

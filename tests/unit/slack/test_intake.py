@@ -22,10 +22,11 @@ from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.model import Session
 from fateforger.slack.access import People
 from fateforger.slack.blocks import render
-from fateforger.slack.client import Pace, SlackLogin, new_app, new_client, new_session
+from fateforger.slack.client import SlackLogin, new_app, new_client, new_session
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
+from fateforger.slack.limits import Pace
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.poster import LatestMessages, Poster
 from fateforger.slack.progress import DEFAULT_TIMING
@@ -66,7 +67,7 @@ async def table() -> AsyncIterator[Table]:
         Session(
             id="s1",
             user_id="U1",
-            channel="C1",
+            channel="D1",
             thread_ts="1.0",
             created_at=AT,
             touched_at=AT,
@@ -104,7 +105,7 @@ def click(target: str, user: str = "U1") -> Json:
     return {
         "type": "block_actions",
         "user": {"id": user},
-        "channel": {"id": "C1"},
+        "channel": {"id": "D1"},
         "container": {"type": "message", "message_ts": "2.0", "thread_ts": "1.0"},
         "trigger_id": "t",
         "actions": [{k: element[k] for k in ("type", "action_id", "value")} | {"block_id": block["block_id"]}],
@@ -112,7 +113,7 @@ def click(target: str, user: str = "U1") -> Json:
 
 
 def said(ts: str, user: str = "U1", **fields: Any) -> Json:
-    given = {"type": "message", "channel": "C1", "user": user, "text": f"at {ts}", "ts": ts, "thread_ts": "1.0"}
+    given = {"type": "message", "channel": "D1", "user": user, "text": f"at {ts}", "ts": ts, "thread_ts": "1.0"}
     return {"type": "event_callback", "team_id": "T1", "authorizations": [{"user_id": "UBOT"}], "event": given | fields}
 
 
@@ -146,12 +147,10 @@ async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
 )
 async def test_a_command_in_the_thread_of_a_plan_is_carried_out(table: Table, text: str, command: Json) -> None:
     """S147, S151, S152: Slack runs none there, so it is written out; the plan never hears it, nor does a model."""
-    table.people._channels["U1"] = "C1"
-    table.people._zones["U1"] = ("Etc/UTC", datetime.max.replace(tzinfo=UTC))
     assert await table.answer(said("9.0", text=text)) == (200, "")
     (recorded,) = await table.recorded()
     assert {name: recorded[name] for name in command} == command
-    assert (recorded["channel"], recorded["user_id"]) == ("C1", "U1")
+    assert (recorded["channel"], recorded["user_id"]) == ("D1", "U1")
     if recorded["kind"] != "start":
         assert recorded["thread_ts"] == "1.0"
 
@@ -199,15 +198,15 @@ async def test_what_is_not_for_us_is_answered_and_no_more(table: Table, body: Js
 async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table) -> None:
     await table.answer(said("9.5", user="U2"))
     await table.answer(said("9.0"))
-    table.latest.observe_all("C1", "1.0", ["8.0"])
-    assert table.latest.count_after("C1", "1.0", "8.0") == 2
-    assert table.latest.count_after("C1", "1.0", "9.0") == 1
+    table.latest.observe_all("D1", "1.0", ["8.0"])
+    assert table.latest.count_after("D1", "1.0", "8.0") == 2
+    assert table.latest.count_after("D1", "1.0", "9.0") == 1
 
 
 async def test_a_mention_outside_of_a_session_is_greeted_once(table: Table) -> None:
     for kind in ("message", "app_mention", "message"):
         await table.answer(said("9.0", type=kind, thread_ts="8.0", text="<@UBOT> hi"))
-    assert await table.recorded("greeting") == [{"channel": "C1", "thread_ts": "8.0", "language": "en"}]
+    assert await table.recorded("greeting") == [{"channel": "D1", "thread_ts": "8.0", "language": "en"}]
 
 
 async def test_slack_may_ask_who_is_there(table: Table) -> None:

@@ -18,7 +18,6 @@ from fateforger.slack.client import (
     CallRefused,
     MessageGone,
     MessageTooLong,
-    Pace,
     SlackCallError,
     SlackLogin,
     SlackLoginError,
@@ -28,6 +27,7 @@ from fateforger.slack.client import (
     new_session,
 )
 from fateforger.slack.delivery import KeyedLocks
+from fateforger.slack.limits import Pace
 from fateforger.slack.mrkdwn import split
 from fateforger.slack.poster import MAX_LATER, LatestMessages
 
