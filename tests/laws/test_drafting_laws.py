@@ -18,7 +18,7 @@ from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft
 from fateforger.planning.grid import Busy
-from fateforger.planning.plan import TBPlan, resolve, resolve_strict
+from fateforger.planning.plan import resolve, resolve_strict
 from fateforger.planning.timing import local_day, zone
 from fateforger.planning.wire import read_plan, write_plan
 from fateforger.quality.model import Criterion
@@ -65,8 +65,18 @@ def days(draw: st.DrawFn) -> Day:
 
 @given(days())
 @examples(40)
-def test_nothing_overlaps_and_nothing_leaves_the_frame(day: Day) -> None:
-    blocks = sorted(resolve_strict(draft(day).plan), key=lambda b: b.start.astimezone(UTC))
+def test_what_holds_for_every_draft(day: Day) -> None:
+    """One draft for several laws, because it is the draft that takes time."""
+    result = draft(day)
+    check_order(day, result)
+    check_tasks(day, result)
+    check_wire(result)
+    check_meetings(day, result)
+
+
+def check_order(day: Day, result: Draft) -> None:
+    """Nothing overlaps, and nothing leaves the frame or hits a meeting."""
+    blocks = sorted(resolve_strict(result.plan), key=lambda b: b.start.astimezone(UTC))
     for one, next_one in pairwise(blocks):
         assert one.end.astimezone(UTC) <= next_one.start.astimezone(UTC)
     for block in blocks:
@@ -76,10 +86,8 @@ def test_nothing_overlaps_and_nothing_leaves_the_frame(day: Day) -> None:
         assert not [b for b in day.busy if b.start < end and start < b.end and b.start < b.end]
 
 
-@given(days())
-@examples(40)
-def test_every_task_is_placed_in_full_or_named(day: Day) -> None:
-    result = draft(day)
+def check_tasks(day: Day, result: Draft) -> None:
+    """Every task is placed in full or named."""
     placed: dict[str, int] = {}
     for block in resolve(result.plan):
         task = block.key.split("-")[0]
@@ -90,6 +98,19 @@ def test_every_task_is_placed_in_full_or_named(day: Day) -> None:
     assert sorted([*placed, *named]) == sorted(w.id for w in day.works)
     assert placed == {w.id: w.length for w in day.works if w.id in placed}
     assert all(left.reason for left in result.unplaced)
+
+
+def check_wire(result: Draft) -> None:
+    """A draft survives the wire."""
+    again = read_plan(write_plan(result.plan))
+    assert [(b.key, b.start, b.end) for b in resolve(again)] == [(b.key, b.start, b.end) for b in resolve(result.plan)]
+
+
+def check_meetings(day: Day, result: Draft) -> None:
+    """A draft never grades as hitting a meeting."""
+    if day.start < day.end:
+        found = grade_plan(day.instance(), result.plan, result.unplaced).findings
+        assert [f for f in found if f.criterion in {Criterion.MEETING, Criterion.OVERLAP}] == []
 
 
 @given(days())
@@ -120,20 +141,3 @@ def test_the_order_of_meetings_does_not_matter(day: Day, random: Random) -> None
     shuffled = random.sample(day.busy, len(day.busy))
     same = Day(day.date, day.tz, day.start, day.end, tuple(shuffled), day.lunch, day.works)
     assert draft(same) == draft(day)
-
-
-@given(days())
-@examples(30)  # that any plan survives it is another law
-def test_a_draft_survives_the_wire(day: Day) -> None:
-    plan: TBPlan = draft(day).plan
-    again = read_plan(write_plan(plan))
-    assert [(b.key, b.start, b.end) for b in resolve(again)] == [(b.key, b.start, b.end) for b in resolve(plan)]
-
-
-@given(days())
-@examples(40)
-def test_a_draft_never_grades_as_hitting_a_meeting(day: Day) -> None:
-    assume(day.start < day.end)
-    result = draft(day)
-    found = grade_plan(day.instance(), result.plan, result.unplaced).findings
-    assert [f for f in found if f.criterion in {Criterion.MEETING, Criterion.OVERLAP}] == []
