@@ -162,7 +162,7 @@ def run_refine_stage(stage: StageInput) -> StageOutput:
     """Carry out a change or a move of this stage. Writes are decided here and done by the coordinator."""
     session = stage.session
     if isinstance(stage.command, BlockCommand):
-        return _apply_edit(stage, stage.command)
+        return timebox_patch_and_sync(stage, stage.command)
     if isinstance(stage.command, ResolveConflict):
         answered = resolve_conflict(stage.session, stage.command, at_once=writes_at_once(session))
         followed = follow_arrivals(answered.session, stage.now)
@@ -228,7 +228,11 @@ def write_if_okay(stage: StageInput, session: Session) -> StageOutput:
     return write(stage, session.say(_(BY_ITSELF, level=quality.level, label=quality.label)))
 
 
-def _apply_edit(stage: StageInput, command: BlockCommand) -> StageOutput:
+def timebox_patch_and_sync(stage: StageInput, command: BlockCommand) -> StageOutput:
+    """Change blocks as a button, a form or a message asks, and write the calendar if changes are written at once (S23).
+
+    A change that breaks a must is held back for the person's answer.
+    """
     session = stage.session
     result = apply_edit(session, command)
     if not result.has_changed:
