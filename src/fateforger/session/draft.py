@@ -23,7 +23,7 @@ from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.timing import instant_of, zone
 from fateforger.quality.fixes import find_fixes
-from fateforger.quality.model import Fix, Quality
+from fateforger.quality.model import Criterion, Finding, Fix, Quality
 from fateforger.quality.rubric import grade_plan
 from fateforger.session.day import (
     busy_meetings,
@@ -313,6 +313,22 @@ def grade_session(session: Session) -> Quality | None:
     """Return the quality of the current plan, or ``None`` if there is nothing to grade."""
     plan = _plan_to_grade(session)
     return None if plan is None else grade_plan(grading_instance(session), plan, unplaced_items(session))
+
+
+_OF_A_DONE_PLAN = frozenset({Criterion.AFTER_DEEP, Criterion.MEAL})
+_NOT_ASKED = frozenset({Criterion.WORK, Criterion.MUST, Criterion.MEETING})
+_OKAY = 2
+
+
+def find_unfinished(session: Session) -> tuple[Finding, ...]:
+    """Return what keeps the plan from being done: the one thing is late, a break is missing, or it is not Okay (S208).
+
+    Musts and meetings have questions of their own, and a day without work is a choice.
+    """
+    quality = grade_session(session)
+    found = () if quality is None else quality.findings
+    wanted = (each for each in found if each.level <= _OKAY or each.criterion in _OF_A_DONE_PLAN)
+    return tuple(each for each in wanted if each.criterion not in _NOT_ASKED)
 
 
 def _plan_to_grade(session: Session) -> TBPlan | None:

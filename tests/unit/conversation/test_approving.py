@@ -416,7 +416,7 @@ async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
     assert await town.click(proposal, "apply") is None
     assert await town.state(proposal) == (
         "outdated",
-        "That session has ended; a plan is changed while its session is open.",
+        "That plan is closed, so it cannot be changed.",
     )
 
 
@@ -437,7 +437,7 @@ async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
     for sentence, changes in refusals.items():
         assert sentence in await town.agents.refusal("propose_patch", {**base, **changes})
     rules = {
-        "for one session only": {**QUIET, "scope": "session"},
+        "for one plan only": {**QUIET, "scope": "session"},
         "Leave out uid": {**QUIET, "lifecycle": {"uid": "mine"}},
         "declined from the start": {**QUIET, "status": "declined"},
         "“colour” is not a field": {**QUIET, "colour": 1},

@@ -70,10 +70,10 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
     anna = await told_day(house)
     assert (await anna.session()).stage.number == 5
     turns = await recorded(house, tmp_path / "turns")
-    assert [await replay(turn) for turn in turns] == [()] * 10
+    assert [await replay(turn) for turn in turns] == [()] * 11
     said = "".join(texts(tmp_path / "turns")).lower()
     assert [word.lower() in said for word in SECRET_WORDS] == [key is None] * len(SECRET_WORDS)
-    assert [turn.alike for turn in turns] == [True] * 10
+    assert [turn.alike for turn in turns] == [True] * 11
     assert {turn.titles for turn in turns} == {"kept" if key is None else "redacted"}
     assert {turn.program for turn in turns} == {__version__}
     assert [[e.name.partition("/")[0] for e in turn.runs[0].exchanges] for turn in turns] == [
@@ -87,6 +87,7 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
         [],
         ["decide", "ask"],
         ["decide"],
+        [],
     ]
     commit = turns[-1].effects[-1]
     assert (commit.kind, commit.status, commit.trouble) == ("write_calendar", "unchanged", False)
@@ -186,6 +187,7 @@ async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, ca
         ("control", "shift_block", "1", "0"),
         ("words", "user_reply", "0", "2"),
         ("words", "proceed", "0", "1"),
+        ("control", "proceed", "0", "0"),
     ]
     assert {f["session"] for f in facts} == {anna.session_id}
     assert {f["mode"] for f in facts} == {"refine"}

@@ -19,7 +19,7 @@ from fateforger.conversation.plan_nodes import timebox_patch_and_sync
 from fateforger.conversation.turn_values import StageInput, StageOutput
 from fateforger.errors import CalendarUnreachable, ModelRejected
 from fateforger.ports.model import Prompt
-from fateforger.session.commands.plan import ApplyPatch, BlockCommand, ShiftBlock
+from fateforger.session.commands.plan import BlockCommand
 from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.conflicts import open_questions
 from fateforger.session.stages import TimeboxingStage
@@ -213,10 +213,10 @@ async def test_each_change_of_the_schedule_is_carried_out_by_one_function(
     spoken: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S23: by button and in words, before anything else in the message; a committed day comes back to Refine for it."""
-    changed: list[type[BlockCommand]] = []
+    changed: list[str] = []
 
     def watch(stage: StageInput, command: BlockCommand) -> StageOutput:
-        changed.append(type(command))
+        changed.append(type(command).__name__)
         return timebox_patch_and_sync(stage, command)
 
     monkeypatch.setattr(plan_nodes, "timebox_patch_and_sync", watch)
@@ -234,7 +234,7 @@ async def test_each_change_of_the_schedule_is_carried_out_by_one_function(
     await anna.press("Commit to calendar")
     await says(anna, wants("change"), patch(timed(2, "15:00", 30)))
     assert spoken.on_calendar()["Mail"] == "15:00-15:30"
-    assert changed == [ShiftBlock, ApplyPatch, ApplyPatch]
+    assert changed == ["ShiftBlock", "ApplyPatch", "ApplyPatch"]
 
 
 async def test_why_names_the_person_who_put_a_block_there(spoken: House) -> None:
