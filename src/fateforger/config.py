@@ -254,6 +254,10 @@ class Settings(BaseSettings):
         "redact", description="Whether recordings keep people's words, or tell them in pseudonyms: keep or redact."
     )
 
+    log_turns: bool = Field(
+        default=False, description="Log a line for each turn: ids, names, counts and times, never anybody's words."
+    )
+
     @model_validator(mode="after")
     def _both_slack_tokens(self) -> Self:
         if (self.slack_bot_token is None) != (self.slack_app_token is None):

@@ -28,6 +28,15 @@ def stop_on_signals() -> asyncio.Event:
     return stop
 
 
+def set_up_logging(*, verbose: bool, turns: bool) -> None:
+    """Log warnings only, or what happens inside if ``verbose``; with ``turns`` also a line for each turn (S215)."""
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    if turns:
+        logging.getLogger("fateforger.conversation.turn_log").setLevel(logging.INFO)
+
+
 @click.command("up")
 @add_place_options
 @click.option("--host", help="Address the local page listens on.")
@@ -39,9 +48,7 @@ def up_command(
 ) -> None:
     """Run everything with what is configured, say what is real and what is local, and print the page's address."""
     settings = load_settings(ctx, now=now, data_dir=data_dir, host=host, port=port)
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    set_up_logging(verbose=verbose, turns=settings.log_turns)
     from fateforger.app.program import open_app  # noqa: PLC0415  heavy
 
     async def run() -> None:

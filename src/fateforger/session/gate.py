@@ -345,13 +345,18 @@ def describe_stage(session: Session) -> StageGateOutput:
 
     It is ready when no rule keeps it from going on.
     """
-    words, forward = _words(session), FORWARD.get(session.stage)
+    words, forward, facts = _words(session), FORWARD.get(session.stage), known_facts(session)
     no = () if forward is None else objections(session, forward)
     if not no:
-        return StageGateOutput(stage=session.stage, ready=True, summary=words.summary)
+        return StageGateOutput(stage=session.stage, ready=True, summary=words.summary, facts=facts)
     missing = words.missing or tuple(_(each.remedy) for each in no)
     return StageGateOutput(
-        stage=session.stage, ready=False, summary=words.summary, missing=missing, question=words.question
+        stage=session.stage,
+        ready=False,
+        summary=words.summary,
+        missing=missing,
+        question=words.question,
+        facts=facts,
     )
 
 

@@ -169,7 +169,7 @@ async def test_a_full_disk_harms_no_turn_and_is_said_once(
 
 
 async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """S215: session, intent and its source, ops, mode; tokens, cost and time."""
+    """S61, S215: session, intent and its source, ops, mode, proposal; tokens, cost and time; the facts of the stage."""
     caplog.set_level(logging.INFO, "fateforger")
     house = await opening(speaking(), Redaction())
     anna = await told_day(house)
@@ -190,6 +190,9 @@ async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, ca
         ("control", "proceed", "0", "0"),
     ]
     assert {f["session"] for f in facts} == {anna.session_id}
+    assert {f["proposal"] for f in facts} == {"-"}
+    assert (facts[0]["ready"], facts[0]["facts"]) == ("yes", "session_active+date_confirmed+frame_valid")
+    assert (facts[-2]["ready"], "plan_valid" in facts[-2]["facts"].split("+")) == ("yes", True)
     assert {f["mode"] for f in facts} == {"refine"}
     assert facts[2]["tokens"] == "3/3"
     assert {f["ended"] for f in facts} == {"done"}
