@@ -39,7 +39,7 @@ from fateforger.calendar.access import CommitContext
 from fateforger.calendar.comparison import list_changes
 from fateforger.calendar.engine import number_ops, plan_sync
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.matching import Candidate, build_candidate, pair_alike
+from fateforger.calendar.matching import Candidate, pair_alike
 from fateforger.calendar.model import DesiredDay, Ledger, Snapshot
 from fateforger.calendar.ports import Outcome
 from fateforger.calendar.submitter import CalendarSubmitter
@@ -87,8 +87,8 @@ def ours(case: Decided) -> int:
 
 def pairing(case: Decided) -> int:
     desired, snapshot, _ = case
-    blocks = [Candidate(wish.key, wish.fields.canon, wish.type) for wish in desired.blocks]
-    return len(pair_alike(blocks, [build_candidate(event.id, event.canon) for event in snapshot.events]))
+    blocks = [Candidate(wish.key, wish.fields.canon) for wish in desired.blocks]
+    return len(pair_alike(blocks, [Candidate(event.id, event.canon) for event in snapshot.events]))
 
 
 def naming(case: Decided) -> int:

@@ -28,6 +28,27 @@ def test_the_first_pages_are_short() -> None:
     assert words["CONTRIBUTING.md"] <= 450
 
 
+NOT_OURS = {"OLLAMA_CONTEXT_LENGTH", "meeting_after_17_30"}
+"""Names of other programs, and of an example."""
+
+
+def test_documents_name_only_what_exists() -> None:
+    """S192: each function, class, field, table and setting that a page puts into backticks is in the code."""
+    files = (path for folder in ("src", "tests", "scripts", "benchmarks") for path in (ROOT / folder).rglob("*"))
+    code = [path.read_text() for path in files if path.suffix in {".py", ".yaml", ".j2", ".json"}]
+    known = set(re.findall(r"\w+", "\n".join((*code, (ROOT / ".env.example").read_text()))))
+    decisions = (ROOT / "docs" / "decisions").glob("*.md")
+    named = {
+        (path.name, found[1])
+        for path in (*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "GLOSSARY.md", ROOT / "TICKET_SYNC_ENGINE.md", *decisions)
+        for text in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL))
+        if (found := re.fullmatch(r"(?:\w+\.)*([A-Za-z_]\w+)(?:\(.*\))?", text))
+        and ("_" in found[1] or "(" in text or re.search(r"[a-z][A-Z]", found[1]))
+    }
+    assert len(named) > 100
+    assert {(page, name) for page, name in named if name not in known | NOT_OURS} == set()
+
+
 def test_the_site_has_every_page() -> None:
     """The navigation names each page in ``docs/`` and at the root, and nothing else. ARCHITECTURE.md lists decisions."""
     listed = subprocess.run(

@@ -213,7 +213,7 @@ def test_rules_check_and_do_not_solve() -> None:
 
 
 def test_nothing_old_is_kept_beside_the_new() -> None:
-    """S125: no code waits to be removed, and nothing is there twice for the sake of an earlier version."""
+    """S69, S125: no code waits to be removed, and nothing is there twice for the sake of an earlier version."""
     marks = re.compile(r"\b(TODO|FIXME|XXX|(?i:deprecated|legacy|backwards?[- ]compat\w*))\b")
     lines = [
         f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"

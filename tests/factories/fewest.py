@@ -19,16 +19,11 @@ def shown(fields: EventFields) -> Shown:
 
 
 def may_be_one(one: Shown, other: Shown) -> bool:
-    """The same title; at least half of the words, if the type is the same (each has its own colour) or they are near
-    each other; or the same time and type."""
-    titles = [" ".join(title.split()).casefold() for title in (one[0], other[0])]
-    mine, theirs = ({*"".join(c if c.isalnum() else " " for c in title).split()} for title in titles)
-    in_common, in_all = len(mine & theirs), len(mine | theirs)
-    alike = in_all > 0 and 2 * in_common >= in_all
+    """The same title but for case and space, and shared time or a start within 20 minutes."""
+    titles = {" ".join(title.split()).casefold() for title in (one[0], other[0])}
     together = one[2] < other[3] and other[2] < one[3]
     near = together or abs((one[2] - other[2]).total_seconds()) <= 20 * 60
-    same = titles[0] == titles[1] or (alike and mine == theirs)
-    return same or (alike and (one[4] == other[4] or near)) or one[2:] == other[2:]
+    return len(titles) == 1 and near
 
 
 def fewest_ops(blocks: Sequence[DesiredBlock], events: Sequence[EventFields]) -> int:

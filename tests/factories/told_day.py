@@ -72,4 +72,5 @@ async def told_day(house: House) -> Person:
     await anna.choose("kolibri", "15 min later")
     await anna.says("wann ist Murmeltier?")
     await anna.says("auf den Kalender, Nachtschicht")
+    await anna.press("Commit anyway")
     return anna

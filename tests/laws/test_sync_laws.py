@@ -126,8 +126,8 @@ def test_the_assignment_is_the_best_there_is(costs: list[dict[int, int]]) -> Non
 @given(blocks_of(NEW, 5), blocks_of(OLD, 5))
 def test_pairing_does_not_care_which_side_is_which(one: list[DesiredBlock], other: list[DesiredBlock]) -> None:
     """P16"""
-    left = [Candidate(b.key, b.fields.canon, b.type) for b in one]
-    right = [Candidate(b.key, b.fields.canon, b.type) for b in other]
+    left = [Candidate(b.key, b.fields.canon) for b in one]
+    right = [Candidate(b.key, b.fields.canon) for b in other]
     there, back = pair_alike(left, right), pair_alike(right, left)
     assert len(there) == len(back)
     assert len(pair_equal(left, right)) == len(pair_equal(right, left))

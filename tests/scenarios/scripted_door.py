@@ -29,7 +29,7 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand
 from fateforger.session.commands.day import AddTasks, ChooseDate, SetFrame, TimeboxingCommitDate
-from fateforger.session.commands.thread import KeepTitle, Opening, StageAction, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import KeepTitle, Opening, StageAction, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.forms import (
     ChoiceField,
     Form,
@@ -187,7 +187,9 @@ class ScriptedDoor:
         )
 
     async def is_carried_out(self, command: Command) -> bool:
-        assert not isinstance(command, Start | QueueCommandBase), "no form here starts a session or is about the queue"
+        assert not isinstance(command, StartTimeboxing | QueueCommandBase), (
+            "no form here starts a session or is about the queue"
+        )
         session = await self.sessions.load(command.session_id)
         return session is None or command.command_id in session.thread.handled
 
@@ -244,7 +246,7 @@ class ScriptedDoor:
         )
 
     async def _carry_out(self, command: InboxCommand) -> None:
-        if isinstance(command, Start):
+        if isinstance(command, StartTimeboxing):
             session = Session(
                 id=f"s-{command.command_id}",
                 user_id=command.user_id,
@@ -269,7 +271,7 @@ class ScriptedDoor:
             assert not isinstance(command, BackgroundCommand), "nobody watches, interprets or closes here"
             session = found.with_planning(overview=f"{found.planning.overview}{described(command)}\n")
         session = session.after_command(command.command_id, command.at)
-        slot = "root" if isinstance(command, Start) else "state"
+        slot = "root" if isinstance(command, StartTimeboxing) else "state"
         message = Outgoing(
             id=f"{session.id}-{session.version}",
             session_id=session.id,

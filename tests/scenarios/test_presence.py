@@ -15,7 +15,7 @@ from tests.scenarios.store_faults import Failing
 
 from fateforger.session.cards import Activity, Progress
 from fateforger.session.commands import InboxCommand
-from fateforger.session.commands.thread import Start
+from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.slack.phrases import STOP_TOO_LATE
 from fateforger.slack.poster import MARK
 from fateforger.slack.progress import Timing
@@ -35,7 +35,7 @@ class Held:
         door.before_handling = self
 
     async def __call__(self, command: InboxCommand) -> None:
-        if not isinstance(command, Start):
+        if not isinstance(command, StartTimeboxing):
             self.begun.set()
             await self.go_on.wait()
 

@@ -29,7 +29,7 @@ from fateforger.app.slack import SlackApp, run_slack_app
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import InboxCommand
-from fateforger.session.commands.thread import Start
+from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
 from fateforger.slack import limits, phrases
@@ -401,7 +401,7 @@ async def test_a_form_says_that_what_was_pressed_in_it_waits(
     go_on = asyncio.Event()
 
     async def when_told(command: InboxCommand) -> None:
-        if not isinstance(command, Start):
+        if not isinstance(command, StartTimeboxing):
             await go_on.wait()
 
     def busy(door: ScriptedDoor) -> None:

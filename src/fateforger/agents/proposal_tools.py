@@ -27,6 +27,7 @@ from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.wire import TBPatch, read_patch, to_keys
 from fateforger.session.day import busy_meetings
 from fateforger.session.draft import grade_session
+from fateforger.session.gate import describe_stage
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.proposals import (
     describe_constraint,
@@ -124,6 +125,7 @@ async def get_plan(given: GetPlan, caller: Caller, reach: AgentAccess) -> dict[s
             "open": session.status is SessionStatus.ACTIVE,
             "step": session.stage.heading,
             "on_calendar": session.sync.written is not None,
+            "state": describe_stage(session).model_dump(mode="json", exclude={"stage"}),
         },
         "version": compute_version(session),
         "blocks": _describe_blocks(session.planning.plan),
@@ -187,8 +189,8 @@ async def propose_patch(given: ProposePatch, caller: Caller, reach: AgentAccess)
 
 
 PLAN_TOOLS = (
-    Tool("get_plan", "A day's plan: its blocks, when the person is busy, how good it is, whether its session is open,"
-         " and its version, which propose_patch asks for.", Scope.PLAN_READ, GetPlan, get_plan),
+    Tool("get_plan", "A day's plan: its blocks, when the person is busy, how good it is, whether it can still change,"
+         " what it lacks, and its version, which propose_patch asks for.", Scope.PLAN_READ, GetPlan, get_plan),
     Tool("propose_patch", "Propose changes of a day's plan. Nothing changes until the person approves it in Slack; a"
          " newer proposal of yours for the same plan takes its place.", Scope.PLAN_PROPOSE, ProposePatch, propose_patch,
          shape=_PATCH_SHAPE, writes=True),

@@ -22,7 +22,6 @@ from fateforger.calendar.decision import (
     decide_leftover,
     decide_linked,
     decide_live,
-    is_untouched,
 )
 from fateforger.calendar.event import (
     Canon,
@@ -32,7 +31,6 @@ from fateforger.calendar.event import (
 )
 from fateforger.calendar.matching import (
     Candidate,
-    build_candidate,
     explain_link,
     link_events,
     pair_alike,
@@ -284,9 +282,9 @@ def _pair(
 
     Fills ``events`` and returns the links to foreign events.
     """
-    blocks = {b.key: Candidate(b.key, b.fields.canon, b.type) for b in pool}
+    blocks = {b.key: Candidate(b.key, b.fields.canon) for b in pool}
     ours = {o.event.id: o for o in free}
-    candidates = {o.event.id: build_candidate(o.event.id, o.event.canon, own=not is_untouched(o)) for o in free}
+    candidates = {o.event.id: Candidate(o.event.id, o.event.canon) for o in free}
     equal = pair_equal(list(blocks.values()), list(candidates.values()))
     events.update({key: ours[event_id] for key, event_id in equal.items()})
     links = link_events([b for b in pool if b.key not in events], foreign)

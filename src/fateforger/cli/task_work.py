@@ -127,6 +127,7 @@ def _add_report_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("note")
 @add_task_argument
 @_add_report_options
+@click.option("--undo", is_flag=True, help="Take the last note back instead.")
 @add_queue_options
 def note_command(
     ctx: click.Context,
@@ -134,6 +135,7 @@ def note_command(
     did: tuple[str, ...],
     so: tuple[str, ...],
     not_so: tuple[str, ...],
+    undo: bool,
     user_id: str | None,
     as_json: bool,
     **where: str | None,
@@ -141,10 +143,14 @@ def note_command(
     """Note what was done so far for a task in hand, or what is so of it. Its rules are checked."""
 
     async def note(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask]]:
-        return await _settle(queue, task_id, "note", {"did": did, "so": so, "not_so": not_so})
+        word: Literal["take_back", "note"] = "take_back" if undo else "note"
+        return await _settle(queue, task_id, word, {"did": did, "so": so, "not_so": not_so})
 
+    if undo and (did or so or not_so):
+        raise click.UsageError("--undo takes the last note back; leave out what was done.")
     task, tasks = run_with_queue(ctx, user_id, where, note)
-    print_answer(f"That is noted with “{task.spec.title}”.", task, tasks, as_json=as_json)
+    said = "The last note is taken back from" if undo else "That is noted with"
+    print_answer(f"{said} “{task.spec.title}”.", task, tasks, as_json=as_json)
 
 
 @click.command("done")
@@ -181,7 +187,7 @@ def done_command(
 
 
 async def _settle(
-    queue: Queue, task_id: str, word: Literal["done", "note", "approve"], said: dict[str, object]
+    queue: Queue, task_id: str, word: Literal["done", "note", "take_back", "approve"], said: dict[str, object]
 ) -> tuple[QueuedTask, Sequence[QueuedTask]]:
     """Apply the same command as in Slack. Raises ``BadInput`` with what is missing, and how to say it here."""
     from fateforger.conversation.queue.decisions import apply_decision  # noqa: PLC0415  heavy

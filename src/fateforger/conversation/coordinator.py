@@ -38,7 +38,7 @@ from fateforger.session.commands.thread import (
     KeepTitle,
     Opening,
     StageAction,
-    Start,
+    StartTimeboxing,
     TimeboxingUserReply,
 )
 from fateforger.session.constants import CALENDAR_WAIT
@@ -208,7 +208,7 @@ class PlanningCoordinator:
 
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.handle`."""
-        if isinstance(command, Start | Opening | QueueCommandBase):
+        if isinstance(command, StartTimeboxing | Opening | QueueCommandBase):
             await self._rituals.follow_zone(command.user_id, command.tz)
         if isinstance(command, ReadAgain):
             await self._beginnings.read_again(command)
@@ -218,10 +218,10 @@ class PlanningCoordinator:
             await self._handle(command, tell)
 
     async def _handle(
-        self, command: Start | Opening | SessionCommand | BackgroundCommand, tell: ProgressCallback
+        self, command: StartTimeboxing | Opening | SessionCommand | BackgroundCommand, tell: ProgressCallback
     ) -> None:
         match command:
-            case Start():
+            case StartTimeboxing():
                 await self.on_start(command)
             case Opening():
                 await self.on_opening(command)
@@ -258,7 +258,7 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.stop`."""
         return self._turns.stop(session_id, asked_at)
 
-    async def on_start(self, start: Start) -> None:
+    async def on_start(self, start: StartTimeboxing) -> None:
         """Begin a session; in a thread with an active session, show the state of that session instead."""
         await self._beginnings.start(start)
 
@@ -306,7 +306,7 @@ class PlanningCoordinator:
 
         The commands of a session that no longer exists count as carried out.
         """
-        if isinstance(command, Start):
+        if isinstance(command, StartTimeboxing):
             return await self._sessions.load(format_session_id(command)) is not None
         if isinstance(command, QueueCommandBase):
             return await self._tasks.is_carried_out(command)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from fateforger.calendar.conflicts import describe_value
 from fateforger.calendar.model import SafetyCheckKind
+from fateforger.conversation.consent import ask_first, find_open_musts, find_violations, join_blocks
 from fateforger.conversation.turn_values import (
     Effect,
     StageInput,
@@ -18,21 +17,17 @@ from fateforger.conversation.turn_values import (
     WriteCalendar,
 )
 from fateforger.errors import BadInput, PlanInvalid
-from fateforger.memory.reminders import build_reminder
 from fateforger.memory.violations import ConstraintViolation
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.plan import Resolved, TBPlan
+from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.checks import (
     Arrivals,
-    OpenMust,
     broken_musts,
     can_still_move,
     current_inputs,
-    double_bookings,
     find_arrivals,
     new_violations,
-    open_musts,
     overlaps_with,
     overrun_key,
 )
@@ -50,14 +45,13 @@ from fateforger.session.conflicts import (
     with_answer,
 )
 from fateforger.session.constants import MOST_UNDO
-from fateforger.session.day import Meeting
 from fateforger.session.draft import grade_session
 from fateforger.session.edits import apply_edit, repair_violations, writes_at_once
 from fateforger.session.gate import is_committed
 from fateforger.session.messages import CHANGE
-from fateforger.session.model import MEETINGS, HeldChange, Question, RefineUpdate, Session
+from fateforger.session.model import HeldChange, Question, RefineUpdate, Session
 from fateforger.session.other_days import check_can_return
-from fateforger.session.placement import by_time, list_differences, local_span, span, summarize_differences
+from fateforger.session.placement import list_differences, summarize_differences
 from fateforger.session.recall import followed_constraints
 from fateforger.session.replanning import (
     OptionCommand,
@@ -73,9 +67,8 @@ from fateforger.session.replanning import (
 )
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.undone import NONE_UNDONE, find_undone, follow_approvals, with_undone
-from fateforger.session.zones import local_time
-from fateforger.text import count_rest, join_sentences, join_words, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
+from fateforger.text import join_sentences, mark_message, quote_title
 from fateforger.values import replace
 
 NOT_ASKED = mark_message("That question is settled already, so I changed nothing.")
@@ -134,23 +127,6 @@ TAKE_BACK = mark_message("Undo last update takes that back.")
 UNMENDED = mark_message("Your plan does not fit any more. {why} In the way: {blocks}.")
 NO_WAY = mark_message("Moving blocks does not fix that. Change the plan; a commit asks you first.")
 SEEN_FIRST = mark_message("Nothing was committed yet: please look at the plan, then commit it.")
-NOT_COMMITTED = mark_message("I did not commit this plan, because it goes against what you want kept.")
-NOT_WRITTEN = mark_message(
-    "It is in your plan, but not on your calendar yet, because the plan goes against what you want kept."
-)
-NOT_COMMITTED_YET = mark_message(
-    "I have not committed this plan yet: only you can tell whether it keeps what you want kept."
-)
-NOT_WRITTEN_YET = mark_message(
-    "It is in your plan, but not on your calendar yet: only you can tell whether the plan keeps what you want kept."
-)
-IN_ITS_TIME = mark_message("{sentence} At that time: {blocks}.")
-MOST_ASKED = 5
-"""Most musts that a question quotes."""
-AGAINST = mark_message("{sentence} These break it: {blocks}.")
-BOOKED = mark_message("“{title}” ({times}) is new on your calendar. In its way: {block}.")
-COMMIT_ANYWAY = mark_message("Change the plan, or commit it anyway; then the rule does not count for this day.")
-WRITE_ANYWAY = mark_message("Change the plan, or write it anyway; then the rule does not count for this day.")
 NOT_MADE = mark_message("I did not do that, because of a rule you want kept.")
 ANYWAY = mark_message("Do it anyway, and that rule does not count for this day; or leave the plan as it is.")
 BY_ITSELF = mark_message("This plan is at level {level} of 4 ({label}), so it goes to your calendar by itself.")
@@ -162,7 +138,7 @@ def run_refine_stage(stage: StageInput) -> StageOutput:
     """Carry out a change or a move of this stage. Writes are decided here and done by the coordinator."""
     session = stage.session
     if isinstance(stage.command, BlockCommand):
-        return _apply_edit(stage, stage.command)
+        return timebox_patch_and_sync(stage, stage.command)
     if isinstance(stage.command, ResolveConflict):
         answered = resolve_conflict(stage.session, stage.command, at_once=writes_at_once(session))
         followed = follow_arrivals(answered.session, stage.now)
@@ -228,7 +204,11 @@ def write_if_okay(stage: StageInput, session: Session) -> StageOutput:
     return write(stage, session.say(_(BY_ITSELF, level=quality.level, label=quality.label)))
 
 
-def _apply_edit(stage: StageInput, command: BlockCommand) -> StageOutput:
+def timebox_patch_and_sync(stage: StageInput, command: BlockCommand) -> StageOutput:
+    """Change blocks as a button, a form or a message asks, and write the calendar if changes are written at once (S23).
+
+    A change that breaks a must is held back for the person's answer.
+    """
     session = stage.session
     result = apply_edit(session, command)
     if not result.has_changed:
@@ -304,7 +284,12 @@ def _hold_change(
 def resume_held(stage: StageInput, output: StageOutput) -> StageOutput:
     """Return the output, continued with the held change or write if the person's answer allows it now."""
     session, held = output.session, output.session.sync.held
-    if held is None or not isinstance(stage.command, JUDGEMENTS) or session.stage is not TimeboxingStage.REFINE:
+    if (
+        held is None
+        or held.unfinished
+        or not isinstance(stage.command, JUDGEMENTS)
+        or session.stage is not TimeboxingStage.REFINE
+    ):
         return output
     refused = session.thread.notice is not None and session.thread.notice.refused
     unrefused = session.with_thread(notice=None) if refused else session
@@ -385,8 +370,8 @@ def with_arrivals(session: Session, at: datetime, *, cause: str) -> tuple[Sessio
         after.planning.plan == session.planning.plan
         or after.sync.written is None
         or not writes_at_once(after)
-        or _find_violations(after)
-        or _find_open_musts(after)
+        or find_violations(after)
+        or find_open_musts(after)
     ):
         return after, ()
     after = after.with_sync(write_group=after.sync.write_group or mint_key("g", after.id, cause), brakes=())
@@ -426,7 +411,7 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
     after = repair_violations(session, {breach.item.uid for breach in broken}, set(meetings), at)
     if after is None:
         keys = {key for breach in broken for key in breach.keys} | {block.key for block, _ in booked}
-        return session.say(_(UNMENDED, why=why, blocks=_join_blocks(session, keys)), _(NO_WAY))
+        return session.say(_(UNMENDED, why=why, blocks=join_blocks(session, keys)), _(NO_WAY))
     lines = (_(CHANGED, why=why), *list_differences(session, plan, after))
     step = RefineUpdate(plan_before=plan, sentence=" ".join(lines))
     return (
@@ -434,111 +419,6 @@ def _follow(session: Session, found: Arrivals, at: datetime) -> Session:
         .with_planning(plan=after)
         .with_sync(refine_undo=(*session.sync.refine_undo, step)[-MOST_UNDO:], last_sync=None, held=None)
     )
-
-
-def ask_first(stage: StageInput, session: Session, writes: Literal["commit", "change"]) -> Session | None:
-    """Return the session with a question if its plan needs the person's consent; ``None`` otherwise.
-
-    Consent is needed if the plan breaks an active must, or overlaps a meeting that arrived later. Musts that only the
-    person can judge are asked about once (K9).
-    """
-    found = _find_violations(session)
-    if session.planning.plan is None:
-        return None
-    if not found:
-        return _ask_whether_kept(stage, session, session.planning.plan, writes)
-    broken, booked = found
-    versions = [breach.item.version for breach in broken]
-    first = versions[0] if versions else None
-    held = HeldChange(
-        asked=stage.cause,
-        uid=MEETINGS if first is None else first.uid,
-        seq=0 if first is None else first.seq,
-        step=RefineUpdate(plan_before=session.planning.plan, sentence=""),
-        plan_after=session.planning.plan,
-        writes=writes,
-        also=tuple(version.uid for version in versions[1:]),
-        meetings=tuple(overrun_key(block, meeting) for block, meeting in booked),
-    )
-    reasons = (
-        *(_why_against(session, breach) for breach in broken),
-        *(
-            _(
-                BOOKED,
-                title=m.title,
-                times=span(local_time(session, m.start), local_time(session, m.end)),
-                block=_join_blocks(session, {block.key}),
-            )
-            for block, m in booked
-        ),
-    )
-    session = session.with_sync(held=held)
-    if writes == "change":
-        return session.say(_(NOT_WRITTEN), *reasons, _(WRITE_ANYWAY))
-    return session.refuse(_(NOT_COMMITTED), *reasons, _(COMMIT_ANYWAY))
-
-
-def _ask_whether_kept(
-    stage: StageInput, session: Session, plan: TBPlan, writes: Literal["commit", "change"]
-) -> Session | None:
-    """Return the session with the question whether its plan keeps the musts that only the person can judge."""
-    asked = _find_open_musts(session)
-    if not asked:
-        return None
-    held = HeldChange(
-        asked=stage.cause,
-        uid=asked[0].item.uid,
-        seq=asked[0].item.version.seq,
-        step=RefineUpdate(plan_before=plan, sentence=""),
-        plan_after=plan,
-        writes=writes,
-        asks=tuple(each.key for each in asked),
-    )
-    reasons = [_describe_open_must(session, each) for each in asked[:MOST_ASKED]]
-    if len(asked) > MOST_ASKED:
-        reasons.append(count_rest(len(asked) - MOST_ASKED))
-    session = session.with_sync(held=held)
-    question = ngettext("Does the plan keep that?", "Does the plan keep all of that?", len(asked))
-    if writes == "change":
-        return session.say(_(NOT_WRITTEN_YET), *reasons, question)
-    return session.refuse(_(NOT_COMMITTED_YET), *reasons, question)
-
-
-def _find_open_musts(session: Session) -> tuple[OpenMust, ...]:
-    try:
-        return open_musts(session)
-    except PlanInvalid:
-        return ()  # The gates do not let a plan without times be written.
-
-
-def _describe_open_must(session: Session, each: OpenMust) -> str:
-    sentence = build_reminder(each.item).sentence
-    if not each.blocks:
-        return sentence
-    return _(IN_ITS_TIME, sentence=sentence, blocks=_join_blocks(session, {block.key for block in each.blocks}))
-
-
-def _find_violations(
-    session: Session,
-) -> tuple[tuple[ConstraintViolation, ...], tuple[tuple[Resolved, Meeting], ...]] | None:
-    """Return the musts and meetings that the plan violates without consent; ``None`` if there are none."""
-    try:
-        broken, booked = broken_musts(session), double_bookings(session)
-    except PlanInvalid:
-        return None  # The gates do not let a plan without times be written.
-    return (broken, booked) if broken or booked else None
-
-
-def _why_against(session: Session, breach: ConstraintViolation) -> str:
-    if breach.rule:
-        return breach.sentence
-    return _(AGAINST, sentence=breach.sentence, blocks=_join_blocks(session, set(breach.keys)))
-
-
-def _join_blocks(session: Session, keys: AbstractSet[str]) -> str:
-    """List blocks of the plan, such as ``“Report” (09:00–10:30) and “Mail” (10:30–11:00)``."""
-    blocks = () if session.planning.plan is None else by_time(session.planning.plan)
-    return join_words([f"{quote_title(b.event.name)} ({local_span(session, b)})" for b in blocks if b.key in keys])
 
 
 def write(stage: StageInput, session: Session) -> StageOutput:

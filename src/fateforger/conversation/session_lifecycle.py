@@ -11,7 +11,7 @@ from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.thread import EndAbandoned, Start
+from fateforger.session.commands.thread import EndAbandoned, StartTimeboxing
 from fateforger.session.day import day_words, has_ended, local_today, usual_day, usual_frame
 from fateforger.session.edits import is_okay
 from fateforger.session.memory import AllowedMeeting
@@ -34,7 +34,7 @@ from fateforger.values import replace
 from fateforger.workers.turns import build_command_job
 
 
-def format_session_id(start: Start) -> str:
+def format_session_id(start: StartTimeboxing) -> str:
     """Return the id of the session that a start begins; it is the same for a repeated start."""
     return session_id_of(start.command_id)
 
@@ -44,7 +44,7 @@ def session_id_of(start_id: str) -> str:
     return mint_key("s", start_id)
 
 
-def build_session(start: Start, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:
+def build_session(start: StartTimeboxing, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:
     """Return the session that a start begins. ``earlier`` are the person's sessions, the most recently changed first.
 
     The person's last choice of when to write to the calendar takes precedence over ``calendar_write``.

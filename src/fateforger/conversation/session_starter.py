@@ -21,7 +21,7 @@ from fateforger.conversation.turns import Turns
 from fateforger.ports.model import Model
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import ignore_progress
-from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.day import day_words
 from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
 from fateforger.session.noted import describe_noted
@@ -78,7 +78,7 @@ class SessionStarter:
     outside: ExternalTaskList | None
     languages: LanguageService
 
-    async def start(self, start: Start) -> None:
+    async def start(self, start: StartTimeboxing) -> None:
         """Begin a session, and read its day in the background.
 
         In a thread with an active session, show the state of that session instead.
@@ -172,7 +172,7 @@ class SessionStarter:
 
         The language of this task becomes that of the message, unless the person chose theirs.
         """
-        start = Start(**opening.model_dump(exclude=_NOT_OF_A_START))
+        start = StartTimeboxing(**opening.model_dump(exclude=_NOT_OF_A_START))
         session = build_session(start, earlier, calendar_write=self.calendar_write)
         session = session.with_options(language=spoken.code, language_chosen=spoken.chosen)
         reply = to_reply(session.id, opening)

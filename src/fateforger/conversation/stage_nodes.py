@@ -149,7 +149,7 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
             sketch=None,
             overview=None,
         )
-        .with_sync(refine_undo=(), last_sync=None, problem=None, questions=())
+        .with_sync(refine_undo=(), last_sync=None, problem=None, questions=(), asked_to_finish=False)
         .with_rules(kept=())
     )
 

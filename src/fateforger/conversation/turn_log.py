@@ -34,7 +34,8 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model, Prompt, Recordings
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
+from fateforger.session.commands.plan import ApplyPatch, ApprovedChange
+from fateforger.session.commands.thread import AnswerProposal, StageAction, TimeboxingUserReply
 from fateforger.session.draft import basis_of
 from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import ConstraintEvent, uids_of
@@ -68,12 +69,13 @@ class RecordingSink:
 
 @dataclass(frozen=True, slots=True)
 class EntryCause:
-    """The cause of an entry: the id, kind and intent of a command, and its origin."""
+    """The cause of an entry: the id, kind and intent of a command, its origin, and the id of an agent's proposal."""
 
     id: str
     kind: str
     intent: str
     source: Literal["words", "control", "background"]
+    proposal: str = ""
 
 
 class LogEntry:
@@ -159,7 +161,8 @@ class TurnLog:
     def turn(self, command: SessionCommand, session: Session) -> AbstractContextManager[LogEntry]:
         """Record a turn of a session until the block ends. Exceptions are recorded and propagated."""
         source: Literal["words", "control"] = "words" if isinstance(command, TimeboxingUserReply) else "control"
-        return self._entry(EntryCause(command.command_id, command.kind, _find_intent(command), source), session)
+        intent, proposal = _find_intent(command), _find_proposal(command)
+        return self._entry(EntryCause(command.command_id, command.kind, intent, source, proposal), session)
 
     def draft(self, session: Session) -> AbstractContextManager[LogEntry]:
         """Record a draft that a model makes in the background."""
@@ -227,6 +230,7 @@ def format_turn(entry: LogEntry, ended: str) -> dict[str, Any]:
     done = [exchange.completion for exchange in exchanges if exchange.completion is not None]
     last = entry.runs[-1] if entry.runs else None
     heard = last.outcome.heard if isinstance(last, Run) and last.outcome is not None else ()
+    gate = None if not isinstance(last, Run) or last.outcome is None else last.outcome.gate
     return {
         "session": entry.session.id,
         "command": entry.occasion.id,
@@ -235,6 +239,9 @@ def format_turn(entry: LogEntry, ended: str) -> dict[str, Any]:
         "intent": "+".join(_find_intent(each) for each in heard) or entry.occasion.intent,
         "stage": entry.session.stage.value,
         "mode": entry.session.options.calendar_write,
+        "ready": "-" if gate is None else "yes" if gate.ready else "no",
+        "facts": "-" if gate is None else "+".join(gate.facts) or "none",
+        "proposal": entry.occasion.proposal or "-",
         "ops": sum(effect.ops for effect in entry.effects),
         "model_calls": len(exchanges),
         "tokens": f"{sum(c.prompt_tokens or 0 for c in done)}/{sum(c.completion_tokens or 0 for c in done)}",
@@ -246,6 +253,17 @@ def format_turn(entry: LogEntry, ended: str) -> dict[str, Any]:
 
 def _find_intent(command: SessionCommand) -> str:
     return command.move.value if isinstance(command, StageAction) else command.kind
+
+
+def _find_proposal(command: SessionCommand) -> str:
+    """Return the id of the agent's proposal that a command answers or carries out; empty if it is about none."""
+    match command:
+        case AnswerProposal(proposal=proposal):
+            return proposal
+        case ApplyPatch(approved=ApprovedChange(proposal=proposal)):
+            return proposal
+        case _:
+            return ""
 
 
 def _summarize_effect(effect: Effect, before: Session, after: Session, *, seconds: float) -> EffectResult:

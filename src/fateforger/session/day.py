@@ -268,15 +268,15 @@ def day_window(day: date, tz: str) -> tuple[datetime, datetime]:
 def instant_in(session: Session, clock: time) -> datetime:
     """Return the instant that a person means by a time of day.
 
-    It is on the planned day, or in the night after it when the frame reaches that far and the time is before the
-    day's start.
+    It is in the clock of where the person is then (S252). It is on the planned day, or in the night after it when the
+    frame reaches that far and the time is before the day's start.
     """
-    on_day = instant_of(datetime.combine(session.date, clock), zone(session.tz))
+    on_day = instant_of_clock(session, session.date, clock)
     try:
         start, end = whole_frame(session)
     except BadInput:
         return on_day
-    next_day = instant_of(datetime.combine(session.date + timedelta(days=1), clock), zone(session.tz))
+    next_day = instant_of_clock(session, session.date + timedelta(days=1), clock)
     early = on_day.astimezone(UTC) < start.astimezone(UTC)
     return next_day if early and next_day.astimezone(UTC) < end.astimezone(UTC) else on_day
 

@@ -21,9 +21,10 @@ from fateforger.planning.block_times import is_shutdown, keys_before, start_from
 from fateforger.planning.grid import Busy, in_words
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan, resolve
+from fateforger.planning.task_details import TaskDetails
 from fateforger.planning.timing import instant_of, zone
 from fateforger.quality.fixes import find_fixes
-from fateforger.quality.model import Fix, Quality
+from fateforger.quality.model import Criterion, Finding, Fix, Quality
 from fateforger.quality.rubric import grade_plan
 from fateforger.session.day import (
     busy_meetings,
@@ -51,7 +52,7 @@ from fateforger.session.model import (
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import block_notes
-from fateforger.session.zones import local_time
+from fateforger.session.zones import home_clock, local_time, zone_changes
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace
@@ -315,6 +316,22 @@ def grade_session(session: Session) -> Quality | None:
     return None if plan is None else grade_plan(grading_instance(session), plan, unplaced_items(session))
 
 
+_OF_A_DONE_PLAN = frozenset({Criterion.AFTER_DEEP, Criterion.MEAL})
+_NOT_ASKED = frozenset({Criterion.WORK, Criterion.MUST, Criterion.MEETING})
+_OKAY = 2
+
+
+def find_unfinished(session: Session) -> tuple[Finding, ...]:
+    """Return what keeps the plan from being done: the one thing is late, a break is missing, or it is not Okay (S208).
+
+    Musts and meetings have questions of their own, and a day without work is a choice.
+    """
+    quality = grade_session(session)
+    found = () if quality is None else quality.findings
+    wanted = (each for each in found if each.level <= _OKAY or each.criterion in _OF_A_DONE_PLAN)
+    return tuple(each for each in wanted if each.criterion not in _NOT_ASKED)
+
+
 def _plan_to_grade(session: Session) -> TBPlan | None:
     """Return the plan, unless its frame is a mistake, or nothing is left of it since it moved to another day."""
     plan = session.planning.plan
@@ -347,9 +364,23 @@ def work_of(session: Session, task: Task) -> Work:
         task.id,
         task.title,
         planned_minutes(session, task),
-        task.details,
+        _in_home_clock(session, task.details),
         task.one_thing,
         block_notes(task),
+    )
+
+
+def _in_home_clock(session: Session, details: TaskDetails) -> TaskDetails:
+    """Return the details with their times of this day in the clock of the session's zone, in which a day is drafted."""
+    if not zone_changes(session):
+        return details
+    today = {None, session.date}
+    due, earliest = details.due_time, details.from_time
+    return replace(
+        details,
+        at=None if details.at is None else home_clock(session, details.at),
+        due_time=home_clock(session, due) if due is not None and details.due_day in today else due,
+        from_time=home_clock(session, earliest) if earliest is not None and details.from_day in today else earliest,
     )
 
 

@@ -7,9 +7,11 @@ actions done in it.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from fateforger.errors import PlanInvalid
 from fateforger.planning.plan import TBPlan, resolve
@@ -20,6 +22,7 @@ from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.plan import RestoreChange
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
+from fateforger.session.frame import frame_in_force
 from fateforger.session.messages import Notice, format_writes
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
@@ -104,7 +107,7 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
     if isinstance(asked, TimeboxingUserReply):
         return NO_MODEL._replace(unread="" if asked.withheld else asked.text)
     move = asked if isinstance(asked, Move) else get_requested_move(asked)
-    if isinstance(asked, StageAction) and asked.seen not in {None, move_token(session, move)}:
+    if isinstance(asked, StageAction | TimeboxingCommitDate) and asked.seen not in {None, move_token(session, move)}:
         return OUT_OF_DATE
     if isinstance(asked, SessionCommandBase) and asked.home is not None and session.stage not in asked.accepted:
         return _refuse_elsewhere(session.stage, asked.home)
@@ -137,16 +140,42 @@ def get_requested_move(command: SessionCommand) -> Move:
 
 
 def move_token(session: Session, move: Move) -> str:
-    """Return the token of a move's button; it changes once the move has been carried out."""
+    """Return the token of a move's button; it changes once the move has been carried out.
+
+    That of Continue changes with what it accepts, too: an old card cannot commit a plan that it does not show.
+    """
     match move:
+        case Move.PROCEED:
+            return f"{session.stage.value}.{_hash_accepted(session)}"
         case Move.UNDO_LAST_UPDATE:
             return f"{session.stage.value}.{len(session.sync.refine_undo)}"
         case Move.UNDO_SYNC:
             return f"{session.stage.value}.{session.sync.write_group}"
-        case Move.STAY | Move.PROCEED | Move.BACK | Move.REDO | Move.CANCEL | Move.RETRY:
+        case Move.STAY | Move.BACK | Move.REDO | Move.CANCEL | Move.RETRY:
             return session.stage.value
         case _:
             assert_never(move)
+
+
+def _hash_accepted(session: Session) -> str:
+    """Return a hash of what Continue accepts: the day, its hours, the tasks, or the plan.
+
+    It uses no words of the person, so that it is the same in a redacted recording.
+    """
+    accepted: Any = None
+    match session.stage:
+        case TimeboxingStage.DATE:
+            accepted = (session.date.isoformat(), session.tz)
+        case TimeboxingStage.COLLECT_CONSTRAINTS:
+            accepted = frame_in_force(session).model_dump(mode="json")
+        case TimeboxingStage.CAPTURE_INPUTS:
+            accepted = [(task.id, task.minutes, task.one_thing) for task in session.day.inputs.tasks]
+        case TimeboxingStage.SKELETON | TimeboxingStage.REFINE if session.planning.plan is not None:
+            blocks = session.planning.plan.events
+            accepted = [(block.key, block.type.value, block.timing.model_dump(mode="json")) for block in blocks]
+        case _:
+            pass
+    return hashlib.sha256(json.dumps(accepted).encode()).hexdigest()[:12]
 
 
 def _refuse_elsewhere(stage: TimeboxingStage, home: TimeboxingStage) -> Refusal:
@@ -316,13 +345,18 @@ def describe_stage(session: Session) -> StageGateOutput:
 
     It is ready when no rule keeps it from going on.
     """
-    words, forward = _words(session), FORWARD.get(session.stage)
+    words, forward, facts = _words(session), FORWARD.get(session.stage), known_facts(session)
     no = () if forward is None else objections(session, forward)
     if not no:
-        return StageGateOutput(stage=session.stage, ready=True, summary=words.summary)
+        return StageGateOutput(stage=session.stage, ready=True, summary=words.summary, facts=facts)
     missing = words.missing or tuple(_(each.remedy) for each in no)
     return StageGateOutput(
-        stage=session.stage, ready=False, summary=words.summary, missing=missing, question=words.question
+        stage=session.stage,
+        ready=False,
+        summary=words.summary,
+        missing=missing,
+        question=words.question,
+        facts=facts,
     )
 
 

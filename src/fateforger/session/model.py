@@ -305,6 +305,8 @@ class HeldChange(BaseModel):
     meetings: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     """Rules that only the person can judge, as in :attr:`CheckedInputs.rules`; a yes says that the plan keeps them."""
+    unfinished: bool = False
+    """True where only something of a good day is missing, so that the next commit goes through (S208)."""
 
 
 class CheckedInputs(BaseModel):
@@ -442,6 +444,8 @@ class SyncState(BaseModel):
     """Differences that the person and the plan both changed: open, or answered and not carried out."""
     brakes: tuple[str, ...] = ()
     """Names of the safety checks that stopped the last write; Try again then means approval."""
+    asked_to_finish: bool = False
+    """True once a commit of this day has asked about what a good day still lacks; none asks again (S208)."""
 
 
 class RuleState(BaseModel):

@@ -38,6 +38,7 @@ from fateforger.session.commands.rules import (
 )
 from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, StageAction
 from fateforger.session.conflicts import open_questions, question_target
+from fateforger.session.draft import find_unfinished
 from fateforger.session.gate import is_offered, move_token
 from fateforger.session.lengths import find_short
 from fateforger.session.memory import MemoryQuestion
@@ -60,7 +61,8 @@ CHANGE_PLAN = mark_message("No, I change the plan")
 LEAVE_PLAN = mark_message("Leave the plan as it is")
 GO_AHEAD = mark_message("Yes, go ahead")
 LEAVE_CALENDAR = mark_message("No, leave my calendar as it is")
-HELD_LABELS = {None: DO_IT_ANYWAY, "commit": mark_message("Commit anyway"), "change": mark_message("Write it anyway")}
+COMMIT_ANYWAY = mark_message("Commit anyway")
+HELD_LABELS = {None: DO_IT_ANYWAY, "commit": COMMIT_ANYWAY, "change": mark_message("Write it anyway")}
 HELD_BACK = {
     None: mark_message(
         "I did not do that, because of a rule you want kept{rule}."
@@ -78,6 +80,8 @@ HELD_BACK = {
 MOST_UNSURE = 2
 """Most rules that the card asks to confirm at once."""
 MOST_CLASHES = 2
+MOST_MISSING = 3
+"""Most findings that a commit asks about at once."""
 MOST_MEETINGS = 3
 """Most meetings that a sentence names."""
 MOST_LENGTHS = 2
@@ -218,6 +222,8 @@ def held_question(session: Session) -> PendingQuestion | None:
         return None
     if held.asks:
         return _kept_question(session, held)
+    if held.unfinished:
+        return _unfinished_question(session)
     version = select_newest(known_versions(session), session.user_id).get(held.uid)
     rule = "" if version is None else f": {quote_title(version.record.words)}"
     return PendingQuestion(
@@ -236,6 +242,19 @@ def _kept_question(session: Session, held: HeldChange) -> PendingQuestion:
         kind=PendingKind.HELD,
         sentence=_("{rules} Does the plan keep that?", rules=told),
         yes=ConfirmKept.action.button(kept_token(held)),
+        no=LeaveAsIs.action.button("held", label=_(CHANGE_PLAN)),
+    )
+
+
+def _unfinished_question(session: Session) -> PendingQuestion:
+    """Return the question whether to commit a plan as it is, though something of a good day is missing (S208)."""
+    missing = " ".join(each.text for each in find_unfinished(session)[:MOST_MISSING])
+    return PendingQuestion(
+        kind=PendingKind.HELD,
+        sentence=_("The day would be better with this: {missing} Commit it as it is?", missing=missing),
+        yes=StageAction.moves[Move.PROCEED].button(
+            move_token(session, Move.PROCEED), label=_(COMMIT_ANYWAY), spoken=_("Yes, commit it as it is")
+        ),
         no=LeaveAsIs.action.button("held", label=_(CHANGE_PLAN)),
     )
 

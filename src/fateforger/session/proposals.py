@@ -36,12 +36,10 @@ def preview_patch(
     Raises ``UserError`` when it cannot be applied, changes nothing, or differs from ``approved``.
     """
     if session.status is SessionStatus.CANCELLED:
-        raise BadInput(_("That session has ended; a plan is changed while its session is open."))
+        raise BadInput(_("That plan is closed, so it cannot be changed."))
     if find_refusal(session, ApplyPatch) is not None:
         heading = session.stage.heading
-        raise BadInput(
-            _("The session is at the step “{heading}”; its plan can be changed from Refine on.", heading=heading)
-        )
+        raise BadInput(_("The plan is at the step “{heading}”; it can be changed from Refine on.", heading=heading))
     command = ApplyPatch(
         command_id="", user_id=session.user_id, at=at, session_id=session.id, patch=patch, approved=approved
     )
@@ -122,7 +120,7 @@ def prepare_record(record: ConstraintRecord) -> ConstraintRecord:
         record = replace(record, scope=Scope.PROFILE)
     if record.scope is Scope.SESSION:
         raise BadInput(
-            _("A constraint for one session only belongs into its thread; give it the scope profile or datespan."),
+            _("A rule for one plan only belongs in its thread; give it the scope profile or datespan."),
             where="constraint_record.scope",
         )
     if record.lifecycle.uid is not None or record.lifecycle.supersedes_uids:

@@ -21,7 +21,7 @@ from fateforger.tasks.task import Origin, TaskSpec
 from fateforger.tasks.transitions import TaskAction
 from fateforger.text import list_languages, mark_message
 
-TaskReply = Literal["done", "note", "put_back", "approve", "retry", "open"]
+TaskReply = Literal["done", "note", "take_back", "put_back", "approve", "retry", "open"]
 """Reply about a task: done, done so far, wait again, try again, or the parts of a goal are right.
 
 ``open`` only shows the task.
@@ -131,6 +131,9 @@ class SettleTask(QueueCommandBase):
     """
 
     done: ClassVar = CardAction("queue.done", "Done", read_target("task_id", word="done"))
+    take_back: ClassVar = CardAction(
+        "queue.note.undo", mark_message("Undo the last note"), read_target("task_id", word="take_back")
+    )
     put_back: ClassVar = CardAction("queue.back", "Put it back", read_target("task_id", word="put_back"))
     approve: ClassVar = CardAction("queue.approve", "Approve the parts", read_target("task_id", word="approve"))
     retry: ClassVar = CardAction("queue.retry", "Try again", read_target("task_id", word="retry"))

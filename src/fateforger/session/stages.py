@@ -49,7 +49,10 @@ class Move(StrEnum):
 
 
 class StageGateOutput(BaseModel):
-    """Result of a stage at the end of a turn (S61)."""
+    """Result of a stage at the end of a turn (S61).
+
+    ``facts`` are the states of the workflow that hold then, by their names in its file.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     stage: TimeboxingStage
@@ -57,6 +60,7 @@ class StageGateOutput(BaseModel):
     summary: tuple[str, ...] = Field(min_length=1, max_length=4)
     missing: tuple[str, ...] = ()
     question: str | None = None
+    facts: tuple[str, ...] = ()
 
 
 TRANSITIONS: Mapping[TimeboxingStage, Mapping[Move, TimeboxingStage]] = {

@@ -1,6 +1,7 @@
 """The clock of where the person is: a flight on the calendar takes them to another zone in the middle of a day.
 
-Plans, drafts and forms stay in the session's zone; what a person reads goes through :func:`local_time`.
+Plans and drafts stay in the session's zone. What a person reads goes through :func:`local_time`, and what they write or
+choose through :func:`instant_of_clock`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ def instant_of_clock(session: Session, day: date, clock: time) -> datetime:
     return found
 
 
+def home_clock(session: Session, clock: time) -> time:
+    """Return a time of the planned day, in the clock of where the person is then, as a time of the session's zone."""
+    return instant_of_clock(session, session.date, clock).time()
+
+
 def city(tz: str) -> str:
     """Return a name like ``New York`` for a zone."""
     return tz.rpartition("/")[2].replace("_", " ")
@@ -64,12 +70,11 @@ def describe_journeys(session: Session) -> tuple[str, ...]:
         arrival = change.at.astimezone(zone(change.tz))
         lines.append(
             _(
-                "From {arrival:%H:%M} on, times are in {there} time, because of “{journey}”. Times in forms, and those"
-                " that you write, are in {home} time.",
+                "From {arrival:%H:%M} on, times are in {there} time, because of “{journey}”: on cards, in forms, and"
+                " those that you write.",
                 arrival=arrival,
                 there=city(change.tz),
                 journey=change.journey.summary,
-                home=city(session.tz),
             )
         )
         lines += [

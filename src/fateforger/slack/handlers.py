@@ -22,7 +22,7 @@ from fateforger.session.card_actions import Click
 from fateforger.session.cards import ProgressCallback
 from fateforger.session.commands import Command, InboxCommand, SessionCommand
 from fateforger.session.commands.rules import SettleConstraints, UndoMemory
-from fateforger.session.commands.thread import KeepTitle, Opening, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import KeepTitle, Opening, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.queue_commands import (
     PullTask,
     QueueCommand,
@@ -125,7 +125,7 @@ class RequestHandler:
         refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
             return refusal
-        command = Start(
+        command = StartTimeboxing(
             command_id=command_id,
             user_id=user_id,
             at=self.clock.now(),
@@ -354,7 +354,7 @@ class RequestHandler:
         if session_id and (owner := await self.door.owner(session_id)) != user_id:
             raise BadInput(phrases.name_commands(phrases.SESSION_LOST) if owner is None else phrases.not_yours(owner))
 
-    async def record(self, command: SessionCommand | QueueCommand | Start | Opening) -> None:
+    async def record(self, command: SessionCommand | QueueCommand | StartTimeboxing | Opening) -> None:
         """Record a command, once."""
         await self.jobs.enqueue(build_command_job(command, key=_key(command)), now=self.clock.now())
 
@@ -378,7 +378,7 @@ def _is_answered_in(channel: str, command: Command) -> TypeGuard[QueueCommand | 
     return isinstance(command, SettleConstraints | UndoMemory) and not command.session_id
 
 
-def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:
+def _key(command: SessionCommand | QueueCommand | StartTimeboxing | Opening) -> str:
     """Return the key within which commands run in order.
 
     That is the session, the thread, a person's first messages in a channel, their pulls, or their other queue commands.
@@ -387,6 +387,6 @@ def _key(command: SessionCommand | QueueCommand | Start | Opening) -> str:
         return f"{'pulling' if isinstance(command, PullTask) else 'queue'} {command.user_id}"
     if isinstance(command, Opening):
         return f"{command.channel} {command.user_id}"
-    if not isinstance(command, Start):
+    if not isinstance(command, StartTimeboxing):
         return command.session_id or f"rules {command.user_id}"
     return f"{command.channel} {command.thread_ts}" if command.thread_ts else command.command_id

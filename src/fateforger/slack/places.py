@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass
 
 from fateforger.session.commands import InboxCommand
-from fateforger.session.commands.thread import Opening, Start
+from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.queue_commands import EnqueueTask, HomeCommandBase, PlanWeek, QueueCommand, QueueCommandBase
 from fateforger.slack import phrases
 from fateforger.slack.access import People, find_private_place, is_private
@@ -35,7 +35,7 @@ class Places:
         try:
             if isinstance(command, QueueCommandBase):
                 return await self._complete_queue_command(command)
-            if isinstance(command, Start | Opening) and not command.tz:
+            if isinstance(command, StartTimeboxing | Opening) and not command.tz:
                 return await self._complete_beginning(command)
         except TransientSlackError as trouble:
             raise TryLater(f"Slack does not say where the answer belongs: {trouble}", trouble.retry_after) from trouble
@@ -43,7 +43,7 @@ class Places:
             raise TryLater(f"Slack does not say where the answer belongs: {trouble}") from trouble
         return command
 
-    async def _complete_beginning(self, command: Start | Opening) -> Start | Opening:
+    async def _complete_beginning(self, command: StartTimeboxing | Opening) -> StartTimeboxing | Opening:
         """Add the zone, and the place that only the person reads; the message of an opening may be elsewhere."""
         asked = Place(command.channel or None, command.thread_ts)
         self._check_room(command.user_id)

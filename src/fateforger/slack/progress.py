@@ -14,7 +14,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
 from fateforger.session.cards import Activity, Button, Controls, Note, Part, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, InboxCommand
-from fateforger.session.commands.thread import Opening, Start
+from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
@@ -210,7 +210,7 @@ class Presence:
 
     async def handle(self, command: InboxCommand) -> None:
         """Handle a command. The status is removed even if the handler raises."""
-        if isinstance(command, Start | QueueCommandBase | BackgroundCommand):
+        if isinstance(command, StartTimeboxing | QueueCommandBase | BackgroundCommand):
             await self.perform(command, ignore_progress)
             return
         turn = Turn(command)
@@ -275,7 +275,7 @@ class Presence:
 
         The first turn of a session removes them, so the next ones need not.
         """
-        if isinstance(command, Opening | Start | QueueCommandBase):
+        if isinstance(command, Opening | StartTimeboxing | QueueCommandBase):
             return self.clock.now() - self._began < SLACK_FORGETS
         first = command.session_id not in self._cleared
         self._cleared.add(command.session_id)
@@ -314,7 +314,7 @@ class Presence:
         if isinstance(command, Opening):
             channel, thread_ts = get_heard_place(command)
             return Line(channel, thread_ts, None)
-        if isinstance(command, Start | QueueCommandBase):
+        if isinstance(command, StartTimeboxing | QueueCommandBase):
             return None
         session = await self.sessions.load(command.session_id)
         if session is None or session.thread_ts is None:

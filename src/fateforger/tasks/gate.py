@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fateforger.errors import BadInput
-from fateforger.tasks.task import COARSE, PROBE, QueuedTask, ReviewParts, TaskState
+from fateforger.tasks.task import COARSE, IN_HAND, PROBE, Progress, QueuedTask, ReviewParts, TaskState
 from fateforger.tasks.workflows import state_words
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message
+from fateforger.text import join_sentences, mark_message, quote_title
 from fateforger.values import replace
 from fateforger.workflow.conformance import CheckedRule, Verdict, check, explain_refusal, name_rules, word_name
 from fateforger.workflow.definition import Workflow
@@ -360,6 +360,28 @@ def record_steps(task: QueuedTask, workflow: Workflow, report: Report, seen: See
     if sure:
         refuse_open(judged)
     return judged.task
+
+
+def note_steps(task: QueuedTask, workflow: Workflow, report: Report, seen: Seen) -> QueuedTask:
+    """Return the task with the steps that the person notes, which can be taken back.
+
+    Raises ``BadInput`` with the remedy if a rule forbids them.
+    """
+    after = record_steps(task, workflow, report, seen)
+    before = Progress(steps=task.steps, standing=task.standing, until=len(after.steps))
+    return replace(after, noted=before)
+
+
+def can_take_back(task: QueuedTask) -> bool:
+    """Check whether the last note can be taken back: nothing was reported since."""
+    return task.noted is not None and len(task.steps) == task.noted.until and task.state in IN_HAND
+
+
+def take_back_note(task: QueuedTask) -> QueuedTask:
+    """Return the task as it was before the last note. Raises ``BadInput`` if there is none, or more was reported."""
+    if task.noted is None or not can_take_back(task):
+        raise BadInput(_("There is no note about {title} to take back.", title=quote_title(task.spec.title)))
+    return replace(task, steps=task.noted.steps, standing=task.noted.standing, noted=None)
 
 
 def complete_task(

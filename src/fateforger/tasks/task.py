@@ -167,6 +167,15 @@ class Claim(BaseModel):
     fence: int
 
 
+class Progress(BaseModel):
+    """Progress of a task before the person's last note, and the number of its steps with that note."""
+
+    model_config = _FROZEN
+    steps: tuple[Step, ...] = ()
+    standing: dict[str, bool] | None = None
+    until: int
+
+
 class QueuedTask(BaseModel):
     r"""One task of one person.
 
@@ -199,6 +208,8 @@ class QueuedTask(BaseModel):
     attempts: int = 0
     steps: tuple[Step, ...] = ()
     standing: dict[str, bool] | None = None
+    noted: Progress | None = None
+    """Progress before the last note, while that can be taken back."""
     outcome: str = ""
     place: str = ""
     mode: Mode = "dispositor"

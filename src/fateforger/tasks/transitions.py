@@ -248,7 +248,7 @@ def replace_spec(task: QueuedTask, spec: TaskSpec) -> QueuedTask:
         title = quote_title(task.spec.title)
         raise BadInput(_("{title} is done, so it stays as it was.", title=title), where="state")
     if spec.workflow != task.spec.workflow:
-        task = replace(task, steps=(), standing=None)
+        task = replace(task, steps=(), standing=None, noted=None)
     return replace(task, spec=spec)
 
 

@@ -40,6 +40,7 @@ from fateforger.session.day import (
     visible_start,
 )
 from fateforger.session.frame import TEMPLATE, FrameRule, frame_in_force, frame_rules
+from fateforger.session.gate import move_token
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.session.stages import Move
@@ -71,7 +72,7 @@ from fateforger.values import replace
 def date_card(session: Session) -> Card:
     """Return the card: day and time zone, to change or confirm."""
     day = day_words(session.date)
-    plan_it = TimeboxingCommitDate.action.button(style="primary")
+    plan_it = TimeboxingCommitDate.action.button(move_token(session, Move.PROCEED), style="primary")
     change_zone = Button(label=_("Change time zone"), action="form.zone")
     return Card(
         text=_("Shall we plan {day}?", day=day),

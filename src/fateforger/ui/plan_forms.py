@@ -37,6 +37,7 @@ from fateforger.session.forms import (
 from fateforger.session.frame import frame_in_force
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import by_time, resolved_block
+from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
 from fateforger.ui.plan_cards import MOST_CHOICES, list_own_blocks, to_choice
@@ -180,12 +181,12 @@ def build_edit_block_form(session: Session, request: FormRequest) -> Form:
     return Form(
         form="edit_block",
         session_id=session.id,
-        target=_format_target(block),
+        target=_format_target(session, block),
         title=_("Edit block"),
         submit=_("Save"),
         fields=(
             TextField(name="title", label=_("Title"), value=block.event.name, max_length=MAX_TITLE),
-            TimeField(name="start", label=_("Starts at"), value=block.start.time().replace(second=0, microsecond=0)),
+            TimeField(name="start", label=_("Starts at"), value=_clock_of(session, block)),
             NumberField(name="minutes", label=_("Minutes"), value=block.minutes, minimum=1, maximum=MAX_MINUTES),
             _notes_field(block.event.description),
             FlagField(name="remove", label=_("Remove this block")),
@@ -221,8 +222,13 @@ def read_edited_block(session: Session, submission: FormSubmission) -> SessionCo
     )
 
 
-def _format_target(block: Resolved) -> str:
-    return f"{block.key} {block.start:%H:%M} {block.minutes}"
+def _clock_of(session: Session, block: Resolved) -> time:
+    """Return the start of a block, as the card shows it."""
+    return local_time(session, block.start).time().replace(second=0, microsecond=0)
+
+
+def _format_target(session: Session, block: Resolved) -> str:
+    return f"{block.key} {_clock_of(session, block):%H:%M} {block.minutes}"
 
 
 def find_first_free(session: Session) -> time | None:
@@ -236,7 +242,7 @@ def find_first_free(session: Session) -> time | None:
     taken += [Busy(b.start, b.end) for b in by_time(session.planning.plan)] if session.planning.plan else []
     for gap in gaps(Stretch(ceil(start), floor(end)), busy_stretches(taken)):
         if gap.minutes >= USUAL_MINUTES:
-            return instant(gap.start).astimezone(zone(session.tz)).time()
+            return local_time(session, instant(gap.start)).time()
     return None
 
 

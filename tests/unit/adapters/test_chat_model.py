@@ -17,6 +17,7 @@ from fateforger.adapters.model.endpoint import OTHER, PROVIDERS, TOO_LONG, Answe
 from fateforger.adapters.model.probe import EndpointReport, probe_model
 from fateforger.app.health import find_ollama_models
 from fateforger.conversation.language.answer_types import build_schema
+from fateforger.conversation.language.answers import PatchWords
 from fateforger.errors import ModelAuthFailed, ModelBusy, ModelError, ModelRejected, ModelTimedOut, ModelUnreachable
 from fateforger.ports.model import Completion, Prompt, Role
 from fateforger.text import list_languages, speak
@@ -100,6 +101,16 @@ async def test_the_server_is_held_to_json_as_configured(answers: Answers, sent: 
         await model.complete(PROMPT, seconds=60)
         await model.aclose()
         assert server.asked[0].response_format == sent
+
+
+async def test_no_union_is_sent_as_a_response_format() -> None:
+    """S70: the ops of a patch are a choice between objects; the prompt describes them, and the answer is plain JSON."""
+    async with model_server(lambda _: Says("{}")) as server:
+        model = open_model(endpoint(server, answers=Answers.SCHEMA))
+        await model.complete(Prompt("patch/1", Role.PATCH, "S.", "U.", schema=build_schema(PatchWords)), seconds=60)
+        await model.complete(PROMPT, seconds=60)
+        await model.aclose()
+        assert [(asked.response_format or {}).get("type") for asked in server.asked] == ["json_object", "json_schema"]
 
 
 async def test_a_server_that_knows_no_schema_is_asked_for_less_and_remembered() -> None:

@@ -74,6 +74,7 @@ async def test_an_unchanged_plan_costs_one_read(world: World) -> None:
 
 
 async def test_four_writes_at_once_at_most(world: World) -> None:
+    """S83: of twenty creations no more than four run at the same time."""
     blocks = [block(f"b{n:02d}", f"{8 + n // 4:02d}:{15 * (n % 4):02d}", 15) for n in range(20)]
     await world.submitter().submit_plan(plan_of(*blocks), cause="1")
     assert world.calendar.most_at_once == 4

@@ -309,8 +309,8 @@ def test_a_key_that_another_block_has_by_now_is_not_taken() -> None:
     one, other = fields("Focus", 540), fields("Lunch", 720)
     paper, done = after(
         day_of(wanted("a", one)),
-        day_of(wanted("b", fields("Focus", 600))),
-        day_of(wanted("b", fields("Focus", 600)), wanted("a", other, index=1)),
+        day_of(wanted("b", fields("Focus", 570))),
+        day_of(wanted("b", fields("Focus", 570)), wanted("a", other, index=1)),
     )
     undone = paper.undo(done[1])[0]
     assert {h.key: h.base for h in undone.ledger.heads} == {"b": one, "a": other}

@@ -61,6 +61,14 @@ def test_close_task_alone_is_no_work(doors: Doors) -> None:
     assert doors.listed() == [("Toggle", "waiting")]
 
 
+def test_a_wrong_note_is_taken_back(doors: Doors) -> None:
+    """S162: the last one; there is no second one to take back."""
+    task_id = begun(doors, "tdd-cycle")
+    doors.said("note", task_id, *did("write_test"))
+    assert doors.said("note", task_id, "--undo") == "The last note is taken back from “Toggle”."
+    assert doors.refused("note", task_id, "--undo") == "There is no note about “Toggle” to take back."
+
+
 def test_files_and_commands_are_looked_at(doors: Doors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S136: real ones, as the file of the owner allows."""
     (tmp_path / "facts.yaml").write_text(FACTS)

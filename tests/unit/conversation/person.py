@@ -44,7 +44,7 @@ from fateforger.ports.model import Model
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
 from fateforger.session.commands import Command
-from fateforger.session.commands.thread import Start, TimeboxingUserReply
+from fateforger.session.commands.thread import StartTimeboxing, TimeboxingUserReply
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import CalendarWrite, Session
@@ -316,7 +316,7 @@ class Person:
     # --- acting ---
 
     async def start(self, day: date | None = None, *, tz: str = AMSTERDAM, thread: str | None = None) -> None:
-        command = Start(
+        command = StartTimeboxing(
             command_id=self._id(),
             user_id=self.user,
             at=self.house.clock.now(),

@@ -135,6 +135,7 @@ async def test_a_write_that_stopped_is_answered_in_words(spoken: House) -> None:
     await says(anna, "clear the day", wants("answer"), patch(*map(removed, range(7))))
     there = spoken.on_calendar()
     await says(anna, "put it on my calendar", GO_ON)
+    await says(anna, "yes", YES)
     assert {GO_AHEAD, LEAVE_CALENDAR} <= set(anna.labels())
     await says(anna, "try again", wants("retry"))
     assert (FIRST in anna.words, spoken.on_calendar()) == (True, there)

@@ -3,6 +3,7 @@ way in one process: the agent's door, the person's word, the session, the calend
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -119,8 +120,11 @@ async def town(house: House, anna: Person) -> Town:
 BEFORE = ["09:00 Write report", "10:10 Review plans", "11:20 Mail", "12:30 Lunch"]
 
 
-async def test_nothing_changes_before_the_click_and_undo_takes_it_back(town: Town) -> None:
-    """The whole way: preview, apply, calendar, undo."""
+async def test_nothing_changes_before_the_click_and_undo_takes_it_back(
+    town: Town, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The whole way: preview, apply, calendar, undo. S215: the log of turns names the proposal."""
+    caplog.set_level(logging.INFO, "fateforger.conversation.turn_log")
     proposal = await town.patch(AFTERNOON)
     found = await town.house.store.proposals.get(proposal)
     assert found is not None
@@ -130,6 +134,7 @@ async def test_nothing_changes_before_the_click_and_undo_takes_it_back(town: Tow
 
     assert await town.click(proposal, "apply") is None
     assert await town.state(proposal) == ("applied", ON_CALENDAR)
+    assert [f"proposal={proposal}" in line for line in caplog.messages if "apply_patch" in line] == [True]
     assert "“Write report” is now 15:00–16:00 (was 09:00–10:00)." in town.anna.words
     assert town.house.on_calendar()["Write report"] == "15:00-16:00"
 
@@ -416,7 +421,7 @@ async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
     assert await town.click(proposal, "apply") is None
     assert await town.state(proposal) == (
         "outdated",
-        "That session has ended; a plan is changed while its session is open.",
+        "That plan is closed, so it cannot be changed.",
     )
 
 
@@ -437,7 +442,7 @@ async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
     for sentence, changes in refusals.items():
         assert sentence in await town.agents.refusal("propose_patch", {**base, **changes})
     rules = {
-        "for one session only": {**QUIET, "scope": "session"},
+        "for one plan only": {**QUIET, "scope": "session"},
         "Leave out uid": {**QUIET, "lifecycle": {"uid": "mine"}},
         "declined from the start": {**QUIET, "status": "declined"},
         "“colour” is not a field": {**QUIET, "colour": 1},

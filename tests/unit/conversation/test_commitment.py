@@ -57,6 +57,7 @@ async def test_the_sentence_follows_the_plan(house: House, anna: Person) -> None
     await anna.press("Refine")
     await anna.fill_row("Report", "edit_block", start="10:00")
     await anna.press("Commit to calendar")
+    await anna.press("Commit anyway")
     assert "**I commit to this by 11:30: Report.**" in anna.words
     other = Person(house)
     await other.to_tasks()

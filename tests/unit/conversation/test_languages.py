@@ -71,6 +71,7 @@ async def test_a_first_message_is_answered_in_its_language(house: House) -> None
 
 
 async def test_a_thread_follows_the_language_that_its_person_writes(house: House) -> None:
+    """K17, S261"""
     anna = await opens(house, "plan tomorrow", date="2026-03-03", language="en")
     await says(anna, wants("answer") | {"language": "de"}, frame(day_start="08:00"))
     assert headline(anna.card) == "Dienstag, 3. März: Wann beginnt dein Tag, und wann endet er?"

@@ -143,6 +143,7 @@ async def test_a_meeting_in_the_background_mends_the_plan(anna: Person, house: H
     shown = await times(anna)
     assert all(when <= "09:00-09:30" or when >= "10:00" for when in shown.values())
     await anna.press("Commit to calendar")
+    await anna.press("Commit anyway")
     assert (await anna.session()).stage is Stage.REVIEW_COMMIT
     assert house.on_calendar(whole=True) == {**shown, "Dentist": "09:30-10:00"}
 

@@ -94,6 +94,7 @@ OF_A_CARD = {
     "week.drop": "",
     "queue.keep": '{"title":"Tea"}',
     "queue.keep_time": '{"title":"Tea"}',
+    "queue.note.undo": "ff-1",
     "queue.refine.next": "ff-1",
     "queue.refine.end": "ff-1",
     "queue.missed.undo": "s1",

@@ -351,9 +351,7 @@ async def test_of_several_fixes_it_is_asked_which() -> None:
     assert [getattr(command, "fix", None) for command in second.heard] == [BETTER.planning.fixes[1].id]
 
 
-@pytest.mark.parametrize(
-    "kind", [PendingKind.FIX, PendingKind.CALENDAR, PendingKind.RULES, PendingKind.REPLACES, PendingKind.MEETING]
-)
+@pytest.mark.parametrize("kind", [PendingKind.CALENDAR, PendingKind.RULES, PendingKind.REPLACES, PendingKind.MEETING])
 async def test_what_is_offered_or_needs_a_choice_does_not_hold_up_the_commit(kind: PendingKind) -> None:
     """As by the button."""
     out = await says(await asking(kind), GO_ON, knows=False)

@@ -70,10 +70,10 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
     anna = await told_day(house)
     assert (await anna.session()).stage.number == 5
     turns = await recorded(house, tmp_path / "turns")
-    assert [await replay(turn) for turn in turns] == [()] * 10
+    assert [await replay(turn) for turn in turns] == [()] * 11
     said = "".join(texts(tmp_path / "turns")).lower()
     assert [word.lower() in said for word in SECRET_WORDS] == [key is None] * len(SECRET_WORDS)
-    assert [turn.alike for turn in turns] == [True] * 10
+    assert [turn.alike for turn in turns] == [True] * 11
     assert {turn.titles for turn in turns} == {"kept" if key is None else "redacted"}
     assert {turn.program for turn in turns} == {__version__}
     assert [[e.name.partition("/")[0] for e in turn.runs[0].exchanges] for turn in turns] == [
@@ -87,6 +87,7 @@ async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
         [],
         ["decide", "ask"],
         ["decide"],
+        [],
     ]
     commit = turns[-1].effects[-1]
     assert (commit.kind, commit.status, commit.trouble) == ("write_calendar", "unchanged", False)
@@ -168,7 +169,7 @@ async def test_a_full_disk_harms_no_turn_and_is_said_once(
 
 
 async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """S215: session, intent and its source, ops, mode; tokens, cost and time."""
+    """S61, S215: session, intent and its source, ops, mode, proposal; tokens, cost and time; the facts of the stage."""
     caplog.set_level(logging.INFO, "fateforger")
     house = await opening(speaking(), Redaction())
     anna = await told_day(house)
@@ -186,8 +187,12 @@ async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, ca
         ("control", "shift_block", "1", "0"),
         ("words", "user_reply", "0", "2"),
         ("words", "proceed", "0", "1"),
+        ("control", "proceed", "0", "0"),
     ]
     assert {f["session"] for f in facts} == {anna.session_id}
+    assert {f["proposal"] for f in facts} == {"-"}
+    assert (facts[0]["ready"], facts[0]["facts"]) == ("yes", "session_active+date_confirmed+frame_valid")
+    assert (facts[-2]["ready"], "plan_valid" in facts[-2]["facts"].split("+")) == ("yes", True)
     assert {f["mode"] for f in facts} == {"refine"}
     assert facts[2]["tokens"] == "3/3"
     assert {f["ended"] for f in facts} == {"done"}

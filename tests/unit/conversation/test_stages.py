@@ -147,7 +147,7 @@ async def test_a_frame_that_makes_no_sense_loses_nothing(anna: Person) -> None:
     )
     assert sentence in anna.words
     assert "Continue" not in anna.labels()
-    await anna.click("proceed", "collect_constraints")
+    await anna.click("proceed")
     assert f"⚠️ {sentence}\nWhen does your day start, and when does it end?" in anna.words
     await anna.pick("set_day_end", time(2, 0))
     assert "19:00–02:00 (7 h, until the next day)" in anna.words
@@ -174,7 +174,7 @@ async def test_stage_2_needs_something_to_do(anna: Person) -> None:
     """S54, S56: no Continue button, and a refusal on the server that names what is missing and asks one question."""
     await anna.to_tasks()
     assert anna.labels() == ["Add tasks", "Goals", "Show my queue", "Back", "Redo step", "Cancel"]
-    await anna.click("proceed", "capture_inputs")
+    await anna.click("proceed")
     assert (await anna.session()).stage is TimeboxingStage.CAPTURE_INPUTS
     assert (
         "⚠️ There is nothing on your list yet, so there is nothing to plan.\n"

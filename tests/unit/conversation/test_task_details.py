@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import time
 from typing import Any
 
+import pytest
 from tests.factories.tasks import DETAILED
 from tests.factories.words import inputs, new, wants
 from tests.fakes.scripted_model import ScriptedModel
@@ -97,6 +98,20 @@ async def test_a_task_at_a_time_is_drafted_there(anna: Person) -> None:
     plan = (await anna.session()).planning.plan
     assert plan is not None
     assert [f"{b.start:%H:%M}" for b in resolve(plan) if b.event.name == "Dentist"] == ["14:00"]
+
+
+@pytest.mark.parametrize(("best", "window"), [("morning", ("05:00", "12:00")), ("after_lunch", ("12:30", "17:00"))])
+async def test_a_task_is_put_at_the_time_of_high_energy_that_the_person_names(
+    anna: Person, house: House, best: str, window: tuple[str, str]
+) -> None:
+    """S106: by the form in the thread, for a task without minutes, which gets the usual length."""
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Mail", minutes_1=60, title_2="Essay", proceed=False)
+    await anna.fill_row("Essay", "task", size=1, best=best)
+    for label in ("Continue", "Refine", "Commit to calendar"):
+        await anna.press(label)
+    start, end = house.on_calendar()["Essay"].split("-")
+    assert window[0] <= start < end <= window[1]
 
 
 async def test_a_task_at_a_time_outside_of_the_day_is_put_there(anna: Person, house: House) -> None:

@@ -13,7 +13,7 @@ from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, P
 
 from fateforger.calendar.ports import Rejected
 from fateforger.errors import CalendarNotFound, CalendarUnreachable, StoreUnavailable, VersionConflict
-from fateforger.session.commands.thread import Start
+from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage
@@ -263,7 +263,7 @@ async def test_a_process_that_dies_in_the_middle_of_writing_goes_on(house: House
 
 async def test_a_repeated_command_does_nothing(house: House, anna: Person) -> None:
     """S228: of two equal commands one is carried out, starts too."""
-    start = Start(
+    start = StartTimeboxing(
         command_id="slash-1", user_id=anna.user, at=MORNING, channel=CHANNEL, thread_ts=None, tz=AMSTERDAM, date=None
     )
     await anna.send(start)

@@ -217,11 +217,11 @@ async def test_the_entry_points_by_name(house: House, anna: Person) -> None:
     from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING
 
     from fateforger.session.commands.day import TimeboxingCommitDate
-    from fateforger.session.commands.thread import StageAction, Start, TimeboxingUserReply
+    from fateforger.session.commands.thread import StageAction, StartTimeboxing, TimeboxingUserReply
     from fateforger.session.stages import Move
 
     door = house.coordinator
-    await door.on_start(Start(command_id="1", user_id=anna.user, at=MORNING, channel=CHANNEL, tz=AMSTERDAM))
+    await door.on_start(StartTimeboxing(command_id="1", user_id=anna.user, at=MORNING, channel=CHANNEL, tz=AMSTERDAM))
     await anna.read()
     envelope = {"user_id": anna.user, "at": MORNING, "session_id": anna.session_id}
     await door.on_commit_date(TimeboxingCommitDate(command_id="2", **envelope))

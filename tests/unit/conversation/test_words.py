@@ -7,15 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.factories.wishes import wish
 from tests.factories.words import also, frame, opening, patch, timed, wants
 from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL, House, Person, open_house_at
 from tests.unit.conversation.test_person_edits import drag
 
+from fateforger.conversation import plan_nodes
+from fateforger.conversation.plan_nodes import timebox_patch_and_sync
+from fateforger.conversation.turn_values import StageInput, StageOutput
 from fateforger.errors import CalendarUnreachable, ModelRejected
 from fateforger.ports.model import Prompt
-from fateforger.session.commands.thread import Opening, Start
+from fateforger.session.commands.plan import BlockCommand
+from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.conflicts import open_questions
 from fateforger.session.stages import TimeboxingStage
 
@@ -49,7 +54,7 @@ async def test_a_day_by_slash_command_and_in_words(house: House, spoken: House) 
     said = Opening.model_validate({**base, "thread_ts": "1.0", "text": "plan tomorrow"})
     LINES.append(opening(date="2026-03-03"))
     assert await spoken.coordinator.on_opening(said) is True
-    await house.coordinator.handle(Start.model_validate({**base, "thread_ts": "1.0", "date": "2026-03-03"}))
+    await house.coordinator.handle(StartTimeboxing.model_validate({**base, "thread_ts": "1.0", "date": "2026-03-03"}))
     (heard,) = await spoken.store.sessions.of_user(ANNA)
     person = Person(house)
     await person.read()
@@ -202,6 +207,34 @@ async def test_a_change_that_was_undone_is_made_again_by_button_and_in_words(spo
             await says(anna, wants("redo_change"))
         assert spoken.on_calendar()["Mail"] == "16:00-16:30"
         assert "Restore last update" not in anna.labels()
+
+
+async def test_each_change_of_the_schedule_is_carried_out_by_one_function(
+    spoken: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S23: by button and in words, before anything else in the message; a committed day comes back to Refine for it."""
+    changed: list[str] = []
+
+    def watch(stage: StageInput, command: BlockCommand) -> StageOutput:
+        changed.append(type(command).__name__)
+        return timebox_patch_and_sync(stage, command)
+
+    monkeypatch.setattr(plan_nodes, "timebox_patch_and_sync", watch)
+    anna = Person(spoken)
+    await anna.to_refine("Report", "Mail")
+    await anna.choose("Mail", "15 min later")
+    await says(
+        anna,
+        wants("memory", also("change", "mail at four")),
+        patch(timed(1, "16:00", 30)),
+        wish("memory_list_constraints"),
+    )
+    assert spoken.on_calendar()["Mail"] == "16:00-16:30"
+    assert (await anna.session()).thread.memory is not None
+    await anna.press("Commit to calendar")
+    await says(anna, wants("change"), patch(timed(2, "15:00", 30)))
+    assert spoken.on_calendar()["Mail"] == "15:00-15:30"
+    assert changed == ["ShiftBlock", "ApplyPatch", "ApplyPatch"]
 
 
 async def test_why_names_the_person_who_put_a_block_there(spoken: House) -> None:

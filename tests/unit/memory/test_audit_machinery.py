@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from time import perf_counter
 from types import FrameType
 from typing import Any
 
@@ -89,6 +90,20 @@ asyncio.run(main())
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
     )
     assert [json.loads(line) for line in ran.stdout.splitlines()] == [[2, 0, 0], []]
+
+
+def test_tagging_costs_about_a_millisecond() -> None:
+    """S199: what a write adds to a rule, measured as the fastest of many, so that a busy machine does not matter."""
+    heard = ConstraintInterpretation.model_validate(
+        found(rule("Calls", "No calls before ten", rule_kind="avoid_window"))
+    )
+    now, times = session(), []
+    for _ in range(50):
+        began = perf_counter()
+        (record,) = build_records(heard, now)
+        assert record.payload.windows == ()
+        times.append(perf_counter() - began)
+    assert min(times) < 0.0015
 
 
 async def test_batch_cognitive_fact_query(kept: Kept) -> None:

@@ -27,7 +27,7 @@ def titles(*events: EventImage, **more: object) -> list[str]:
 
 
 def test_events_of_the_day_in_order() -> None:
-    """One that began yesterday counts, one that ended at midnight does not, nor a cancelled one."""
+    """S76: one that began yesterday counts, one that ended at midnight does not, nor a cancelled one."""
     yesterday = event("Red-eye", "23:00", "23:30").model_copy(
         update={"start": at("23:00", date(2026, 3, 1)), "end": at("01:00")}
     )

@@ -5,18 +5,29 @@ from __future__ import annotations
 from datetime import UTC, datetime, time
 
 from tests.factories.days import block, plan_of
-from tests.unit.conversation.sessions import MONDAY, event, session
+from tests.factories.words import patch, timed, wants
+from tests.fakes.scripted_model import ScriptedModel
+from tests.unit.conversation.sessions import MONDAY, MORNING, event, said, session, task, turn
 
 from fateforger.calendar.event import EventImage
-from fateforger.session.cards import DayView, Meeting
+from fateforger.conversation.turn_runs import run_turn
+from fateforger.planning.plan import resolve
+from fateforger.planning.task_details import TaskDetails
+from fateforger.session.cards import DayView, Meeting, Prose
+from fateforger.session.commands.plan import EditBlock
 from fateforger.session.day import busy_meetings, lunch_start, whole_frame
-from fateforger.session.model import FrameFacts, Session
+from fateforger.session.draft import work_of
+from fateforger.session.forms import FormRequest, FormSubmission
+from fateforger.session.model import FrameFacts, InputFacts, Session
 from fateforger.session.overview import meeting_line
 from fateforger.session.placement import summarize_differences
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.zones import describe_journeys, zone_at
 from fateforger.ui.day_cards import frame_card
+from fateforger.ui.forms import open_form, read_form
 from fateforger.ui.picture_svg import draw
+from fateforger.ui.session_cards import stage_card
+from fateforger.values import replace
 
 
 def flight(name: str = "Flight", start: str = "11:30", end: str = "20:30", to: str = "America/New_York") -> EventImage:
@@ -65,8 +76,7 @@ def test_a_meeting_in_the_air_is_pointed_out_on_the_card() -> None:
     day = abroad(event("Steering call", "16:00", "16:30"))
     clock, clash = describe_journeys(day)
     assert clock == (
-        "From 14:30 on, times are in New York time, because of “Flight”. Times in forms, and those that you write, are"
-        " in Amsterdam time."
+        "From 14:30 on, times are in New York time, because of “Flight”: on cards, in forms, and those that you write."
     )
     assert clash == "“Steering call” falls into “Flight”."
     assert clock in str(frame_card(day))
@@ -101,3 +111,52 @@ def test_the_picture_follows_the_clock() -> None:
     assert "08:00–18:00 · Europe/Amsterdam → America/New_York" in drawn
     assert ">15 EST</text>" in drawn
     assert "11:30–14:30 · meeting" in drawn
+
+
+CALL = plan_of(block("Call", start="21:00", minutes=30))
+
+
+def said_on_card(day: Session) -> str:
+    return "\n".join(part.text for part in stage_card(day).parts if isinstance(part, Prose))
+
+
+async def test_a_form_after_a_flight_shows_and_reads_the_clock_of_the_place() -> None:
+    """S252: the block at 21:00 in Amsterdam is edited at 15:00 in New York, and 16:00 means four there."""
+    day = abroad(plan=CALL)
+    (key,) = (each.key for each in resolve(CALL))
+    shown = open_form(day, FormRequest(session_id=day.id, user_id="U1", form="edit_block", target=key))
+    assert [each.value for each in shown.inputs if each.name == "start"] == [time(15)]
+    filled = {each.name: each.value for each in shown.inputs} | {"start": time(16)}
+    submission = FormSubmission(
+        command_id="c1",
+        user_id="U1",
+        at=MORNING,
+        session_id=day.id,
+        form=shown.form,
+        target=shown.target,
+        values=filled,
+    )
+    command = read_form(day, submission)
+    assert isinstance(command, EditBlock)
+    after = (await run_turn(turn(day, command))).session
+    assert "**16:00–16:30** Call" in said_on_card(after)
+    assert after.planning.plan is not None
+    assert [f"{each.start:%H:%M %Z}" for each in resolve(after.planning.plan)] == ["22:00 CET"]
+
+
+async def test_a_time_in_words_after_a_flight_is_in_the_clock_of_the_place() -> None:
+    """S252: a model reads the times that the person reads, and the zone from which on they count."""
+    model = ScriptedModel(wants("answer"), patch(timed(0, "16:00", 30)))
+    after = (await run_turn(turn(abroad(plan=CALL), said("user_reply", text="the call at four")), model)).session
+    assert "**16:00–16:30** Call" in said_on_card(after)
+    asked = model.prompts[-1].user
+    assert "America/New_York from 14:30 on" in asked
+    assert "15:00" in asked
+    assert "21:00" not in asked
+
+
+async def test_a_task_with_a_time_after_a_flight_is_drafted_in_the_clock_of_the_place() -> None:
+    """S252"""
+    there = replace(task("Dinner", 60), details=TaskDetails(at=time(16)))
+    day = abroad(inputs=InputFacts(tasks=(there,)))
+    assert work_of(day, there).details.at == time(22)

@@ -200,6 +200,7 @@ def find_bare(words: Iterable[str]) -> set[str]:
 
 
 async def test_nothing_is_said_past_the_catalogue(tmp_path: Path) -> None:
+    """K17, S261"""
     cards = (await collect(tmp_path)).items()
     found = {name: bad for name, card in cards if (bad := find_bare(words_of(card)))}
     assert found == {}

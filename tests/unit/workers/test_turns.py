@@ -14,7 +14,7 @@ from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.session.commands import COMMAND, InboxCommand
 from fateforger.session.commands.calendar import RefreshCalendar
-from fateforger.session.commands.thread import Opening, Start, TimeboxingUserReply
+from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import QueueCommandBase, ShowTasks
 from fateforger.text import SOURCE
@@ -44,7 +44,9 @@ def reply(n: int, session_id: str = "s1") -> TimeboxingUserReply:
 
 async def put(store: Store, *commands: InboxCommand) -> None:
     for command in commands:
-        key = command.channel if isinstance(command, Start | Opening | QueueCommandBase) else command.session_id
+        key = (
+            command.channel if isinstance(command, StartTimeboxing | Opening | QueueCommandBase) else command.session_id
+        )
         payload = COMMAND.dump_python(command, mode="json")
         job = NewJob(lane=TURN.name, key=key, dedupe=command.command_id, payload=payload)
         await store.jobs.enqueue(job, now=AT)
@@ -80,7 +82,7 @@ async def test_commands_arrive_as_they_were_recorded(store: Store) -> None:
     async def handle(command: InboxCommand) -> None:
         handled.append(command)
 
-    start = Start(command_id="c0", user_id="U1", at=AT, channel="C1", tz="Europe/Amsterdam", date=AT.date())
+    start = StartTimeboxing(command_id="c0", user_id="U1", at=AT, channel="C1", tz="Europe/Amsterdam", date=AT.date())
     commands: list[InboxCommand] = [start, *(reply(n) for n in range(1, 6))]
     await put(store, *commands)
     assert await run(store, handle, 6) == []

@@ -18,6 +18,7 @@ from fateforger.adapters.model.endpoint import (
     Reply,
     Request,
     Server,
+    choose_answers,
     list_messages,
 )
 from fateforger.adapters.model.ollama import OllamaServer
@@ -115,7 +116,9 @@ class ChatModel:
         options = self._get_options(model)
         while True:
             try:
-                reply = await self._server.send(Request(prompt, model, options.answers, options.thinking[0]))
+                reply = await self._server.send(
+                    Request(prompt, model, choose_answers(prompt.schema, options.answers), options.thinking[0])
+                )
             except Refused as refused:
                 weaker = options.step_down(refused)
                 if weaker is None:

@@ -32,6 +32,21 @@ class Answers(StrEnum):
         return ladder[place] if place < len(ladder) else None
 
 
+def choose_answers(schema: object, answers: Answers) -> Answers:
+    """Return how to hold a server to this schema: one with a choice between objects is only requested (S70)."""
+    return Answers.JSON if answers is Answers.SCHEMA and _has_union(schema) else answers
+
+
+def _has_union(schema: object) -> bool:
+    if isinstance(schema, list):
+        return any(map(_has_union, schema))
+    if not isinstance(schema, Mapping):
+        return False
+    choices = [each for name in ("oneOf", "anyOf") for each in schema.get(name, ())]
+    objects = [each for each in choices if "$ref" in each or "properties" in each]
+    return len(objects) > 1 or any(map(_has_union, schema.values()))
+
+
 class Thinking(StrEnum):
     """Levels of thinking before an answer."""
 

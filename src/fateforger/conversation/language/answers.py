@@ -285,11 +285,13 @@ class StartWords(DayWords, _StartKind):
     the message is about, ``number`` which plan, and ``answer`` is for them.
 
     With ``plan``, ``also`` is what they want besides, once the day is there. ``rules`` is as in :class:`Decision`.
-    Without it, ``rest`` is the part of the message that wants something besides.
+    Without it, ``rest`` is the part of the message that wants something besides, and ``confidence`` says how sure the
+    model is of what the message is about.
     """
 
     also: Annotated[tuple[Wish, ...], Field(max_length=MOST_WISHES)] = ()
     rules: bool = False
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     number: int | None = None
     answer: Spoken | None = None
     rest: Rest | None = None

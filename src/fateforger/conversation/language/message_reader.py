@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import TypeVar, assert_never
 
 from pydantic import BaseModel
@@ -142,6 +143,8 @@ class MessageWishes:
 
 _TOLD = frozenset({Intent.ANSWER, Intent.CHANGE, Intent.ASK, Intent.MEMORY, Intent.REPLAN, Intent.WORK})
 """Intents whose part of the message is read further."""
+_PLAN = frozenset({Intent.ANSWER, Intent.CHANGE})
+"""Intents that change the plan, or what it is made from."""
 
 
 async def find_wishes(
@@ -158,10 +161,21 @@ async def find_wishes(
         return MessageWishes((Wish(intent=Intent.ANSWER, number=None, words=None),), lines=(_(UNSURE),))
     except ModelError as error:
         return MessageWishes(trouble=(error.message, _(REMEDY)))
-    wishes = merge_wishes(decision.wishes)
+    wishes = merge_wishes(order_wishes(decision.wishes))
     if len(wishes) == 1:
         wishes = (replace(wishes[0], words=None),)
     return MessageWishes(wishes, decision.rules, find_new_language(session, decision.language))
+
+
+def order_wishes(wishes: Sequence[Wish]) -> tuple[Wish, ...]:
+    """Return the wishes with changes of the plan before what is said about rules, where both follow each other (S23).
+
+    A change that a rule forbids is held back, and made once the same message takes that rule back.
+    """
+    ordered: list[Wish] = []
+    for told, run in groupby(wishes, key=lambda wish: wish.intent in _PLAN | {Intent.MEMORY}):
+        ordered += sorted(run, key=lambda wish: told and wish.intent is Intent.MEMORY)
+    return tuple(ordered)
 
 
 def merge_wishes(wishes: Sequence[Wish]) -> tuple[Wish, ...]:

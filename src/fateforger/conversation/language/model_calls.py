@@ -53,7 +53,7 @@ VERSIONS: Mapping[str, int] = {
     "queue": 3,
     "replan": 10,
     "rules": 10,
-    "start": 15,
+    "start": 16,
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1

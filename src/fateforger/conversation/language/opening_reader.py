@@ -26,7 +26,7 @@ from fateforger.ports.model import Model, Role
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
-from fateforger.session.constants import DECISION_LIMIT
+from fateforger.session.constants import DECISION_LIMIT, ENOUGH_CONFIDENCE
 from fateforger.session.model import Session
 from fateforger.session.stages import Move
 from fateforger.tasks.intent import HydratedMessage, Purpose
@@ -90,8 +90,13 @@ async def ask_start(reply: TimeboxingUserReply, session: Session, model: Model, 
 async def _read_outside(
     reply: TimeboxingUserReply, session: Session, model: Model, words: StartWords, context: OutsideContext
 ) -> dict[str, Any]:
-    """Return the fields of the reading of a message that asks for no plan. Raises ``ModelError``."""
+    """Return the fields of the reading of a message that asks for no plan. Raises ``ModelError``.
+
+    A message is handed on only by a model that is sure enough; any other stays here (S223).
+    """
     match words.wants:
+        case "queue" | "thread" if words.confidence < ENOUGH_CONFIDENCE:
+            return {"rest": words.rest}
         case "queue":
             return await _read_of_queue(reply, session, model, context)
         case "thread":

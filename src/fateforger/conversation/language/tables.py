@@ -22,6 +22,7 @@ from fateforger.session.frame import frame_in_force
 from fateforger.session.model import BlockPlan, Session
 from fateforger.session.pending import PendingKind, PendingQuestion
 from fateforger.session.undone import find_undone
+from fateforger.session.zones import local_time, zone_changes
 from fateforger.text import shorten
 
 MOST_MEETINGS = 40
@@ -42,12 +43,19 @@ def day_facts(session: Session, now: datetime) -> Row:
     today = local_today(now, session.tz)
     facts = {
         "planned_day": f"{session.date.isoformat()} {weekday(session.date)}",
-        "zone": session.tz,
+        "zone": _list_zones(session),
         "today": f"{today.isoformat()} {weekday(today)}",
     }
     if session.date > today:
         return facts
     return {**facts, **clock_facts(session, now)}
+
+
+def _list_zones(session: Session) -> str:
+    """Return the zone of the day, and those of the places to which the person travels on it."""
+    changes = zone_changes(session)
+    later = (f"{change.tz} from {change.at.astimezone(zone(change.tz)):%H:%M} on" for change in changes)
+    return "; ".join((session.tz, *later))
 
 
 def frame_facts(session: Session) -> Row:
@@ -86,8 +94,8 @@ def list_meetings(session: Session) -> Table:
     timed = on_calendar(session).timed
     rows = [
         {
-            "from": f"{m.start:%H:%M}",
-            "to": f"{m.end:%H:%M}",
+            "from": f"{local_time(session, m.start):%H:%M}",
+            "to": f"{local_time(session, m.end):%H:%M}",
             "title": shorten(m.title, LONGEST_TEXT),
             "busy": "yes" if m.busy else "no",
         }
@@ -101,10 +109,8 @@ def list_taken(session: Session, fixed: Sequence[Resolved]) -> Table:
     stands = [(m.start, m.end, m.title) for m in busy_meetings(session)]
     stands += [(block.start, block.end, block.event.name) for block in fixed]
     stands.sort(key=lambda each: each[0].astimezone(UTC))
-    rows = [
-        {"from": f"{s:%H:%M}", "to": f"{e:%H:%M}", "title": shorten(title, LONGEST_TEXT)}
-        for s, e, title in stands[:MOST_MEETINGS]
-    ]
+    here = [(local_time(session, s), local_time(session, e), title) for s, e, title in stands[:MOST_MEETINGS]]
+    rows = [{"from": f"{s:%H:%M}", "to": f"{e:%H:%M}", "title": shorten(title, LONGEST_TEXT)} for s, e, title in here]
     return "taken", rows, len(stands) - len(rows)
 
 
@@ -177,8 +183,8 @@ def list_blocks(session: Session) -> Table:
             "b": name_block(block.index),
             "title": shorten(block.event.name, LONGEST_TEXT),
             "type": block.event.type.value,
-            "from": f"{block.start:%H:%M}",
-            "to": f"{block.end:%H:%M}",
+            "from": f"{local_time(session, block.start):%H:%M}",
+            "to": f"{local_time(session, block.end):%H:%M}",
             "notes": shorten(block.event.description, 80),
         }
         for block in resolved[:MOST_BLOCKS]

@@ -38,6 +38,7 @@ from fateforger.session.queue_commands import (
     TickTask,
     TurnQueue,
 )
+from fateforger.tasks.gate import can_take_back
 from fateforger.tasks.queue import blockers, ready_tasks
 from fateforger.tasks.refinement import find_gaps
 from fateforger.tasks.task import (
@@ -288,8 +289,8 @@ def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Cont
             pull = () if blockers(task, tasks) else (build_pull_button(task, _("Pull it now")),)
             return (*pull, SHOW.localize())
         case TaskState.RUNNING | TaskState.PAUSED:
-            note = task.spec.workflow and task.state is TaskState.RUNNING
-            return (*((build_note_button(task),) if note else ()), SHOW.localize())
+            notes = _build_note_buttons(task) if task.state is TaskState.RUNNING else ()
+            return (*notes, SHOW.localize())
         case _:
             assert_never(task.state)
 
@@ -300,7 +301,7 @@ def _build_waiting_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tu
             asks = bool(task.spec.acceptance_criteria or task.spec.workflow)
             return (
                 build_done_button(task) if asks else SettleTask.done.button(task.id, style="primary"),
-                *((build_note_button(task),) if task.spec.workflow else ()),
+                *_build_note_buttons(task),
                 build_time_button(task),
             )
         case ReviewConstraints():
@@ -335,6 +336,12 @@ def build_wanted_time(task: QueuedTask) -> Card:
     """Return the card of a task that was kept and is to get time in a day."""
     sentence = _("I put {title} into your queue. When shall it get its time?", title=format_title(task))
     return build_reply(sentence, replace(build_time_button(task), style="primary"), SHOW.localize())
+
+
+def _build_note_buttons(task: QueuedTask) -> tuple[Button, ...]:
+    """Return the buttons that note a step, and that take the last note back."""
+    back = (SettleTask.take_back.button(task.id),) if can_take_back(task) else ()
+    return (build_note_button(task), *back) if task.spec.workflow else ()
 
 
 def build_note_button(task: QueuedTask) -> Button:

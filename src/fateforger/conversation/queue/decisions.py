@@ -31,7 +31,7 @@ from fateforger.session.forms import (
     TimeField,
 )
 from fateforger.session.queue_commands import BlockTimeFor, SettleTask, TickTask, WriteParts
-from fateforger.tasks.gate import Report, Seen, complete_task, read_steps, record_steps
+from fateforger.tasks.gate import Report, Seen, complete_task, note_steps, read_steps, take_back_note
 from fateforger.tasks.parts import Part, Parts, lay_out_parts
 from fateforger.tasks.task import (
     ENDED,
@@ -116,6 +116,8 @@ def _decide(task: QueuedTask, command: SettleTask, workflows: Workflows, seen: S
             return _finish(task, command, workflows, seen)
         case "note":
             return _note(task, command, workflows.of(task.spec), seen)
+        case "take_back":
+            return _tell(take_back_note(task), _("I took back what you noted last."))
         case "put_back":
             if task.state is not TaskState.WAITING:
                 raise BadInput(_("“{title}” is not in your hands just now.", title=title))
@@ -151,8 +153,13 @@ def _note(task: QueuedTask, command: SettleTask, workflow: Workflow | None, seen
         raise BadInput(_("No rules apply to this task, so it has no steps to name."))
     if task.state not in IN_HAND:
         raise BadInput(_("“{title}” was not pulled, so there is nothing to note yet.", title=task.spec.title))
-    after = record_steps(task, workflow, read_report(command), seen)
-    return after if task.state is TaskState.RUNNING else replace(after, outcome=_("I noted that. Go on when you like."))
+    after = note_steps(task, workflow, read_report(command), seen)
+    return _tell(after, _("I noted that. Go on when you like."))
+
+
+def _tell(task: QueuedTask, line: str) -> QueuedTask:
+    """Return a task in the person's hands with that line; that of an executor keeps its own."""
+    return task if task.state is TaskState.RUNNING else replace(task, outcome=line)
 
 
 def _tick(task: QueuedTask, command: TickTask, workflows: Workflows, seen: Seen) -> QueuedTask:

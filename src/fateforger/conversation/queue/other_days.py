@@ -18,7 +18,7 @@ from fateforger.planning.task_details import TaskDetails
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.base import PLANNED, mint_key
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks, TimeboxingCommitDate
-from fateforger.session.commands.thread import StageAction, Start
+from fateforger.session.commands.thread import StageAction, StartTimeboxing
 from fateforger.session.day import day_words, local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.model import SentTask, Session, SessionStatus, Task
@@ -89,7 +89,7 @@ class OtherDays:
 
     async def _begin(self, session: Session, day: date, tasks: Sequence[Task], cause: str, at: datetime) -> Session:
         """Begin a thread for the day with these tasks, and go on in it to the draft."""
-        start = Start(
+        start = StartTimeboxing(
             command_id=_start_id(session, day, cause),
             user_id=session.user_id,
             at=at,
@@ -210,7 +210,7 @@ def _begun_id(session: Session, day: date, cause: str) -> str:
     return session_id_of(_start_id(session, day, cause))
 
 
-async def begin_day(tools: Tools, start: Start, moves: Sequence[str] = ("frame", "draft")) -> str:
+async def begin_day(tools: Tools, start: StartTimeboxing, moves: Sequence[str] = ("frame", "draft")) -> str:
     """Begin a thread for a day, and go on in it by so many moves, each named; return the id of its session.
 
     It can be repeated: a start of the same id begins one thread.

@@ -23,7 +23,7 @@ from fateforger.conversation.turn_values import apply_reading
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card
 from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.thread import Start
+from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.constants import WEEK_WAIT
 from fateforger.session.day import day_words
 from fateforger.session.gate import is_committed
@@ -171,8 +171,8 @@ class WeekPlanner:
         return await self.tools.sessions.of_user(command.user_id)
 
 
-def _build_start(command: WeekCommand, day: date, key: str, tz: str) -> Start:
-    return Start(
+def _build_start(command: WeekCommand, day: date, key: str, tz: str) -> StartTimeboxing:
+    return StartTimeboxing(
         command_id=mint_key("week", key, day),
         user_id=command.user_id,
         at=command.at,

@@ -23,7 +23,7 @@ from fateforger.session.cards import Card
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.day import AddTasks
 from fateforger.session.commands.plan import AddBlock
-from fateforger.session.commands.thread import Start
+from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.day import day_words, local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.model import Session, SessionStatus, Task
@@ -263,8 +263,10 @@ def _note_requested_time(work: BlockTime) -> str:
     return _("The draft chooses when: you wanted {start}, so move it there in Refine.", start=f"{work.start:%H:%M}")
 
 
-def _build_start(asker: Asker, day: Date, key: str, *, inputs: tuple[Task, ...] = (), note: str = "") -> Start:
-    return Start(
+def _build_start(
+    asker: Asker, day: Date, key: str, *, inputs: tuple[Task, ...] = (), note: str = ""
+) -> StartTimeboxing:
+    return StartTimeboxing(
         command_id=mint_key("pull", key),
         user_id=asker.user_id,
         at=asker.at,

@@ -44,7 +44,7 @@ from fateforger.planning.block_times import task_of
 from fateforger.planning.timing import local_day, zone
 from fateforger.session.cards import Card, Part
 from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.thread import Start
+from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.day import day_words, local_today, whole_frame
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.messages import Exchange, RecentTalk
@@ -173,7 +173,7 @@ class RitualService:
     async def _build_morning(self, settings: RitualSettings, day: date, now: datetime) -> Card:
         """Return the message of a day with its frame and calendar, as its plan would begin."""
         user_id = settings.user_id
-        start = Start(
+        start = StartTimeboxing(
             command_id=mint_key("ritual", user_id, day),
             user_id=user_id,
             at=now,
@@ -253,7 +253,7 @@ class RitualService:
         if not command.begins:
             return not_today_card(command.date)
         begun = await self.tools.sessions.on_days(command.user_id, command.date, command.date)
-        start = Start(
+        start = StartTimeboxing(
             command_id=mint_key("ritual", command.user_id, command.date, len(begun)),
             user_id=command.user_id,
             at=command.at,

@@ -21,18 +21,18 @@ from fateforger.session.commands.calendar import CalendarCommand, RefreshCalenda
 from fateforger.session.commands.day import DayCommand
 from fateforger.session.commands.plan import PlanCommand
 from fateforger.session.commands.rules import AddExtracted, AskToReplace, RuleCommand
-from fateforger.session.commands.thread import EndAbandoned, KeepTitle, Opening, Start, ThreadCommand
+from fateforger.session.commands.thread import EndAbandoned, KeepTitle, Opening, StartTimeboxing, ThreadCommand
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 
 SessionCommand = ThreadCommand | DayCommand | PlanCommand | CalendarCommand | RuleCommand
-Command = Annotated[Start | SessionCommand | QueueCommand, Field(discriminator="kind")]
+Command = Annotated[StartTimeboxing | SessionCommand | QueueCommand, Field(discriminator="kind")]
 SessionUpdate = RefreshCalendar | AddExtracted | EndAbandoned | KeepTitle
 """Commands of background work to a session."""
 BackgroundCommand = SessionUpdate | AskToReplace
 """Commands that no person gave to the bot. It does not answer them."""
-InboxCommand = Start | Opening | SessionCommand | QueueCommand | BackgroundCommand
+InboxCommand = StartTimeboxing | Opening | SessionCommand | QueueCommand | BackgroundCommand
 """Commands of the durable inbox."""
 COMMAND: TypeAdapter[InboxCommand] = TypeAdapter(Annotated[InboxCommand, Field(discriminator="kind")])
 """Reads and writes any command as JSON."""

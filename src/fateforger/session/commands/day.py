@@ -61,13 +61,22 @@ class ChooseDate(SessionCommandBase):
     tz: str | None = None
 
 
+def _read_seen(click: Click) -> Fields:
+    return {"seen": click.target or None}
+
+
 class TimeboxingCommitDate(SessionCommandBase):
-    """Stage 0: confirm the day and zone."""
+    """Stage 0: confirm the day and zone.
+
+    ``seen`` is the token of the button (:func:`fateforger.session.gate.move_token`): a card that shows another day or
+    zone confirms nothing.
+    """
 
     home = TimeboxingStage.DATE
     accepted = frozenset({TimeboxingStage.DATE})
-    action: ClassVar = CardAction("commit_date", "Plan this day")
+    action: ClassVar = CardAction("commit_date", "Plan this day", _read_seen)
     kind: Literal["commit_date"] = "commit_date"
+    seen: str | None = None
 
 
 class SetFrame(SessionCommandBase):

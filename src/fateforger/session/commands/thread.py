@@ -26,7 +26,7 @@ from fateforger.text import mark_message
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
-class Start(BaseModel):
+class StartTimeboxing(BaseModel):
     """Begin planning in a channel, or in an existing thread.
 
     ``tz`` is the person's IANA zone. ``mode`` tells how the planning came about. ``inputs`` are tasks for that day,
@@ -51,7 +51,7 @@ class Opening(BaseModel):
     """A message where no session ran yet, in which a model may read the wish to plan a day.
 
     Only a message ``addressed`` to the bot is read; any other counts once a session runs in its thread. It ``opens``
-    its thread unless it is an answer there. ``tz`` is as in :class:`Start`, ``withheld`` as in
+    its thread unless it is an answer there. ``tz`` is as in :class:`StartTimeboxing`, ``withheld`` as in
     :class:`TimeboxingUserReply`. If others can read the message, ``channel`` is the person's direct messages without a
     ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts`` tell where it was written.
     """

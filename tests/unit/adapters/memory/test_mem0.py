@@ -84,7 +84,7 @@ async def test_extra_memories_of_one_constraint_are_healed(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("field", ["status", "key", "line", "constraint_record"])
 async def test_a_memory_that_contradicts_itself_is_an_error(tmp_path: Path, field: str) -> None:
-    """S13, seen from behind: what does not agree is never taken for true."""
+    """S13, seen from behind, and S97: what does not agree is never taken for true."""
     async with opened(tmp_path) as memory:
         await memory.put(version_of("c"))
     await inside(tmp_path, lambda index: index._engine.update(raw(index)[0]["id"], metadata={field: "else"}))

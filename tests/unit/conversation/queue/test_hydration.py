@@ -119,6 +119,16 @@ async def test_conversation_is_answered_or_gets_the_welcome(talk: Begin) -> None
     assert await anna.says("hello", "2.0") is False
 
 
+@pytest.mark.parametrize("wants", ["queue", "thread"])
+async def test_a_hand_over_needs_enough_confidence(talk: Begin, wants: str) -> None:
+    """S223: below it nothing is asked of the queue or a plan; the bot says what it can do, with buttons."""
+    anna = await talk(outside(wants, number=1, confidence=0.5))
+    task = await anna.adds("First")
+    assert await anna.says("the first one, or so") is False
+    assert len(anna.model.asked) == 1
+    assert (await anna.task(task.id)).state is TaskState.ACTIVE
+
+
 async def test_a_pull_in_words_names_its_task_by_its_row(talk: Begin) -> None:
     """S148, S151: a skill that is called for goes directly."""
     anna = await talk(wanting("pull", number=2), wanting("done", number=2), wanting("tasks"))

@@ -108,6 +108,22 @@ async def test_steps_are_noted_one_by_one(anna: Desk) -> None:
     assert (await anna.task(task_id)).state is TaskState.DONE
 
 
+async def test_a_wrong_note_is_taken_back(anna: Desk) -> None:
+    """S162: the last one, exactly, and only while nothing was reported since."""
+    task_id = await begun(anna, "tdd-cycle")
+    await anna.fill("queue_note", target=task_id, did=TDD[:2])
+    before = await anna.task(task_id)
+    await anna.fill("queue_note", target=task_id, did=TDD[2:3])
+    await anna.press("Undo the last note")
+    after = await anna.task(task_id)
+    assert (after.steps, after.standing) == (before.steps, before.standing)
+    assert "I took back what you noted last." in anna.words
+    assert "Undo the last note" not in labels(anna.card)
+    await anna.send(SettleTask(**anna.about(), task_id=task_id, word="take_back"))
+    assert "There is no note about “Toggle” to take back." in anna.words
+    assert (await anna.task(task_id)).steps == before.steps
+
+
 @pytest.fixture
 async def looking(tmp_path: Path) -> AsyncIterator[House]:
     """A program that may run tests, and has a workflow of the person's own."""
