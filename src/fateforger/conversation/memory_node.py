@@ -130,7 +130,7 @@ def apply_understood(
             continue
         taken = remember_constraint(taken, record)
     if heard.contradicts is not None:
-        taken = ask_to_settle(taken, *heard.contradicts)
+        taken = ask_to_settle(taken, *heard.contradicts, repeats=heard.repeats)
     trouble = None if heard.trouble is None else _(heard.trouble)
     lines = tuple(line for line in (heard.question, trouble) if line is not None)
     if taken.versions:

@@ -520,13 +520,15 @@ class RuleService:
 
     async def ask_to_replace(self, command: AskToReplace) -> Card | None:
         """Return the question whether a rule replaces another; ``None`` if that is settled. Raises ``StoreError``."""
-        question = await self._ask_to_replace(command.user_id, command.at, command.uids)
+        question = await self._ask_to_replace(command.user_id, command.at, command.uids, repeats=command.repeats)
         return None if question is None else settle_card(question)
 
-    async def _ask_to_replace(self, user_id: str, at: datetime, uids: tuple[str, str]) -> MemoryQuestion | None:
+    async def _ask_to_replace(
+        self, user_id: str, at: datetime, uids: tuple[str, str], *, repeats: bool = False
+    ) -> MemoryQuestion | None:
         person, versions = await self._person(user_id), await self._memory.versions(user_id)
         known = Memory(user_id=user_id, session_id=None, day=person.date, at=at, versions=versions, tz=person.tz)
-        return next(iter(ask_to_settle(MemoryChange(known), *uids).questions), None)
+        return next(iter(ask_to_settle(MemoryChange(known), *uids, repeats=repeats).questions), None)
 
     async def _answer(
         self, reply: TimeboxingUserReply, model: Model, talk: RecentTalk | None

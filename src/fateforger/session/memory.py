@@ -48,7 +48,8 @@ class AllowedMeeting(BaseModel):
 class MemoryQuestion(BaseModel):
     """Two conflicting constraints between which only the person can choose, the newer one first.
 
-    With ``replaces`` their meaning conflicts, and the question is whether the newer one replaces the older one.
+    With ``replaces`` their meaning conflicts, and the question is whether the newer one replaces the older one. With
+    ``keep`` they say the same in other words, and the question is whether that one is enough.
     """
 
     model_config = _FROZEN
@@ -56,6 +57,7 @@ class MemoryQuestion(BaseModel):
     names: tuple[str, str]
     sentence: str
     replaces: bool = False
+    keep: str | None = None
 
 
 class MemoryWrite(BaseModel):

@@ -19,6 +19,7 @@ from fateforger.memory.contradiction import (
     Change,
     Finding,
     Kind,
+    ask_to_merge,
     ask_to_replace,
     build_narrowed_by,
     find_contradictions,
@@ -245,9 +246,10 @@ def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
     return MemoryQuestion(uids=(newer, older), names=names, sentence=finding.sentence)
 
 
-def ask_to_settle(taken: MemoryChange, newer_uid: str, older_uid: str) -> MemoryChange:
+def ask_to_settle(taken: MemoryChange, newer_uid: str, older_uid: str, *, repeats: bool = False) -> MemoryChange:
     """Return the result with the question whether a constraint replaces an older one that it contradicts in meaning.
 
+    If it ``repeats`` the older one, the question is whether one is enough: the more binding one, else the newer one.
     Nothing is asked if one of them is out of force by now, or replaces the other.
     """
     newest = taken.memory.newest
@@ -257,8 +259,9 @@ def ask_to_settle(taken: MemoryChange, newer_uid: str, older_uid: str) -> Memory
     question = MemoryQuestion(
         uids=(newer_uid, older_uid),
         names=(newer.record.name, older.record.name),
-        sentence=ask_to_replace(older, newer),
+        sentence=ask_to_merge(older, newer) if repeats else ask_to_replace(older, newer),
         replaces=True,
+        keep=min(newer, older, key=lambda version: version.flat.merit).uid if repeats else None,
     )
     return replace(taken, questions=(*taken.questions, question))
 

@@ -137,6 +137,51 @@ async def test_a_statement_that_contradicts_an_earlier_one_takes_its_place_by_on
     assert QUESTION not in anna.words
 
 
+QUIET, CALM = "No calls before ten", "Vor zehn telefoniere ich nicht"
+SAME = f"You said earlier: “{QUIET}”. “{CALM}” seems to say the same. Is one of them enough?"
+ENOUGH = "Yes, one is enough"
+
+
+def same_as(*rows: int) -> ScriptedModel:
+    """A model to which a new statement says those rows again."""
+    return ScriptedModel(by=lambda _: {"repeats": list(rows)})
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "kept"),
+    [("should", "should", CALM), ("must", "should", QUIET), ("prefer", "must", CALM)],
+    ids=["the newer one", "the more binding one", "the newer and more binding one"],
+)
+async def test_what_is_told_twice_is_merged_by_one_tap(opened: Opener, earlier: str, later: str, kept: str) -> None:
+    """S173: nothing is merged unasked; the more binding one is kept, and Undo brings both back."""
+    told = {QUIET: ("Calls", earlier), CALM: ("Telefon", later)}
+    rules = {words: rule(name, words, topics=["calls"], necessity=wish) for words, (name, wish) in told.items()}
+    reader = ScriptedModel(by=lambda p: next((found(r) for words, r in rules.items() if words in p.user), NOTHING))
+    anna = await opened(judge=same_as(1), extractor=reader)
+    await say(anna, QUIET)
+    await say(anna, CALM)
+    assert (anna.words.count(SAME), await counting(anna)) == (1, sorted([QUIET, CALM]))
+    await anna.press(ENOUGH)
+    assert (SAME in anna.words, await counting(anna)) == (False, [kept])
+    await anna.press("Undo")
+    assert (anna.words.count(SAME), await counting(anna)) == (1, sorted([QUIET, CALM]))
+    await anna.press(BOTH)
+    assert (SAME in anna.words, await counting(anna)) == (False, sorted([QUIET, CALM]))
+
+
+async def test_the_same_about_other_days_is_not_merged(opened: Opener) -> None:
+    """One of them could not stand for both."""
+    rules = {
+        QUIET: rule("Calls", QUIET, topics=["calls"]),
+        CALM: rule("Telefon", CALM, topics=["calls"], days_of_week=["MO"]),
+    }
+    reader = ScriptedModel(by=lambda p: next((found(r) for words, r in rules.items() if words in p.user), NOTHING))
+    anna = await opened(judge=same_as(1), extractor=reader)
+    await say(anna, QUIET)
+    await say(anna, CALM)
+    assert SAME not in anna.words
+
+
 async def test_keeping_both_can_be_taken_back(opened: Opener) -> None:
     anna = await opened(judge=judging(1))
     await say(anna, VEGETARIAN)

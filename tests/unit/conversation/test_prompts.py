@@ -19,7 +19,7 @@ from fateforger.conversation.language.model_calls import LONGEST_MESSAGE, VERSIO
 from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import decompose_goal, sketch_day
 from fateforger.conversation.language.queue_requests import OutsideContext
-from fateforger.conversation.language.rule_comparison import find_contradicted
+from fateforger.conversation.language.rule_comparison import compare_statements
 from fateforger.conversation.language.rule_extraction import interpret
 from fateforger.conversation.language.tables import list_tasks, list_upcoming_days
 from fateforger.errors import ModelUnreachable
@@ -90,7 +90,7 @@ async def prompt_of(name: str) -> Prompt:
     if name == "compare":
         model = ScriptedModel(ModelUnreachable("Down."))
         with pytest.raises(ModelUnreachable):
-            await find_contradicted(version_of("run", description="Ich laufe nicht mehr"), RULES, model)
+            await compare_statements(version_of("run", description="Ich laufe nicht mehr"), RULES, model)
         return model.prompts[-1]
     if name == "rules":
         model = ScriptedModel(ModelUnreachable("Down."))

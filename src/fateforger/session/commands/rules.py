@@ -207,7 +207,8 @@ class AddExtracted(BaseModel):
 
     It queues with the person's commands, but does not count as activity of theirs. ``of`` is the reply's id, and
     ``at`` its instant. ``question`` is an open question about it, ``trouble`` the reason it could not be read.
-    ``contradicts`` are two constraints in memory of which the first, the newer one, may replace the second.
+    ``contradicts`` are two constraints in memory of which the first, the newer one, may replace the second; with
+    ``repeats`` because it says the same in other words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -218,12 +219,13 @@ class AddExtracted(BaseModel):
     at: datetime
     records: tuple[ConstraintRecord, ...] = ()
     contradicts: tuple[str, str] | None = None
+    repeats: bool = False
     question: str | None = None
     trouble: str | None = None
 
 
 class AskToReplace(BaseModel):
-    """Ask, outside of any plan, whether a constraint replaces an older one that it contradicts in meaning.
+    """Ask, outside of any plan, whether a constraint replaces an older one that it contradicts, or repeats, in meaning.
 
     ``uids`` name both, the newer one first. The question goes to the place where the newer one was told.
     """
@@ -234,6 +236,7 @@ class AskToReplace(BaseModel):
     user_id: str
     at: datetime
     uids: tuple[str, str]
+    repeats: bool = False
     channel: str
     thread_ts: str | None = None
     ts: None = None
