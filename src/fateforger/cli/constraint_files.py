@@ -35,8 +35,10 @@ from fateforger.memory.credentials import REFUSED, holds_credentials, redact_cre
 from fateforger.memory.documents import check_version, read_version, write_version
 from fateforger.memory.migration import MigratedRow, Outcome
 from fateforger.memory.ports import Constraints, ConstraintSource
+from fateforger.memory.private_data import without_private_data
 from fateforger.memory.versions import Version, select_newest
 from fateforger.text import format_count
+from fateforger.values import replace
 
 if TYPE_CHECKING:
     from fateforger.app.memory import FillResult
@@ -267,6 +269,7 @@ def _iter_versions(source: str, bad: list[dict[str, Any]]) -> Iterator[tuple[int
             version = read_version(parse_json(text, where))
             if holds_credentials(version.record) or redact_credentials(version.event.reason or "")[1]:
                 raise BadInput(REFUSED)  # noqa: TRY301  said of this line like any other mistake
+            version = replace(version, record=without_private_data(version.record))
         except BadInput as error:
             bad.append(_describe_mistake(number, error, where))
             continue

@@ -137,7 +137,11 @@ def apply_understood(
         session = _clear_nothing_found(session, heard)
     if heard.question is not None:
         session = session.with_thread(last_words=LastWords.of(heard.question))
-    return apply_memory_changes(session, taken.with_lines(*lines), reading, cause=heard.command_id)
+    changed, effects = apply_memory_changes(session, taken.with_lines(*lines), reading, cause=heard.command_id)
+    notice = changed.thread.notice
+    if heard.unread and notice is not None:
+        changed = changed.with_thread(notice=replace(notice, unchecked=heard.unread))
+    return changed, effects
 
 
 def _clear_nothing_found(session: Session, heard: AddExtracted) -> Session:

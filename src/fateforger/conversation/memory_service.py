@@ -36,12 +36,13 @@ from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
+    RuleStatement,
     SetPolicy,
     SettleConstraints,
     ShowMemory,
     UndoMemory,
 )
-from fateforger.session.commands.thread import Opening, TimeboxingUserReply
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
 from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, unstored_versions
 from fateforger.session.memory_changes import Memory, MemoryChange, ask_to_settle
@@ -63,7 +64,7 @@ from fateforger.text import join_words, mark_message, quote_title
 from fateforger.ui.rule_cards import build_replace_button, rules_reply, settle_card, settled_card, undo_button
 from fateforger.values import replace
 from fateforger.workers.contradictions import build_compare_job
-from fateforger.workers.lanes import EXTRACT, TURN, CompareRules
+from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, CompareRules
 from fateforger.workers.memory import (
     build_extract_job,
     build_write_job,
@@ -213,6 +214,13 @@ def _show_rows(
 
 
 T = TypeVar("T")
+MOST_WAITING = 10
+"""Most of a person's writes that wait for the store at once (S117)."""
+WRITTEN_WITH_EARLIER = mark_message(
+    "I cannot write that down for other days just now. It counts here, and I write it with the earlier things that"
+    " wait."
+)
+NOT_NOW = mark_message("I cannot write that down just now, and many things wait already. Please tell me again later.")
 WRITTEN_LATER = mark_message("I cannot write that down for other days just now; it counts here, and I keep trying.")
 LOOK_SECONDS = 0.05
 """Seconds between two checks whether a reply has been read."""
@@ -368,7 +376,9 @@ class MemoryService:
     async def write(self, effect: WriteMemory, session: Session, cause: str) -> Session:
         """Write constraints, or queue the write for later, and return the session.
 
-        Raises ``VersionConflict`` if something else was written meanwhile.
+        If too much waits already, the session alone knows them, and a write that waits includes them. Raises
+        ``VersionConflict`` if something else was written meanwhile, and ``BadInput`` if too much waits and there is no
+        session.
         """
         try:
             written = await self._in_time(
@@ -379,6 +389,10 @@ class MemoryService:
         except StoreError as error:
             count = len(effect.versions)
             log.warning("constraints queued session=%s cause=%s count=%d: %s", session.id, cause, count, error.message)
+            if await self._jobs.count_unfinished(MEMORY.name, session.user_id) >= MOST_WAITING:
+                if not session.id:
+                    raise BadInput(_(NOT_NOW)) from error
+                return session.remark(_(WRITTEN_WITH_EARLIER))
             await self._jobs.enqueue(build_write_job(effect.versions, session.id, cause), now=self._clock.now())
             return session.remark(_(WRITTEN_LATER))
         log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
@@ -399,12 +413,12 @@ class MemoryService:
         wanted = CompareRules(session_id=session.id, user_id=session.user_id, since=since)
         await self._jobs.enqueue(build_compare_job(wanted, cause), now=self._clock.now())
 
-    async def queue_comparison_outside(self, opening: Opening) -> None:
-        """Queue the comparison of what a message outside of any session told. The person is asked in its thread."""
-        wanted = CompareRules(
-            user_id=opening.user_id, since=opening.at, channel=opening.channel, thread_ts=opening.thread_ts
-        )
-        await self._jobs.enqueue(build_compare_job(wanted, opening.command_id), now=self._clock.now())
+    async def queue_comparison_outside(
+        self, user_id: str, since: datetime, cause: str, channel: str, thread_ts: str | None = None
+    ) -> None:
+        """Queue the comparison of what was told outside of any session since then. The person is asked there."""
+        wanted = CompareRules(user_id=user_id, since=since, channel=channel, thread_ts=thread_ts)
+        await self._jobs.enqueue(build_compare_job(wanted, cause), now=self._clock.now())
 
     async def _in_time(self, asking: Awaitable[T]) -> T:
         try:
@@ -581,6 +595,9 @@ class RuleService:
                 versions = tuple(replace(version, session_id=None) for version in effect.versions)
                 lasting = replace(effect, versions=versions)
                 await self._memory.write(lasting, output.session, command.command_id)
+                if isinstance(command, RuleStatement) and command.channel:
+                    told = (command.user_id, command.at, command.command_id, command.channel)
+                    await self._memory.queue_comparison_outside(*told)
         done = output.session.with_thread(handled=(command.command_id,))
         self._said[command.command_id] = lines_of_command(done, command.command_id)
         while len(self._said) > MOST_KEPT:

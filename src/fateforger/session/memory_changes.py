@@ -26,6 +26,7 @@ from fateforger.memory.contradiction import (
     is_narrowing,
 )
 from fateforger.memory.credentials import REFUSED, holds_credentials
+from fateforger.memory.private_data import LEFT_OUT, without_private_data
 from fateforger.memory.record import (
     ConstraintRecord,
     asks_the_same,
@@ -321,6 +322,7 @@ def remember_constraint(
     """
     if holds_credentials(record):
         raise BadInput(_(REFUSED))
+    taken, record = _leave_out_private_data(taken, record)
     memory = taken.memory
     uid = record.lifecycle.uid or compute_uid(record, memory.user_id, memory.session_id)
     lines: tuple[str, ...] = ()
@@ -394,6 +396,12 @@ def find_alike(memory: Memory, record: ConstraintRecord) -> Version | None:
     return min(same, key=lambda version: (version.retired, version.uid), default=None)
 
 
+def _leave_out_private_data(taken: MemoryChange, record: ConstraintRecord) -> tuple[MemoryChange, ConstraintRecord]:
+    """Return the record without contact and account details, and a line that says so if it had any."""
+    kept = without_private_data(record)
+    return (taken, record) if kept == record else (taken.with_lines(_(LEFT_OUT)), kept)
+
+
 CHANGED = mark_message("That rule has changed since this card was made, so I did nothing. This is how it is now.")
 CHANGED_SINCE = mark_message("{name} was changed since, so I left it as it is.")
 
@@ -407,7 +415,7 @@ def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, s
     before = _require_seen(taken.memory, uid, seen)
     if holds_credentials(record):
         raise BadInput(_(REFUSED))
-    record = record.with_uid(uid)
+    taken, record = _leave_out_private_data(taken, record.with_uid(uid))
     if record == before.record:
         return taken.with_lines(_("{name} stays as it is.", name=quote_title(record.name)))
     declined = record.status is Status.DECLINED

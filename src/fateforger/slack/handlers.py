@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -16,12 +16,13 @@ from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.dispatch import read_typed
 from fateforger.errors import BadInput, StoreUnavailable, UserError
 from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
+from fateforger.memory.private_data import remove_account_numbers
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import ProgressCallback
 from fateforger.session.commands import Command, InboxCommand, SessionCommand
-from fateforger.session.commands.rules import SettleConstraints, UndoMemory
+from fateforger.session.commands.rules import RememberConstraint, ReviseConstraint, SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import KeepTitle, Opening, Start, TimeboxingUserReply
 from fateforger.session.queue_commands import (
     EnqueueTask,
@@ -86,6 +87,9 @@ def build_command_handler(door: CoordinatorPort, jobs: Jobs, people: People, hom
             await people.send_ephemeral(command.user_id, Place(command.heard_channel), _(phrases.ANSWERED_ELSEWHERE))
 
     return handle
+
+
+_Statement = TypeVar("_Statement", bound=RememberConstraint | ReviseConstraint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +186,7 @@ class RequestHandler:
         if typed is not None:
             await self._carry_out_typed(said, typed)
             return
-        text, withheld = redact_credentials(said.text)
+        text, withheld = redact_credentials(remove_account_numbers(said.text))
         reply = TimeboxingUserReply(
             command_id=said.command_id,
             user_id=said.user_id,
@@ -269,7 +273,7 @@ class RequestHandler:
         if known is None:
             return None
         zone, place = known
-        text, withheld = redact_credentials(said.text)
+        text, withheld = redact_credentials(remove_account_numbers(said.text))
         here = place == asked
         return Opening(
             command_id=said.command_id,
@@ -401,6 +405,8 @@ class RequestHandler:
                 command = await self._add_place(command)
             except SlackCallError as trouble:
                 raise StoreUnavailable(f"Slack does not say where the answer belongs: {trouble}.") from trouble
+        elif isinstance(command, RememberConstraint | ReviseConstraint) and not command.session_id:
+            command = await self._add_direct_channel(command)
         await self.jobs.enqueue(build_command_job(command, key=_key(command)), now=self.clock.now())
 
     async def _add_place(self, command: QueueCommand) -> QueueCommand:
@@ -420,6 +426,14 @@ class RequestHandler:
             link = await self._permalink(command.message_channel, command.message_ts)
             changes["origin"] = replace(command.origin, reference=link)
         return replace_named(command, changes)
+
+    async def _add_direct_channel(self, command: _Statement) -> _Statement:
+        """Add the person's direct messages, where a question about the rule is asked; in the next plan without them."""
+        try:
+            return replace(command, channel=await self.people.direct_channel(command.user_id))
+        except SlackCallError as trouble:
+            log.info("questions about a rule wait for the next plan: %s", trouble)
+            return command
 
     async def _permalink(self, channel: str, ts: str) -> str:
         try:

@@ -48,7 +48,7 @@ from fateforger.text import format_percent, join_sentences, mark_message, ngette
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled, fold_form
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
-from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
+from fateforger.ui.rule_fields import DAY_RULE, MAX_WORDS, build_record, build_rule_fields, confirm_record, find_clash
 from fateforger.ui.rule_limits import DIMENSIONS, MORE, list_rare, read_certainty
 from fateforger.values import replace
 
@@ -351,6 +351,23 @@ def build_day_rule_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the form for a new rule about the order of the day, with the names that it may use."""
     chosen = {"kind": DAY_RULE, **request.chosen}
     return replace(build_new_rule_form(book, replace(request, chosen=chosen)), form="rule_day")
+
+
+def build_said_rule_form(book: RuleBook, request: FormRequest) -> Form:
+    """Return the form for a new rule with words that nothing could read; they are the target of the request."""
+    form = build_new_rule_form(book, replace(request, target=""))
+    fields = tuple(
+        replace(field, value=request.target[:MAX_WORDS])
+        if isinstance(field, TextField) and field.name == "words"
+        else field
+        for field in form.fields
+    )
+    return replace(form, form="rule_said", target=request.target, fields=fields)
+
+
+def read_said_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """Return the command that remembers the rule; the target of the form replaces none."""
+    return read_new_rule(book, replace(submission, target=""))
 
 
 def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:

@@ -20,6 +20,7 @@ from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
+from fateforger.session.rulebook import unsaved_versions
 from fateforger.session.store import Sessions
 from fateforger.text import mark_message, use_language
 from fateforger.workers.contradictions import build_compare_job
@@ -111,7 +112,10 @@ def build_memory_handler(constraints: Constraints, jobs: Jobs, sessions: Session
             return
         # A newer version may have been written meanwhile. This one is then history: the instants give the order.
         versions = tuple(map(read_version, wanted.versions))
-        await constraints.write(versions, cause=wanted.cause)
+        also = await _list_unsaved(sessions, wanted.session_id)
+        stored = {(v.uid, v.updated_at) for v in await constraints.readable(versions[0].user_id)}
+        new = {(v.uid, v.updated_at): v for v in (*versions, *also) if (v.uid, v.updated_at) not in stored}
+        await constraints.write(tuple(new.values()), cause=wanted.cause)
         since = min(version.updated_at for version in versions)
         compared = CompareRules(session_id=wanted.session_id, user_id=versions[0].user_id, since=since)
         await jobs.enqueue(build_compare_job(compared, wanted.cause), now=clock.now())
@@ -127,6 +131,12 @@ def build_memory_handler(constraints: Constraints, jobs: Jobs, sessions: Session
         await notify_session(sessions, job, LOST)
 
     return MEMORY.handle(perform, on_given_up)
+
+
+async def _list_unsaved(sessions: Sessions, session_id: str) -> tuple[Version, ...]:
+    """Return the lasting constraints that a session knows and could not write, nor leave to a job of their own."""
+    session = await sessions.load(session_id) if session_id else None
+    return () if session is None else unsaved_versions(session)
 
 
 def parse_understood(job: Job) -> AddExtracted:
@@ -185,6 +195,7 @@ def build_extract_handler(interpret: Interpret, jobs: Jobs, sessions: Sessions, 
             of=reply.command_id,
             at=reply.at,
             trouble=UNREAD,
+            unread=reply.text,
         )
         await jobs.enqueue(build_command_job(heard, key=heard.session_id), now=clock.now())
 

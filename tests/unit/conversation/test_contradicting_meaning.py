@@ -25,7 +25,7 @@ from fateforger.memory.contradiction import build_archiving, find_candidates
 from fateforger.memory.ports import Recollection
 from fateforger.memory.versions import Version, select_newest
 from fateforger.ports.model import Prompt
-from fateforger.session.commands.rules import AskToReplace
+from fateforger.session.commands.rules import AskToReplace, RememberConstraint
 from fateforger.session.pending import pending_questions
 from fateforger.session.rulebook import rules_in_force
 from fateforger.workers.contradictions import build_compare_job
@@ -292,6 +292,24 @@ async def test_what_was_told_outside_of_a_plan_is_asked_about_in_the_next_one(op
     assert again.words.count(QUESTION) == 1
 
 
+async def test_what_was_told_by_form_outside_of_a_plan_is_asked_about_at_once(talk: Talker) -> None:
+    """In direct messages, as what was told in words; the next plan asks no more."""
+    await talk.house.remembered.write(
+        [version_of("veg", user=ANNA, description=VEGETARIAN, topics=["food"], at="2026-03-01T07:30:00+00:00")],
+        cause="earlier",
+    )
+    record = version_of("fish", user=ANNA, description=FISH, topics=["food"]).record
+    told = RememberConstraint(
+        command_id="form", user_id=ANNA, at=talk.house.clock.now(), session_id="", record=record, channel=CHANNEL
+    )
+    await talk.house.coordinator.handle(told)
+    await let_compare(talk)
+    asked = talk.desk.letters[-1]
+    assert (asked["channel"], asked["thread_ts"], words_of(talk.desk.card).count(QUESTION)) == (CHANNEL, None, 1)
+    await talk.desk.press(REPLACE)
+    assert await in_force(talk.house) == [FISH]
+
+
 async def test_a_question_that_was_settled_elsewhere_goes_away(opened: Opener) -> None:
     """One of the two was put away outside of the plan meanwhile."""
     anna = await opened(judge=judging(1))
@@ -392,16 +410,21 @@ async def talk(tmp_path: Path) -> AsyncIterator[Talker]:
 
 async def tell_both(talk: Talker) -> None:
     """Tell both statements in messages of their own, and let them be compared."""
+    for words in (VEGETARIAN, FISH):
+        told = wished(name=words, description=words, topics=["food"])
+        await talk.outside(outside("memory"), wish("remember", rule=told), text=words)
+        await let_compare(talk)
+
+
+async def let_compare(talk: Talker) -> None:
+    """Let what was told be compared, and what follows from it arrive."""
 
     async def is_compared() -> bool:
         await talk.desk.read()
         return await talk.house.is_idle(supervisor)
 
-    for words in (VEGETARIAN, FISH):
-        told = wished(name=words, description=words, topics=["food"])
-        await talk.outside(outside("memory"), wish("remember", rule=told), text=words)
-        async with talk.house.working() as supervisor:
-            await talk.house.until(is_compared)
+    async with talk.house.working() as supervisor:
+        await talk.house.until(is_compared)
 
 
 async def in_force(house: House) -> list[str]:

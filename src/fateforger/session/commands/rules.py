@@ -26,16 +26,22 @@ ConstraintVerdict = Literal["accept", "decline", "archive", "restore", "set_asid
 """Judgment of a constraint: right, not wanted, over, or wanted again; or (not) counting in this session."""
 
 
-class RememberConstraint(SessionCommandBase):
+class RuleStatement(SessionCommandBase):
+    """What the person says of a rule. Outside of any plan, questions about it are asked in ``channel``, if known."""
+
+    channel: str = ""
+
+
+class RememberConstraint(RuleStatement):
     """Remember a new constraint, optionally in place of the one with the uid ``supersedes``."""
 
-    forms = ("rule_new", "rule_day", "routine")
+    forms = ("rule_new", "rule_said", "rule_day", "routine")
     kind: Literal["remember_constraint"] = "remember_constraint"
     record: ConstraintRecord
     supersedes: str | None = None
 
 
-class ReviseConstraint(SessionCommandBase):
+class ReviseConstraint(RuleStatement):
     """Replace a constraint's record; its uid stays.
 
     ``seen`` is the ``seq`` of the version that was edited. If there is a newer one by now, nothing is done.
@@ -206,7 +212,8 @@ class AddExtracted(BaseModel):
     """Constraints that were extracted from a reply in the background.
 
     It queues with the person's commands, but does not count as activity of theirs. ``of`` is the reply's id, and
-    ``at`` its instant. ``question`` is an open question about it, ``trouble`` the reason it could not be read.
+    ``at`` its instant. ``question`` is an open question about it, ``trouble`` the reason it could not be read, and
+    ``unread`` its words.
     ``contradicts`` are two constraints in memory of which the first, the newer one, may replace the second; with
     ``repeats`` because it says the same in other words.
     """
@@ -222,6 +229,7 @@ class AddExtracted(BaseModel):
     repeats: bool = False
     question: str | None = None
     trouble: str | None = None
+    unread: str = ""
 
 
 class AskToReplace(BaseModel):
