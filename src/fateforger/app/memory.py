@@ -37,7 +37,7 @@ _OLLAMA, _OLLAMA_MODEL = "http://127.0.0.1:11434/v1", "nomic-embed-text"
 _FASTEMBED_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 _HELD = "The program that runs here has the index of constraints."
 PATIENCE_SECONDS = 60.0
-"""How long a command waits for the program that runs here to write to the memory."""
+"""The longest that a command waits for the program that runs here to write to the memory."""
 _POLL_SECONDS = 0.2
 
 

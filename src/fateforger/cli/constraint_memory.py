@@ -1,4 +1,4 @@
-"""``fateforger constraints reindex|verify|restore``: Mem0, which holds each constraint, beside the database."""
+"""``fateforger constraints reindex|verify|restore``: compare Mem0 and the database, and fill one from the other."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What a comparison found.
+    """Result of a comparison.
 
     ``agreed`` counts the constraints that both hold alike, ``waiting`` those on the list of writes to the memory. The
     memory lacks ``missing``, and holds something else for ``outdated``; the journal lacks ``lost``, or has only an

@@ -27,7 +27,7 @@ ConstraintVerdict = Literal["accept", "decline", "archive", "restore", "set_asid
 
 
 class RuleStatement(SessionCommandBase):
-    """What the person says of a rule. Outside of any plan, questions about it are asked in ``channel``, if known."""
+    """Statement about a rule. Outside of any plan, questions about it are asked in ``channel``, if known."""
 
     channel: str = ""
 
