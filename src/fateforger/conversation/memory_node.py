@@ -40,7 +40,7 @@ from fateforger.session.commands.rules import (
 )
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.frame import follow_frame_rules
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
+from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite
 from fateforger.session.memory_changes import (
     COUNTS_AGAIN,
     Memory,
@@ -338,7 +338,7 @@ def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...], wanted
     known = (*stored, *known_versions(session))
     if wanted is not None:
         only = _select_admitted(select_newest(known, session.user_id).values(), wanted) or (NO_RULE,)
-    view = session.thread.memory or MemoryView(asked=stage.cause)
+    view = session.thread.memory or MemoryToolResult(asked=stage.cause)
     listed = view.listed + MORE_LISTED if more else FIRST_LISTED
     view = replace(view, listed=listed, lines=(), trouble=None if reading is None else reading.error)
     view = view if more else replace(view, asked=stage.cause, only=only)

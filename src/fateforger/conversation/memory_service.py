@@ -44,7 +44,7 @@ from fateforger.session.commands.rules import (
 )
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, unstored_versions
+from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite, unstored_versions
 from fateforger.session.memory_changes import Memory, MemoryChange, ask_to_settle
 from fateforger.session.messages import LastWords, RecentTalk
 from fateforger.session.model import Session
@@ -207,7 +207,7 @@ async def _search(queries: Sequence[str], user_id: str, finder: Finder | None) -
 
 
 def _show_rows(
-    session: Session, view: MemoryView, versions: Sequence[Version], only: tuple[str, ...], *lines: str
+    session: Session, view: MemoryToolResult, versions: Sequence[Version], only: tuple[str, ...], *lines: str
 ) -> Session:
     view = replace(view, only=only, lines=lines)
     return session.with_thread(memory=refresh_view(session, (*versions, *known_versions(session)), view))
@@ -564,10 +564,10 @@ class RuleService:
         after = (await self.book(reply.user_id, None)).versions
         changed = tuple(version.uid for version in after if (version.uid, version.seq) not in known)
         if changed:
-            view = refresh_view(person, after, MemoryView(asked=reply.command_id, only=changed))
+            view = refresh_view(person, after, MemoryToolResult(asked=reply.command_id, only=changed))
         return rules_reply(lines, view), tuple(wrote)
 
-    async def _show(self, person: Session, command: ShowMemory) -> MemoryView | None:
+    async def _show(self, person: Session, command: ShowMemory) -> MemoryToolResult | None:
         """Return the rules that a message asks for. Raises ``StoreError``."""
         stage = self._stage(person, command, await self._memory.look(person, command))
         output = node.handle_memory_command(stage, command)

@@ -81,7 +81,7 @@ class MemoryWrite(BaseModel):
     fresh: bool = True
 
 
-class MemoryRow(BaseModel):
+class MemoryConstraintItem(BaseModel):
     """A constraint on the memory card.
 
     ``seq`` is that of its newest version, 0 while it is in no store; buttons carry it to detect changes. ``words``
@@ -125,7 +125,7 @@ class MemoryOffer(BaseModel):
     sentence: str
 
 
-class MemoryView(BaseModel):
+class MemoryToolResult(BaseModel):
     """The open memory card: the first rows of ``total``.
 
     Of these, ``used`` apply on the day and ``unsure`` need confirmation. ``asked`` is the click that opened it.
@@ -136,7 +136,7 @@ class MemoryView(BaseModel):
     model_config = _FROZEN
     asked: str
     only: tuple[str, ...] = ()
-    rows: tuple[MemoryRow, ...] = ()
+    rows: tuple[MemoryConstraintItem, ...] = ()
     total: int = 0
     used: int = 0
     unsure: int = 0

@@ -26,7 +26,7 @@ from fateforger.errors import ModelUnreachable
 from fateforger.ports.model import Prompt, Role
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.draft import with_fixes
-from fateforger.session.memory import MemoryView, RecalledConstraints
+from fateforger.session.memory import MemoryToolResult, RecalledConstraints
 from fateforger.session.messages import LastWords
 from fateforger.session.model import InputFacts, Session
 from fateforger.session.stages import TimeboxingStage
@@ -63,7 +63,7 @@ def busy(stage: Stage) -> Session:
     view = HistoryView(asked="c0", rows=(ROW,), total=3, newest="tx1")
     known = RecalledConstraints(day=MONDAY, stage=stage, at=MORNING, versions=RULES, left_out=4)
     changes = {"history": view, "questions": (question(key, shown=True),), "recalled": known, "last_words": EXCHANGE}
-    return with_fixes(with_fields(now, **changes, memory=MemoryView(asked="c0")), MORNING)
+    return with_fixes(with_fields(now, **changes, memory=MemoryToolResult(asked="c0")), MORNING)
 
 
 async def prompt_of(name: str) -> Prompt:
