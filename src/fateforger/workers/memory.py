@@ -319,14 +319,19 @@ class Indexer:
         await self._compare()
 
     async def _compare(self) -> None:
-        """Compare the index with the journal from time to time, and mend what it lacks or holds otherwise."""
+        """Compare the index with the journal from time to time, and mend what it lacks or holds otherwise.
+
+        While something is lost from the journal, it is compared more often, so that a restored one is noticed.
+        """
         now = asyncio.get_running_loop().time()
-        if self._compared_at is not None and now - self._compared_at < COMPARE_SECONDS:
+        interval = COMPARE_SECONDS if self.loss is None else self._look_seconds
+        if self._compared_at is not None and now - self._compared_at < interval:
             return
         found = await compare_memory(self._constraints, self._memory)
-        self.loss = describe_lost(len(found.lost)) if found.lost else None
-        if self.loss is not None:
-            log.warning("%s", self.loss)
+        loss = describe_lost(len(found.lost)) if found.lost else None
+        if loss not in {None, self.loss}:
+            log.warning("%s", loss)
+        self.loss = loss
         if found.unreadable:
             log.warning("the index holds %d rows that cannot be read, and is built again", found.unreadable)
             await self.rebuild()

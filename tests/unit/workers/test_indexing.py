@@ -147,6 +147,18 @@ async def test_what_only_the_index_holds_is_left_alone(constraints: MemoryConstr
     assert (list(other.shown), other.wipes) == ([("U1", "only")], 0)
 
 
+async def test_what_was_restored_is_no_longer_said_to_be_lost(
+    constraints: MemoryConstraints, memory: MemoryIndex
+) -> None:
+    memory.shown["U1", "only"] = version_of("only", description="gym")
+    indexing = Indexer(constraints, memory, look_seconds=0.0)
+    await indexing.run_once()
+    assert indexing.loss is not None
+    await remember(constraints, version_of("only", description="gym"))
+    await indexing.run_once()
+    assert indexing.loss is None
+
+
 async def test_an_index_that_was_lost_is_made_anew(constraints: MemoryConstraints) -> None:
     await remember(constraints, *(version_of(f"c{n}") for n in range(5)))
     await constraints.mark_indexed(await constraints.list_unindexed())
