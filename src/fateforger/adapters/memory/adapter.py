@@ -44,7 +44,7 @@ def translate_error(error: Exception, place: Place) -> MemoryUnavailable:
     said = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
     if not isinstance(place, Embedded):
         return MemoryUnavailable(f"The index of constraints cannot be used: {place.words} says: {said}.")
-    if isinstance(error, OSError | sqlite3.OperationalError):
+    if isinstance(error, OSError | sqlite3.OperationalError | ImportError):
         return MemoryUnavailable(f"The index of constraints cannot be used: {said}.")
     return RebuildNeeded("The files of the index of constraints are damaged; it has to be rebuilt.")
 
