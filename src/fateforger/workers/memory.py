@@ -298,8 +298,8 @@ class Indexer:
         """Raise ``MemoryUnavailable`` if only the index holds a constraint, as far as it can be read at all."""
         try:
             lost = (await compare_memory(self._constraints, self._memory)).lost
-        except RebuildNeeded as error:
-            log.warning("the index cannot be read before it is emptied: %s", error.message)
+        except RebuildNeeded:
+            log.warning("the index cannot be read before it is emptied")
             return
         if lost:
             raise MemoryUnavailable(describe_lost(len(lost)))
