@@ -120,7 +120,6 @@ ALLOWED = {
     "conversation/language/block_names.py": "takes the name of a block in a prompt apart, a fixed form of ours",
     "conversation/language/plan_proposals.py::_propose": "the same title is the same block, whichever it is",
     "conversation/plan_nodes.py::_apply_change": "the same title is the same task, whichever it is",
-    "conversation/language/memory_tools.py::_mentions": "looks for a text in what is stored, when a program asks for that; reads no message",
     "ui/session_cards.py": "a text of ours without its marks",
     "session/stages.py::number": "the place of a stage in the table of stages",
     "ui/font_metrics.py": "fits a text of any content into a picture",

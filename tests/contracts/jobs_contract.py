@@ -112,6 +112,18 @@ class JobsContract:
         assert await jobs.bury(await taken(jobs), "broken")
         assert await other.find_unfinished("turns", "b") is None
 
+    async def test_what_is_not_done_is_counted_by_key(self, jobs: Jobs, other: Jobs) -> None:
+        """S117: waiting and running jobs count; done and buried ones do not, nor those of another key or lane."""
+        for name in ("a1", "a2", "a3"):
+            await put(jobs, name, "a")
+        await put(jobs, "b1", "b")
+        assert await jobs.finish(await taken(jobs))
+        running = await taken(other)
+        assert (running.dedupe, await other.count_unfinished("turns", "a")) == ("a2", 2)
+        assert await other.bury(running, "broken")
+        others = [await jobs.count_unfinished(*which) for which in (("sync", "a"), ("turns", "c"))]
+        assert (await jobs.count_unfinished("turns", "a"), others) == (1, [0, 0])
+
     async def test_keys_of_different_lanes_do_not_meet(self, jobs: Jobs) -> None:
         await put(jobs, "a", lane="turns")
         await put(jobs, "a", lane="sync")

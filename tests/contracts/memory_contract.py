@@ -71,6 +71,16 @@ class MemoryContract:
             await memory.put(version)
         assert await memory.all("U1") == (full, least)
 
+    async def test_everything_is_listed_with_its_person(self, memory: Memory) -> None:
+        """S320: all memories of all people, each with the whole version; the store needs nothing else to be restored."""
+        versions = [said(uid, f"words {uid}", user=user) for user in ("U1", "U2", "*") for uid in "ab"]
+        await memory.put(*versions)
+        found = await memory.list_everything()
+        assert sorted(found.versions, key=lambda v: (v.user_id, v.uid)) == sorted(
+            versions, key=lambda v: (v.user_id, v.uid)
+        )
+        assert found.unreadable == 0
+
     async def test_one_memory_each_updated_in_place(self, memory: Memory) -> None:
         """S13: after every update all of it is new, and there is still one."""
         for seq, (status, necessity) in enumerate((("proposed", "must"), ("locked", "should"), ("declined", "prefer"))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fateforger.errors import MemoryUnavailable
-from fateforger.memory.ports import MemoryReport, Recollection
+from fateforger.memory.ports import Contents, MemoryReport, Recollection
 from fateforger.memory.search import NGRAM_DIMENSIONS, NGRAM_FLOOR, NGRAM_NAME, embed_ngrams
 from fateforger.memory.versions import Version
 
@@ -15,6 +15,9 @@ class MemoryIndex:
         self.shown: dict[tuple[str, str], Version] = {}
         self.trouble: MemoryUnavailable | None = None
         self.scrubs = 0
+
+    def is_there(self) -> bool:
+        return bool(self.shown)
 
     async def put(self, *versions: Version) -> None:
         self._well()
@@ -28,6 +31,10 @@ class MemoryIndex:
     async def all(self, user_id: str) -> tuple[Version, ...]:
         self._well()
         return tuple(version for (owner, _), version in sorted(self.shown.items()) if owner == user_id)
+
+    async def list_everything(self) -> Contents:
+        self._well()
+        return Contents(tuple(version for _, version in sorted(self.shown.items())))
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
         asked = embed_ngrams(text)

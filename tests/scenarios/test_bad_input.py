@@ -71,7 +71,7 @@ def test_words_that_no_model_reads_are_answered_and_become_tasks(program: Progra
     person.reads("Plan this day")
     confirm_date(person)
     confirm_frame(person)
-    person.write("Report, 2 h\nMails")
+    person.write("Report, 2 h\nMails\nPay DE89 3704 0044 0532 0130 00")
     person.press("Use it as my list of tasks")
     assert person.submit(draft_my_day_right_away=False)["ok"]
-    person.reads("*Report* · 2 h · deep", "*Mails* · open")
+    person.reads("*Report* · 2 h · deep", "*Mails* · open", "*Pay [account number]* · open")

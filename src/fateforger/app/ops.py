@@ -73,7 +73,7 @@ class Operations:
             "database": await self._check_database(),
             "slack": self.slack is not None and await self.slack.is_connected(),
         }
-        memory = None if self.indexing is None else self.indexing.trouble
+        memory = None if self.indexing is None else self.indexing.trouble or self.indexing.loss
         rules = None if self.memory is None else self.memory.trouble
         said = {
             "ok": all(well.values()),

@@ -30,15 +30,18 @@ from fateforger.cli.options import (
     check_person_option,
     run_with_store,
 )
-from fateforger.errors import BadInput, ConstraintUnreadable, StoreUnavailable
+from fateforger.errors import BadInput, ConstraintUnreadable, MemoryUnavailable, StoreUnavailable
 from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials, remove_credentials
 from fateforger.memory.documents import check_version, read_version, write_version
 from fateforger.memory.migration import MigratedRow, Outcome
 from fateforger.memory.ports import Constraints, ConstraintSource
-from fateforger.memory.versions import Version
+from fateforger.memory.private_data import without_private_data
+from fateforger.memory.versions import Version, select_newest
 from fateforger.text import format_count
+from fateforger.values import replace
 
 if TYPE_CHECKING:
+    from fateforger.app.memory import FillResult
     from fateforger.app.migration import Report
     from fateforger.config import Settings
 
@@ -266,6 +269,7 @@ def _iter_versions(source: str, bad: list[dict[str, Any]]) -> Iterator[tuple[int
             version = read_version(parse_json(text, where))
             if holds_credentials(version.record) or redact_credentials(version.event.reason or "")[1]:
                 raise BadInput(REFUSED)  # noqa: TRY301  said of this line like any other mistake
+            version = replace(version, record=without_private_data(version.record))
         except BadInput as error:
             bad.append(_describe_mistake(number, error, where))
             continue
@@ -305,6 +309,8 @@ async def _export(opened: Opened, user_id: str | None, target: str) -> tuple[int
 
 _SLACK_ID = re.compile(r"[UW][A-Z0-9]{2,30}")
 _AMISS = 2
+_CHECK = "fateforger constraints verify"
+_FOLLOWS = "What was moved is in the database; Mem0 gets it when the program runs, or with the same command again."
 _SOURCES = {"notion": "Notion", "sqlite": "SQLite"}
 
 
@@ -343,8 +349,8 @@ def migrate_command(
 ) -> None:
     """Move constraints here from an earlier planner's Notion databases or SQLite file.
 
-    Says what it would write; with --apply it does. Run it as often as you like: what is here already is left alone.
-    Exit status 2 when a row cannot be moved.
+    Says what it would write; with --apply it does, and ends when Mem0 holds all of it. Run it as often as you like:
+    what is here already is left alone. Exit status 2 when a row cannot be moved.
     """
     where = {"now": now, "data_dir": data_dir}
     user_id = _check_slack_id(user_id)
@@ -358,14 +364,50 @@ def migrate_command(
             write_json({"user_id": user_id, "applied": apply, "stay": stay, "taken_back": uids})
         else:
             print_taken_back(versions, stay, applied=apply)
+        if apply:
+            _fill_memory(ctx, where, user_id, quiet=as_json)
         return
     report = run_with_store(ctx, where, lambda opened: _migrate(opened, source, user_id, apply=apply, asked=asked))
     if as_json:
         write_json(build_migration_document(report))
     else:
         print_report(report)
+    if apply:
+        _fill_memory(ctx, where, report.user_id, quiet=as_json)
     if any(row.outcome.is_amiss for row in report.rows):
         ctx.exit(_AMISS)
+
+
+def _fill_memory(ctx: click.Context, where: dict[str, str | None], user_id: str, *, quiet: bool) -> None:
+    """Put what was written into Mem0, compare, and say so in the last line.
+
+    Raises ``MemoryUnavailable`` if Mem0 cannot be filled or differs from the database.
+    """
+
+    async def fill(opened: Opened) -> tuple[FillResult, int]:
+        from fateforger.app.memory import fill_memory  # noqa: PLC0415  heavy
+
+        try:
+            filled = await fill_memory(opened.settings, opened.store.constraints)
+        except MemoryUnavailable as error:
+            raise MemoryUnavailable(f"{error.message} {_FOLLOWS}") from error
+        return filled, len(select_newest(await opened.store.constraints.of(user_id), user_id))
+
+    filled, count = run_with_store(ctx, where, fill)
+    sentence = _describe_filled(filled, format_count(count, "constraint"), user_id)
+    if not quiet:
+        click.echo(sentence)
+
+
+def _describe_filled(filled: FillResult, constraints: str, user_id: str) -> str:
+    """Return the last line. Raises ``MemoryUnavailable`` if Mem0 differs from the database."""
+    if not filled.done:
+        return f"The program that runs here is still writing to Mem0; {_CHECK} says when it is done."
+    if filled.differences is None:
+        return f"The program that runs here has written {constraints} of {user_id} to Mem0."
+    if filled.differences.repairable or filled.differences.unreadable:
+        raise MemoryUnavailable(f"Mem0 does not hold all of it; {_CHECK} says what is missing.")
+    return f"Mem0 holds {constraints} of {user_id}, one memory each, compared with the database."
 
 
 def _check_slack_id(user_id: str | None) -> str | None:

@@ -7,15 +7,14 @@ each line is a context.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fateforger.cli.constraint_files import export_command, import_command, migrate_command
+from fateforger.cli.constraint_memory import reindex_command, restore_command, verify_command
 from fateforger.cli.constraint_options import (
     FILTERS,
     LIMITS,
@@ -29,7 +28,6 @@ from fateforger.cli.options import (
     Opened,
     add_person_option,
     add_store_options,
-    check_person_option,
     load_settings,
     run_with_store,
     write_line_with_uid,
@@ -38,59 +36,19 @@ from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
 from fateforger.memory.applicability import Answer, Context, decide_applicability
 from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials
 from fateforger.memory.documents import read_context, read_record, read_version, write_answer
+from fateforger.memory.private_data import LEFT_OUT, without_private_data
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.reminders import describe_days, describe_limits, describe_times, needs_confirmation
 from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, RuleFilter, select_current
 from fateforger.memory.search import find_by_spelling
 from fateforger.memory.versions import Version, list_history, select_newest
 from fateforger.memory.vocabulary import Scope, Source, Status
-from fateforger.text import format_count, format_date, quote_title
+from fateforger.text import format_date, quote_title
 from fateforger.values import replace
 
 if TYPE_CHECKING:
     from fateforger.cli.constraint_changes import ChangeResult
-    from fateforger.config import Settings
     from fateforger.session.recall import ConstraintHistory
-
-
-@click.command("reindex")
-@click.option(
-    "--user", "user_id", metavar="ID", callback=check_person_option, help="Only theirs; by default everybody's."
-)
-@add_store_options
-def reindex_command(ctx: click.Context, user_id: str | None, as_json: bool, **where: str | None) -> None:
-    """Build the search index again from what is written down. A program that runs here does it in the background."""
-    count, done = _reindex(load_settings(ctx, **where), user_id, quiet=as_json)
-    sentence = _describe_result(count, done=done, everybody=user_id is None)
-    print_result({"constraints": count, "done": done, "message": sentence}, [sentence], as_json=as_json)
-
-
-def _reindex(settings: Settings, user_id: str | None, *, quiet: bool) -> tuple[int, bool]:
-    """Reindex with a progress bar; return the number of constraints and whether they are indexed already."""
-    from fateforger.app.memory import rebuild_index  # noqa: PLC0415  heavy
-
-    counted: list[int] = []
-    with ExitStack() as stack:
-        bars = []
-
-        def on_begin(count: int) -> None:
-            counted.append(count)
-            if not quiet and sys.stderr.isatty():
-                bars.append(stack.enter_context(click.progressbar(length=count, label="Indexing", file=sys.stderr)))
-
-        def on_progress(more: int) -> None:
-            for bar in bars:
-                bar.update(more)
-
-        done = asyncio.run(rebuild_index(settings, user_id, on_begin, on_progress))
-    return counted[0], done
-
-
-def _describe_result(count: int, *, done: bool, everybody: bool) -> str:
-    constraints = format_count(count, "constraint")
-    if not done:
-        return f"{constraints} will be indexed again by the program that runs here."
-    return f"The index was rebuilt: {constraints}." if everybody else f"Indexed again: {constraints}."
 
 
 @click.command("list")
@@ -443,6 +401,10 @@ def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
     record = read_record(document)
     if holds_credentials(record):
         raise BadInput(REFUSED)
+    kept = without_private_data(record)
+    if kept != record:
+        click.echo(LEFT_OUT, err=True)
+        record = kept
     if "scope" not in record.model_fields_set:
         record = replace(record, scope=Scope.PROFILE if session_id is None else Scope.SESSION)
     if record.scope is Scope.SESSION and session_id is None:
@@ -482,5 +444,7 @@ for door in (
     export_command,
     migrate_command,
     reindex_command,
+    verify_command,
+    restore_command,
 ):
     constraints_command.add_command(door)

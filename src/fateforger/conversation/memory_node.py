@@ -40,7 +40,7 @@ from fateforger.session.commands.rules import (
 )
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.frame import follow_frame_rules
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
+from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite
 from fateforger.session.memory_changes import (
     COUNTS_AGAIN,
     Memory,
@@ -130,14 +130,18 @@ def apply_understood(
             continue
         taken = remember_constraint(taken, record)
     if heard.contradicts is not None:
-        taken = ask_to_settle(taken, *heard.contradicts)
+        taken = ask_to_settle(taken, *heard.contradicts, repeats=heard.repeats)
     trouble = None if heard.trouble is None else _(heard.trouble)
     lines = tuple(line for line in (heard.question, trouble) if line is not None)
     if taken.versions:
         session = _clear_nothing_found(session, heard)
     if heard.question is not None:
         session = session.with_thread(last_words=LastWords.of(heard.question))
-    return apply_memory_changes(session, taken.with_lines(*lines), reading, cause=heard.command_id)
+    changed, effects = apply_memory_changes(session, taken.with_lines(*lines), reading, cause=heard.command_id)
+    notice = changed.thread.notice
+    if heard.unread and notice is not None:
+        changed = changed.with_thread(notice=replace(notice, unchecked=heard.unread))
+    return changed, effects
 
 
 def _clear_nothing_found(session: Session, heard: AddExtracted) -> Session:
@@ -334,7 +338,7 @@ def _show_memory(stage: StageInput, *, more: bool, only: tuple[str, ...], wanted
     known = (*stored, *known_versions(session))
     if wanted is not None:
         only = _select_admitted(select_newest(known, session.user_id).values(), wanted) or (NO_RULE,)
-    view = session.thread.memory or MemoryView(asked=stage.cause)
+    view = session.thread.memory or MemoryToolResult(asked=stage.cause)
     listed = view.listed + MORE_LISTED if more else FIRST_LISTED
     view = replace(view, listed=listed, lines=(), trouble=None if reading is None else reading.error)
     view = view if more else replace(view, asked=stage.cause, only=only)

@@ -36,14 +36,15 @@ from fateforger.session.commands.rules import (
     JudgeConstraint,
     RememberConstraint,
     ReviseConstraint,
+    RuleStatement,
     SetPolicy,
     SettleConstraints,
     ShowMemory,
     UndoMemory,
 )
-from fateforger.session.commands.thread import Opening, TimeboxingUserReply
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite, unstored_versions
+from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite, unstored_versions
 from fateforger.session.memory_changes import Memory, MemoryChange, ask_to_settle
 from fateforger.session.messages import LastWords, RecentTalk
 from fateforger.session.model import Session
@@ -63,7 +64,7 @@ from fateforger.text import join_words, mark_message, quote_title
 from fateforger.ui.rule_cards import build_replace_button, rules_reply, settle_card, settled_card, undo_button
 from fateforger.values import replace
 from fateforger.workers.contradictions import build_compare_job
-from fateforger.workers.lanes import EXTRACT, TURN, CompareRules
+from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, CompareRules
 from fateforger.workers.memory import (
     build_extract_job,
     build_write_job,
@@ -206,13 +207,20 @@ async def _search(queries: Sequence[str], user_id: str, finder: Finder | None) -
 
 
 def _show_rows(
-    session: Session, view: MemoryView, versions: Sequence[Version], only: tuple[str, ...], *lines: str
+    session: Session, view: MemoryToolResult, versions: Sequence[Version], only: tuple[str, ...], *lines: str
 ) -> Session:
     view = replace(view, only=only, lines=lines)
     return session.with_thread(memory=refresh_view(session, (*versions, *known_versions(session)), view))
 
 
 T = TypeVar("T")
+MOST_WAITING = 10
+"""Most of a person's writes that wait for the store at once (S117)."""
+WRITTEN_WITH_EARLIER = mark_message(
+    "I cannot write that down for other days just now. It counts here, and I write it with the earlier things that"
+    " wait."
+)
+NOT_NOW = mark_message("I cannot write that down just now, and many things wait already. Please tell me again later.")
 WRITTEN_LATER = mark_message("I cannot write that down for other days just now; it counts here, and I keep trying.")
 LOOK_SECONDS = 0.05
 """Seconds between two checks whether a reply has been read."""
@@ -368,7 +376,9 @@ class MemoryService:
     async def write(self, effect: WriteMemory, session: Session, cause: str) -> Session:
         """Write constraints, or queue the write for later, and return the session.
 
-        Raises ``VersionConflict`` if something else was written meanwhile.
+        If too much waits already, the session alone knows them, and a write that waits includes them. Raises
+        ``VersionConflict`` if something else was written meanwhile, and ``BadInput`` if too much waits and there is no
+        session.
         """
         try:
             written = await self._in_time(
@@ -379,6 +389,10 @@ class MemoryService:
         except StoreError as error:
             count = len(effect.versions)
             log.warning("constraints queued session=%s cause=%s count=%d: %s", session.id, cause, count, error.message)
+            if await self._jobs.count_unfinished(MEMORY.name, session.user_id) >= MOST_WAITING:
+                if not session.id:
+                    raise BadInput(_(NOT_NOW)) from error
+                return session.remark(_(WRITTEN_WITH_EARLIER))
             await self._jobs.enqueue(build_write_job(effect.versions, session.id, cause), now=self._clock.now())
             return session.remark(_(WRITTEN_LATER))
         log.info("constraints stored session=%s cause=%s count=%d", session.id, cause, len(written))
@@ -399,12 +413,12 @@ class MemoryService:
         wanted = CompareRules(session_id=session.id, user_id=session.user_id, since=since)
         await self._jobs.enqueue(build_compare_job(wanted, cause), now=self._clock.now())
 
-    async def queue_comparison_outside(self, opening: Opening) -> None:
-        """Queue the comparison of what a message outside of any session told. The person is asked in its thread."""
-        wanted = CompareRules(
-            user_id=opening.user_id, since=opening.at, channel=opening.channel, thread_ts=opening.thread_ts
-        )
-        await self._jobs.enqueue(build_compare_job(wanted, opening.command_id), now=self._clock.now())
+    async def queue_comparison_outside(
+        self, user_id: str, since: datetime, cause: str, channel: str, thread_ts: str | None = None
+    ) -> None:
+        """Queue the comparison of what was told outside of any session since then. The person is asked there."""
+        wanted = CompareRules(user_id=user_id, since=since, channel=channel, thread_ts=thread_ts)
+        await self._jobs.enqueue(build_compare_job(wanted, cause), now=self._clock.now())
 
     async def _in_time(self, asking: Awaitable[T]) -> T:
         try:
@@ -520,13 +534,15 @@ class RuleService:
 
     async def ask_to_replace(self, command: AskToReplace) -> Card | None:
         """Return the question whether a rule replaces another; ``None`` if that is settled. Raises ``StoreError``."""
-        question = await self._ask_to_replace(command.user_id, command.at, command.uids)
+        question = await self._ask_to_replace(command.user_id, command.at, command.uids, repeats=command.repeats)
         return None if question is None else settle_card(question)
 
-    async def _ask_to_replace(self, user_id: str, at: datetime, uids: tuple[str, str]) -> MemoryQuestion | None:
+    async def _ask_to_replace(
+        self, user_id: str, at: datetime, uids: tuple[str, str], *, repeats: bool = False
+    ) -> MemoryQuestion | None:
         person, versions = await self._person(user_id), await self._memory.versions(user_id)
         known = Memory(user_id=user_id, session_id=None, day=person.date, at=at, versions=versions, tz=person.tz)
-        return next(iter(ask_to_settle(MemoryChange(known), *uids).questions), None)
+        return next(iter(ask_to_settle(MemoryChange(known), *uids, repeats=repeats).questions), None)
 
     async def _answer(
         self, reply: TimeboxingUserReply, model: Model, talk: RecentTalk | None
@@ -548,10 +564,10 @@ class RuleService:
         after = (await self.book(reply.user_id, None)).versions
         changed = tuple(version.uid for version in after if (version.uid, version.seq) not in known)
         if changed:
-            view = refresh_view(person, after, MemoryView(asked=reply.command_id, only=changed))
+            view = refresh_view(person, after, MemoryToolResult(asked=reply.command_id, only=changed))
         return rules_reply(lines, view), tuple(wrote)
 
-    async def _show(self, person: Session, command: ShowMemory) -> MemoryView | None:
+    async def _show(self, person: Session, command: ShowMemory) -> MemoryToolResult | None:
         """Return the rules that a message asks for. Raises ``StoreError``."""
         stage = self._stage(person, command, await self._memory.look(person, command))
         output = node.handle_memory_command(stage, command)
@@ -579,6 +595,9 @@ class RuleService:
                 versions = tuple(replace(version, session_id=None) for version in effect.versions)
                 lasting = replace(effect, versions=versions)
                 await self._memory.write(lasting, output.session, command.command_id)
+                if isinstance(command, RuleStatement) and command.channel:
+                    told = (command.user_id, command.at, command.command_id, command.channel)
+                    await self._memory.queue_comparison_outside(*told)
         done = output.session.with_thread(handled=(command.command_id,))
         self._said[command.command_id] = lines_of_command(done, command.command_id)
         while len(self._said) > MOST_KEPT:

@@ -118,7 +118,7 @@ KEPT = frozenset(
             "SettleConstraints.keep",
             "AllowedMeeting.rule",
             "AllowedMeeting.meeting",
-            "MemoryView.only",
+            "MemoryToolResult.only",
             "Clash.let_go",
             "Finding.keys",
             "OpenWork.brought",

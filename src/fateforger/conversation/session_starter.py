@@ -239,7 +239,9 @@ class SessionStarter:
             card, wrote = await self.rules.answer(to_reply("", opening), model, context.talk)
             await self.tasks.send(card, opening, wrote=wrote)
             if wrote:
-                await self.memory.queue_comparison_outside(opening)
+                await self.memory.queue_comparison_outside(
+                    opening.user_id, opening.at, opening.command_id, opening.channel, opening.thread_ts
+                )
         elif hydrated is not None:
             await self.tasks.carry_out_request(hydrated, opening)
         elif isinstance(command, QueueCommandBase):

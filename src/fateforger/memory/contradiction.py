@@ -273,6 +273,23 @@ def ask_to_replace(older: Version, newer: Version) -> str:
     return _("A rule of yours says: {old}. Does {new} take its place?", old=old, new=new)
 
 
+def can_merge(one: Version, other: Version) -> bool:
+    """Check whether two constraints are about the same days, blocks and steps, so that one can stand for both."""
+    first, second = one.record, other.record
+    same_life = first.scope is second.scope and first.lifecycle.ttl_days == second.lifecycle.ttl_days
+    same_types = set(first.applies_event_types) == set(second.applies_event_types)
+    same_stages = one.flat.stages == other.flat.stages
+    return same_life and same_types and same_stages and first.applicability == second.applicability
+
+
+def ask_to_merge(older: Version, newer: Version) -> str:
+    """Return the question whether one of two constraints that say the same is enough."""
+    old, new = (quote_title(each.record.words, _LONGEST_WORDS) for each in (older, newer))
+    if older.record.source in {Source.USER, Source.FEEDBACK}:
+        return _("You said earlier: {old}. {new} seems to say the same. Is one of them enough?", old=old, new=new)
+    return _("A rule of yours says: {old}. {new} seems to say the same. Is one of them enough?", old=old, new=new)
+
+
 def get_slot(record: ConstraintRecord) -> str | None:
     """Return the thing a person has one of at a time, like a bedtime, an end of work, a lunch; ``None`` otherwise."""
     if record.payload.rule_kind in _SINGLE:

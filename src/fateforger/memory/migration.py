@@ -21,6 +21,7 @@ from typing import Any
 from fateforger.errors import BadInput
 from fateforger.memory.credentials import holds_credentials, redact_credentials, remove_credentials
 from fateforger.memory.documents import check_version, read_version
+from fateforger.memory.private_data import LEFT_OUT, remove_private_data, without_private_data
 from fateforger.memory.record import MAX_TEXT, ConstraintRecord, ScalarParams
 from fateforger.memory.versions import SUPERSEDED, Event, Version, select_newest
 from fateforger.memory.vocabulary import WEEK, Action, Status
@@ -276,13 +277,16 @@ def _read_stored(row: StoredRow, user_id: str, source: str) -> MigratedRow:
         return _reject(row, row.trouble)
     try:
         version = read_row(row.fields, user_id=user_id)
-        event = Event(reason=build_reason(row, source)[:MAX_TEXT])
-        version = check_version(replace(version, record=_add_extras(version.record, row.extras), event=event))
+        event = Event(reason=remove_private_data(build_reason(row, source))[:MAX_TEXT])
+        whole = _add_extras(version.record, row.extras)
+        record = without_private_data(whole)
+        version = check_version(replace(version, record=record, event=event))
     except BadInput as error:
         return _reject(row, f"{error.message} ({error.where})" if error.where else error.message)
     if holds_credentials(version.record) or redact_credentials(row.rationale or "")[1]:
         return _reject(row, REFUSED_THERE)
-    return MigratedRow(row.where, row.name, Outcome.NEW, version, notes=row.notes)
+    notes = row.notes if record == whole else (*row.notes, LEFT_OUT)
+    return MigratedRow(row.where, remove_private_data(row.name), Outcome.NEW, version, notes=notes)
 
 
 def _reject(row: StoredRow, why: str) -> MigratedRow:

@@ -1,4 +1,4 @@
-"""People's constraints: the durable versions, the index of their words, and stores to migrate from."""
+"""People's constraints: the journal of their versions, the memory of each, and stores to migrate from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fateforger.memory.versions import Version
 
 
 class Constraints(Protocol):
-    """Every version of every person's constraints: the only authoritative store.
+    """The journal: every version of every person's constraints, in order. It is written first, and read for decisions.
 
     A person's rows are found by exact comparison of the id. Raises :class:`~fateforger.errors.StoreError`; ``BadInput``
     for an impossible id (empty, blank, too long).
@@ -107,15 +107,32 @@ class MemoryReport:
     memories: int
 
 
-class Memory(Protocol):
-    """An index of constraints by their meaning: one memory each, updated in place.
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The constraints of everybody that a memory holds, and the number of memories that cannot be read."""
 
-    It answers "what do you know about X"; it never decides whether a constraint applies. It can be lost, since all of
-    it comes from :class:`Constraints`. Calls may be concurrent. Raises :class:`~fateforger.errors.MemoryUnavailable`.
+    versions: tuple[Version, ...]
+    unreadable: int = 0
+
+
+class Memory(Protocol):
+    """The durable store of constraints: one memory each, with the whole record, updated in place and found by meaning.
+
+    It answers "what do you know about X"; it never decides whether a constraint applies. :class:`Constraints` is its
+    journal and decides where the two differ; each can be made again from the other. Calls may be concurrent. Raises
+    :class:`~fateforger.errors.MemoryUnavailable`.
     """
 
+    def is_there(self) -> bool:
+        """Check, without opening anything, whether local files of it exist; of a server that is not known."""
+        ...
+
     async def put(self, *versions: Version) -> None:
-        """Make the one memory of each of these constraints show this version; together takes less time than apart."""
+        """Make the one memory of each of these constraints hold this version, and read it back.
+
+        Together takes less time than apart. A memory that does not hold what was written is made again, and is an error
+        if it still does not.
+        """
         ...
 
     async def drop(self, user_id: str, uid: str) -> None:
@@ -124,6 +141,10 @@ class Memory(Protocol):
 
     async def all(self, user_id: str) -> tuple[Version, ...]:
         """Return every memory of one person as its version, by uid. A row that cannot be read is an error."""
+        ...
+
+    async def list_everything(self) -> Contents:
+        """Return every memory of everybody, by person and uid. A row that cannot be read is counted."""
         ...
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:

@@ -47,6 +47,10 @@ class Jobs(Protocol):
         """Return the job of that name while it waits or runs, otherwise ``None``."""
         ...
 
+    async def count_unfinished(self, lane: str, key: str) -> int:
+        """Return how many jobs of that key wait or run."""
+        ...
+
     async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
         """Claim the next job of the lane that is due and has no unfinished earlier job with its key."""
         ...

@@ -48,7 +48,8 @@ class AllowedMeeting(BaseModel):
 class MemoryQuestion(BaseModel):
     """Two conflicting constraints between which only the person can choose, the newer one first.
 
-    With ``replaces`` their meaning conflicts, and the question is whether the newer one replaces the older one.
+    With ``replaces`` their meaning conflicts, and the question is whether the newer one replaces the older one. With
+    ``keep`` they say the same in other words, and the question is whether that one is enough.
     """
 
     model_config = _FROZEN
@@ -56,6 +57,7 @@ class MemoryQuestion(BaseModel):
     names: tuple[str, str]
     sentence: str
     replaces: bool = False
+    keep: str | None = None
 
 
 class MemoryWrite(BaseModel):
@@ -79,7 +81,7 @@ class MemoryWrite(BaseModel):
     fresh: bool = True
 
 
-class MemoryRow(BaseModel):
+class MemoryConstraintItem(BaseModel):
     """A constraint on the memory card.
 
     ``seq`` is that of its newest version, 0 while it is in no store; buttons carry it to detect changes. ``words``
@@ -123,7 +125,7 @@ class MemoryOffer(BaseModel):
     sentence: str
 
 
-class MemoryView(BaseModel):
+class MemoryToolResult(BaseModel):
     """The open memory card: the first rows of ``total``.
 
     Of these, ``used`` apply on the day and ``unsure`` need confirmation. ``asked`` is the click that opened it.
@@ -134,7 +136,7 @@ class MemoryView(BaseModel):
     model_config = _FROZEN
     asked: str
     only: tuple[str, ...] = ()
-    rows: tuple[MemoryRow, ...] = ()
+    rows: tuple[MemoryConstraintItem, ...] = ()
     total: int = 0
     used: int = 0
     unsure: int = 0

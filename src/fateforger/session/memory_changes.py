@@ -19,12 +19,14 @@ from fateforger.memory.contradiction import (
     Change,
     Finding,
     Kind,
+    ask_to_merge,
     ask_to_replace,
     build_narrowed_by,
     find_contradictions,
     is_narrowing,
 )
 from fateforger.memory.credentials import REFUSED, holds_credentials
+from fateforger.memory.private_data import LEFT_OUT, without_private_data
 from fateforger.memory.record import (
     ConstraintRecord,
     asks_the_same,
@@ -245,9 +247,10 @@ def question_of(finding: Finding, memory: Memory) -> MemoryQuestion:
     return MemoryQuestion(uids=(newer, older), names=names, sentence=finding.sentence)
 
 
-def ask_to_settle(taken: MemoryChange, newer_uid: str, older_uid: str) -> MemoryChange:
+def ask_to_settle(taken: MemoryChange, newer_uid: str, older_uid: str, *, repeats: bool = False) -> MemoryChange:
     """Return the result with the question whether a constraint replaces an older one that it contradicts in meaning.
 
+    If it ``repeats`` the older one, the question is whether one is enough: the more binding one, else the newer one.
     Nothing is asked if one of them is out of force by now, or replaces the other.
     """
     newest = taken.memory.newest
@@ -257,8 +260,9 @@ def ask_to_settle(taken: MemoryChange, newer_uid: str, older_uid: str) -> Memory
     question = MemoryQuestion(
         uids=(newer_uid, older_uid),
         names=(newer.record.name, older.record.name),
-        sentence=ask_to_replace(older, newer),
+        sentence=ask_to_merge(older, newer) if repeats else ask_to_replace(older, newer),
         replaces=True,
+        keep=min(newer, older, key=lambda version: version.flat.merit).uid if repeats else None,
     )
     return replace(taken, questions=(*taken.questions, question))
 
@@ -318,6 +322,7 @@ def remember_constraint(
     """
     if holds_credentials(record):
         raise BadInput(_(REFUSED))
+    taken, record = _leave_out_private_data(taken, record)
     memory = taken.memory
     uid = record.lifecycle.uid or compute_uid(record, memory.user_id, memory.session_id)
     lines: tuple[str, ...] = ()
@@ -391,6 +396,12 @@ def find_alike(memory: Memory, record: ConstraintRecord) -> Version | None:
     return min(same, key=lambda version: (version.retired, version.uid), default=None)
 
 
+def _leave_out_private_data(taken: MemoryChange, record: ConstraintRecord) -> tuple[MemoryChange, ConstraintRecord]:
+    """Return the record without contact and account details, and a line that says so if it had any."""
+    kept = without_private_data(record)
+    return (taken, record) if kept == record else (taken.with_lines(_(LEFT_OUT)), kept)
+
+
 CHANGED = mark_message("That rule has changed since this card was made, so I did nothing. This is how it is now.")
 CHANGED_SINCE = mark_message("{name} was changed since, so I left it as it is.")
 
@@ -404,7 +415,7 @@ def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, s
     before = _require_seen(taken.memory, uid, seen)
     if holds_credentials(record):
         raise BadInput(_(REFUSED))
-    record = record.with_uid(uid)
+    taken, record = _leave_out_private_data(taken, record.with_uid(uid))
     if record == before.record:
         return taken.with_lines(_("{name} stays as it is.", name=quote_title(record.name)))
     declined = record.status is Status.DECLINED

@@ -25,7 +25,8 @@ class Notice(BaseModel):
 
     ``code`` says what it is about, because its lines may be in any language. ``draft`` are those of its lines that
     describe the draft shown; they go when another draft replaces it. ``unread`` are words of the person that nothing
-    could read; they may be offered as a list of tasks.
+    could read; they may be offered as a list of tasks, or as a rule. ``unchecked`` are words that were read, but not
+    for rules.
     """
 
     model_config = _FROZEN
@@ -34,6 +35,7 @@ class Notice(BaseModel):
     code: str = ""
     draft: tuple[str, ...] = ()
     unread: str = ""
+    unchecked: str = ""
 
     def with_lines_once(self) -> Notice:
         """Return the notice with each line once."""

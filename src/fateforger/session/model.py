@@ -17,7 +17,7 @@ from fateforger.planning.plan import TBPlan
 from fateforger.planning.task_details import TaskDetails, read_depth
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Feedback
-from fateforger.session.memory import AllowedMeeting, MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
+from fateforger.session.memory import AllowedMeeting, MemoryQuestion, MemoryToolResult, MemoryWrite, RecalledConstraints
 from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.views import HistoryView, PreviewView
@@ -487,7 +487,7 @@ class ThreadState(BaseModel):
     """History of the day, while the person has it open."""
     preview: PreviewView | None = None
     """Preview of the next write, while the person has it open."""
-    memory: MemoryView | None = None
+    memory: MemoryToolResult | None = None
     """Memory card, while the person has it open."""
     root_line: str | None = None
     """The first message's line as last sent, so that it is sent again only when it changes."""

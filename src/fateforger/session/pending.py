@@ -379,7 +379,9 @@ def settle_question(question: MemoryQuestion) -> PendingQuestion:
     return PendingQuestion(
         kind=PendingKind.REPLACES,
         sentence=question.sentence,
-        yes=settle_button(question.uids, newer, _("Yes, replace it")),
+        yes=settle_button(question.uids, newer, _("Yes, replace it"))
+        if question.keep is None
+        else settle_button(question.uids, question.keep, _("Yes, one is enough")),
         no=settle_button(question.uids, None, _("Keep both")),
     )
 

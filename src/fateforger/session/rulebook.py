@@ -25,7 +25,7 @@ from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Slot
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
-from fateforger.session.memory import MemoryOffer, MemoryRow, MemoryView
+from fateforger.session.memory import MemoryConstraintItem, MemoryOffer, MemoryToolResult
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.situation import situation_of, topics_of
 from fateforger.session.views import FIRST_LISTED
@@ -66,7 +66,7 @@ def unsaved_versions(session: Session) -> tuple[Version, ...]:
     return tuple(version for version in session.rules.said if not version.flat.session_only and not version.seq)
 
 
-def refresh_view(session: Session, versions: Iterable[Version], view: MemoryView) -> MemoryView:
+def refresh_view(session: Session, versions: Iterable[Version], view: MemoryToolResult) -> MemoryToolResult:
     """Return the card with fresh rows and offers.
 
     ``versions`` are all that store and session know. The card keeps its number of rows. Rows that were asked for come
@@ -89,7 +89,9 @@ def refresh_view(session: Session, versions: Iterable[Version], view: MemoryView
     )
 
 
-def rows_of(session: Session, versions: Iterable[Version], *, retired: bool = False) -> tuple[MemoryRow, ...]:
+def rows_of(
+    session: Session, versions: Iterable[Version], *, retired: bool = False
+) -> tuple[MemoryConstraintItem, ...]:
     """Return a row for each constraint.
 
     First come those that apply on the session's day, the best first, then those set aside, then the others by name.
@@ -119,7 +121,7 @@ def offers_of(session: Session, versions: Iterable[Version]) -> tuple[MemoryOffe
     )
 
 
-def with_seqs(view: MemoryView, written: Iterable[Version]) -> MemoryView:
+def with_seqs(view: MemoryToolResult, written: Iterable[Version]) -> MemoryToolResult:
     """Return the card after a store has written these versions."""
     seqs = {version.uid: version.seq for version in sorted(written, key=attrgetter("updated_at", "seq"))}
     rows = (replace(row, seq=seqs[row.uid], saved=True) if row.uid in seqs else row for row in view.rows)
@@ -156,14 +158,14 @@ def _is_ours(session: Session, version: Version) -> bool:
     return not version.flat.session_only or version.session_id == session.id
 
 
-def _unused_row(item: Excluded) -> MemoryRow:
+def _unused_row(item: Excluded) -> MemoryConstraintItem:
     row = _row(Applicable(item.version, item.context))
     return replace(row, used=False, why_not=item.reason)
 
 
-def _row(item: Applicable) -> MemoryRow:
+def _row(item: Applicable) -> MemoryConstraintItem:
     reminder, record, version = build_reminder(item), item.record, item.version
-    return MemoryRow(
+    return MemoryConstraintItem(
         uid=version.uid,
         seq=version.seq,
         name=record.name,
@@ -208,7 +210,7 @@ class RuleBook:
         return self.person if self.person.id else None
 
     @cached_property
-    def rows(self) -> tuple[MemoryRow, ...]:
+    def rows(self) -> tuple[MemoryConstraintItem, ...]:
         """Every rule: those used on the day first, those out of force last."""
         return rows_of(self.person, self.versions, retired=True)
 
@@ -217,7 +219,7 @@ class RuleBook:
         """Newest version of each rule, by uid."""
         return select_newest(self.versions, self.person.user_id)
 
-    def rule(self, uid: str) -> tuple[MemoryRow, Version]:
+    def rule(self, uid: str) -> tuple[MemoryConstraintItem, Version]:
         """Return one rule.
 
         Raises :class:`BadInput` when there is none.

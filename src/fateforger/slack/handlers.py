@@ -16,6 +16,7 @@ from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.dispatch import read_typed
 from fateforger.errors import BadInput, UserError
 from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
+from fateforger.memory.private_data import remove_account_numbers
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.card_actions import Click
@@ -177,7 +178,7 @@ class RequestHandler:
         if typed is not None:
             await self._carry_out_typed(said, typed)
             return
-        text, withheld = redact_credentials(said.text)
+        text, withheld = redact_credentials(remove_account_numbers(said.text))
         reply = TimeboxingUserReply(
             command_id=said.command_id,
             user_id=said.user_id,
@@ -248,7 +249,7 @@ class RequestHandler:
             self.send_ephemeral(said.user_id, Place(said.channel), words)
 
     def _build_opening(self, said: MessageSaid) -> Opening:
-        text, withheld = redact_credentials(said.text)
+        text, withheld = redact_credentials(remove_account_numbers(said.text))
         return Opening(
             command_id=said.command_id,
             user_id=said.user_id,

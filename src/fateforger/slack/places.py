@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import TypeVar
 
 from fateforger.session.commands import InboxCommand
+from fateforger.session.commands.rules import RememberConstraint, ReviseConstraint
 from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.queue_commands import EnqueueTask, HomeCommandBase, PlanWeek, QueueCommand, QueueCommandBase
 from fateforger.slack import phrases
@@ -19,6 +21,8 @@ from fateforger.slack.payloads import Place
 from fateforger.text import gettext as _
 from fateforger.values import replace, replace_named
 from fateforger.workers.lanes import TryLater
+
+_Statement = TypeVar("_Statement", bound=RememberConstraint | ReviseConstraint)
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +39,8 @@ class Places:
         try:
             if isinstance(command, QueueCommandBase):
                 return await self._complete_queue_command(command)
+            if isinstance(command, RememberConstraint | ReviseConstraint) and not command.session_id:
+                return await self._complete_statement(command)
             if isinstance(command, StartTimeboxing | Opening) and not command.tz:
                 return await self._complete_beginning(command)
         except TransientSlackError as trouble:
@@ -74,6 +80,14 @@ class Places:
             link = await self._permalink(command.message_channel, command.message_ts)
             changes["origin"] = replace(command.origin, reference=link)
         return replace_named(command, changes)
+
+    async def _complete_statement(self, command: _Statement) -> _Statement:
+        """Add the person's direct messages, where a question about the rule is asked; in the next plan without them."""
+        try:
+            return replace(command, channel=await self.people.direct_channel(command.user_id))
+        except SlackCallError as trouble:
+            log.info("questions about a rule wait for the next plan: %s", trouble)
+            return command
 
     def _check_room(self, user_id: str) -> None:
         """Raise ``TryLater`` while Slack's limits leave no room, so that no worker is kept from the turns of others."""

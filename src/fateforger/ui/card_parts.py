@@ -28,7 +28,7 @@ from fateforger.session.day import day_words, frame_mistake, frame_of, on_calend
 from fateforger.session.draft import grade_session
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.lengths import find_usual
-from fateforger.session.messages import CHANGE
+from fateforger.session.messages import CHANGE, Notice
 from fateforger.session.model import SentTask, Session, Unplaced
 from fateforger.session.noted import describe_aims
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
@@ -75,14 +75,23 @@ def show_notice(session: Session) -> tuple[Part, ...]:
         return ()
     lines = tuple(plain(line, 600) for line in notice.lines)
     text = "\n".join(lines)
-    return (Prose(text=f"⚠️ {text}" if notice.refused else text), *_offer_as_tasks(session.stage, notice.unread))
+    return (Prose(text=f"⚠️ {text}" if notice.refused else text), *_offer_forms(session.stage, notice))
 
 
-def _offer_as_tasks(stage: TimeboxingStage, unread: str) -> tuple[Part, ...]:
-    """Return a button that puts words that nothing could read into the form of tasks, while that is open."""
-    if stage is not TimeboxingStage.CAPTURE_INPUTS or not unread or len(unread) > LONGEST_TEXT_AGAIN:
+def _offer_forms(stage: TimeboxingStage, notice: Notice) -> tuple[Part, ...]:
+    """Return buttons that put words that nothing could read into a form: that of tasks while it is open, of a rule."""
+    buttons: tuple[Button, ...] = ()
+    if stage is TimeboxingStage.CAPTURE_INPUTS and notice.unread:
+        buttons = (Button(label=_("Use it as my list of tasks"), action="form.tasks", target=notice.unread),)
+    words = notice.unread or notice.unchecked
+    if not words or len(words) > LONGEST_TEXT_AGAIN:
         return ()
-    return (Controls(items=(Button(label=_("Use it as my list of tasks"), action="form.tasks", target=unread),)),)
+    return (Controls(items=(*buttons, build_said_rule_button(words))),)
+
+
+def build_said_rule_button(words: str) -> Button:
+    """Return the button that puts words into the form for a new rule."""
+    return Button(label=_("Keep it as a rule"), action="form.rule_said", target=words)
 
 
 def show_missing(session: Session) -> tuple[Part, ...]:

@@ -39,9 +39,11 @@ from fateforger.ui.rule_forms import (
     build_edit_rule_form,
     build_new_rule_form,
     build_rules_form,
+    build_said_rule_form,
     read_edited_rule,
     read_new_rule,
     read_rules_form,
+    read_said_rule,
 )
 from fateforger.ui.task_forms import (
     build_bring_form,
@@ -79,6 +81,7 @@ RULES: Mapping[str, RuleFormSpec] = {
     "rules": RuleFormSpec(build_rules_form, read_rules_form),
     "rule": RuleFormSpec(build_edit_rule_form, read_edited_rule),
     "rule_new": RuleFormSpec(build_new_rule_form, read_new_rule),
+    "rule_said": RuleFormSpec(build_said_rule_form, read_said_rule),
     "rule_day": RuleFormSpec(build_day_rule_form, read_new_rule),
     "policy": RuleFormSpec(build_policy_form, read_policy_form),
     "routine": RuleFormSpec(build_routine_form, read_routine_form),

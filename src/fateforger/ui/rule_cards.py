@@ -13,7 +13,7 @@ from fateforger.session.cards import Button, Card, Controls, Divider, Heading, N
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.commands.rules import HideMemory, ShowMemory, UndoMemory, format_rule_target
 from fateforger.session.day import day_words
-from fateforger.session.memory import MemoryQuestion, MemoryRow, MemoryView
+from fateforger.session.memory import MemoryConstraintItem, MemoryQuestion, MemoryToolResult
 from fateforger.session.model import Session
 from fateforger.session.pending import (
     PendingQuestion,
@@ -128,13 +128,13 @@ def describe_necessity(necessity: Necessity) -> str:
     return _(HOW[necessity]).capitalize()
 
 
-def describe_rule(row: MemoryRow) -> str:
+def describe_rule(row: MemoryConstraintItem) -> str:
     """Describe a rule: binding force, days and times, such as ``Must · on Monday · avoid 09:00–10:00``."""
     words = (describe_necessity(row.necessity), row.when, row.times, row.limits)
     return " · ".join(plain(text, 160) for text in words if text)
 
 
-def marks(row: MemoryRow) -> str:
+def marks(row: MemoryConstraintItem) -> str:
     """Describe the state of a rule: whether it needs confirmation, and whether it shapes the day."""
     known = (
         _(CONFIRM) if row.unsure and not row.retired else "",
@@ -145,7 +145,7 @@ def marks(row: MemoryRow) -> str:
     return " · ".join(plain(text, 200) for text in known if text)
 
 
-def describe_origin(row: MemoryRow) -> str:
+def describe_origin(row: MemoryConstraintItem) -> str:
     """Describe the origin of a rule, such as ``said on 2 March 2026``."""
     return _(_KNOWN[row.source], day=format_date(row.said_on))
 
@@ -215,7 +215,7 @@ CLOSE = HideMemory.action.constant()
 WHAT = mark_message("Deny / Edit opens one rule: confirm it, change it, or tell me not to use it.")
 
 
-def memory_card(session: Session, view: MemoryView) -> Card:
+def memory_card(session: Session, view: MemoryToolResult) -> Card:
     """Return the card: the last change with its Undo, a summary, open questions, and the first rules."""
     title = _("Your rules for {day}", day=day_words(session.date))
     rows = [part for row in view.rows for part in _row(row)]
@@ -243,7 +243,7 @@ def memory_card(session: Session, view: MemoryView) -> Card:
     )
 
 
-def rules_reply(lines: Sequence[str], view: MemoryView | None) -> Card:
+def rules_reply(lines: Sequence[str], view: MemoryToolResult | None) -> Card:
     """Return the answer to a message about rules outside of a plan: what was done, and the rules that it is about."""
     rows = () if view is None else tuple(part for row in view.rows for part in _row(row))
     if view is not None and not rows:
@@ -274,7 +274,7 @@ def build_replace_button(uids: tuple[str, str]) -> Button:
     return settle_button(uids, uids[0], _("Replace it after all"))
 
 
-def closed_memory_card(view: MemoryView) -> Card:
+def closed_memory_card(view: MemoryToolResult) -> Card:
     """Return the card after it was closed."""
     line = _("Your rules: {rules}.", rules=count_words(view))
     return Card(text=line, parts=(Note(text=line),))
@@ -285,11 +285,11 @@ def moved_memory_card() -> Card:
     return Card(text=_(MEMORY_MOVED), parts=(Note(text=_(MEMORY_MOVED)),))
 
 
-def count_words(view: MemoryView) -> str:
+def count_words(view: MemoryToolResult) -> str:
     return ngettext("{count} rule", "{count} rules", view.total) if view.total else _("no rules")
 
 
-def memory_summary(view: MemoryView) -> str:
+def memory_summary(view: MemoryToolResult) -> str:
     """Summarize the number of rules, of those in use, and of those to confirm: ``5 rules: 2 used for this day``."""
     if view.only:
         return _("**{rules}** of yours about that.", rules=count_words(view))
@@ -302,20 +302,20 @@ def memory_summary(view: MemoryView) -> str:
     return label_text(f"**{count_words(view)}**", f"{', '.join((used, *ask))}.")
 
 
-def _asked_words(session: Session, view: MemoryView) -> str:
+def _asked_words(session: Session, view: MemoryToolResult) -> str:
     """Return the number of open questions, for notifications and screen readers; empty if there are none."""
     asked = len(session.rules.memory_questions) + len(view.offers)
     return ngettext("{count} question to answer.", "{count} questions to answer.", asked) if asked else ""
 
 
-def _build_last_change(session: Session, view: MemoryView) -> tuple[Part, ...]:
+def _build_last_change(session: Session, view: MemoryToolResult) -> tuple[Part, ...]:
     last = session.rules.memory_writes[-1] if session.rules.memory_writes else None
     if last is not None and (last.fresh or not view.lines):
         return (Prose(text=plain(" ".join(last.lines), 600), control=undo_button(last.cause)),)
     return (Prose(text=plain(" ".join(view.lines), 600)),) if view.lines else ()
 
 
-def _trouble(view: MemoryView) -> tuple[Part, ...]:
+def _trouble(view: MemoryToolResult) -> tuple[Part, ...]:
     if view.trouble is None:
         return ()
     return (
@@ -330,7 +330,7 @@ def _ask_first(questions: Sequence[PendingQuestion]) -> tuple[Part, ...]:
     return (*_build_questions(questions[:MOST_ASKED]), *((Note(text=rest),) if more > 0 else ()))
 
 
-def _row(row: MemoryRow) -> tuple[Part, ...]:
+def _row(row: MemoryConstraintItem) -> tuple[Part, ...]:
     edit = Button(
         label=_("Deny / Edit"),
         action="form.rule",
@@ -340,7 +340,7 @@ def _row(row: MemoryRow) -> tuple[Part, ...]:
     return (Prose(text=f"**{plain(row.name)}**\n{describe_rule(row)} · _{marks(row)}_", control=edit),)
 
 
-def _rest(view: MemoryView) -> tuple[Part, ...]:
+def _rest(view: MemoryToolResult) -> tuple[Part, ...]:
     more = view.total - len(view.rows)
     rest = ngettext("{count} more: Review all lists every rule.", "{count} more: Review all lists every rule.", more)
     return (Note(text=rest),) if more > 0 else ()

@@ -42,13 +42,13 @@ from fateforger.session.forms import (
     FormSubmission,
     TextField,
 )
-from fateforger.session.memory import MemoryRow
+from fateforger.session.memory import MemoryConstraintItem
 from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import format_percent, join_sentences, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled, fold_form
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
-from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
+from fateforger.ui.rule_fields import DAY_RULE, MAX_WORDS, build_record, build_rule_fields, confirm_record, find_clash
 from fateforger.ui.rule_limits import DIMENSIONS, MORE, list_rare, read_certainty
 from fateforger.values import replace
 
@@ -59,14 +59,14 @@ StatusFilter = Literal["all", "used", "confirm", "force", "out"]
 ReachFilter = Literal["any", "lasting", "dated", "day"]
 ForceFilter = Literal["any", "must", "should", "prefer"]
 
-_STATUS: Mapping[StatusFilter, tuple[str, Callable[[MemoryRow], bool]]] = {
+_STATUS: Mapping[StatusFilter, tuple[str, Callable[[MemoryConstraintItem], bool]]] = {
     "all": (mark_message("All rules"), lambda _row: True),
     "used": (mark_message("Used for this day"), lambda row: row.used),
     "confirm": (mark_message("To be confirmed"), lambda row: row.unsure and not row.retired),
     "force": (mark_message("In force"), lambda row: not row.retired),
     "out": (mark_message("Declined or archived"), lambda row: row.retired),
 }
-_REACH: Mapping[ReachFilter, tuple[str, Callable[[MemoryRow], bool]]] = {
+_REACH: Mapping[ReachFilter, tuple[str, Callable[[MemoryConstraintItem], bool]]] = {
     "any": (mark_message("However long they hold"), lambda _row: True),
     "lasting": (mark_message("Hold for good"), lambda row: row.scope is Scope.PROFILE),
     "dated": (mark_message("Hold between dates"), lambda row: row.scope is Scope.DATESPAN),
@@ -164,7 +164,7 @@ def _build_list(book: RuleBook, wanted: ListQuery, session_id: str) -> Form:
     )
 
 
-def _filter_rows(book: RuleBook, wanted: ListQuery) -> list[MemoryRow]:
+def _filter_rows(book: RuleBook, wanted: ListQuery) -> list[MemoryConstraintItem]:
     """Return the rows that contain every word, in list order."""
     pieces = wanted.words.casefold().split()
     told = RuleFilter(dimensions=() if wanted.tells == "anything" else (wanted.tells,))
@@ -172,7 +172,7 @@ def _filter_rows(book: RuleBook, wanted: ListQuery) -> list[MemoryRow]:
     return [row for row in kept if all(piece in _searchable_text(row) for piece in pieces)]
 
 
-def _passes(row: MemoryRow, wanted: ListQuery) -> bool:
+def _passes(row: MemoryConstraintItem, wanted: ListQuery) -> bool:
     return (
         _STATUS[wanted.status][1](row)
         and _REACH[wanted.reach][1](row)
@@ -181,7 +181,7 @@ def _passes(row: MemoryRow, wanted: ListQuery) -> bool:
     )
 
 
-def _searchable_text(row: MemoryRow) -> str:
+def _searchable_text(row: MemoryConstraintItem) -> str:
     return f"{row.name}\n{row.words}\n{describe_rule(row)}".casefold()
 
 
@@ -247,7 +247,7 @@ def _tag_filter(book: RuleBook, wanted: ListQuery) -> tuple[Select, ...]:
     )
 
 
-def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryRow]) -> str:
+def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryConstraintItem]) -> str:
     """Return the numbers of shown and of all rules, so that nothing is cut silently."""
     every = len(book.rows)
     rules = ngettext("{count} rule", "{count} rules", every)
@@ -271,7 +271,7 @@ def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryRow]) 
     return join_sentences(fit, day)
 
 
-def _row_fields(row: MemoryRow) -> tuple[FormField, ...]:
+def _row_fields(row: MemoryConstraintItem) -> tuple[FormField, ...]:
     said = "" if row.words == row.name else "\n" + quote_title(plain(row.words, 300), 600)
     label = _("Look") if row.retired else _("Edit")
     target = format_rule_target(row.seq, row.uid)
@@ -353,6 +353,23 @@ def build_day_rule_form(book: RuleBook, request: FormRequest) -> Form:
     return replace(build_new_rule_form(book, replace(request, chosen=chosen)), form="rule_day")
 
 
+def build_said_rule_form(book: RuleBook, request: FormRequest) -> Form:
+    """Return the form for a new rule with words that nothing could read; they are the target of the request."""
+    form = build_new_rule_form(book, replace(request, target=""))
+    fields = tuple(
+        replace(field, value=request.target[:MAX_WORDS])
+        if isinstance(field, TextField) and field.name == "words"
+        else field
+        for field in form.fields
+    )
+    return replace(form, form="rule_said", target=request.target, fields=fields)
+
+
+def read_said_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+    """Return the command that remembers the rule; the target of the form replaces none."""
+    return read_new_rule(book, replace(submission, target=""))
+
+
 def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the form for a new rule, either empty, or filled from the rule that it replaces."""
     old = _find_replaced(book, request.target)
@@ -423,7 +440,7 @@ def _describe_rule(book: RuleBook, version: Version) -> str:
     return f"**{plain(row.name, 200)}**\n{describe_rule(row)}\n{plain(reminder.sentence, 900)}\n{plain(why, 600)}{ask}"
 
 
-def _verdict_buttons(book: RuleBook, row: MemoryRow) -> tuple[Button, ...]:
+def _verdict_buttons(book: RuleBook, row: MemoryConstraintItem) -> tuple[Button, ...]:
     """Return the buttons for a rule."""
     target = format_rule_target(row.seq, row.uid)
     if row.retired:

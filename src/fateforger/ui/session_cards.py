@@ -36,6 +36,7 @@ from fateforger.text import (
     ngettext,
 )
 from fateforger.text import gettext as _
+from fateforger.ui.card_parts import build_said_rule_button
 from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
@@ -233,7 +234,8 @@ def unread_card(text: str) -> Card:
     short = len(text) <= LONGEST_TEXT_AGAIN
     said = _(UNREAD) if short else _(UNREAD_LONG)
     again = (ReadAgain.action.button(text, style="primary"),) if short else ()
-    buttons = (START.localize(), ADD_TASK.localize())
+    rule = (build_said_rule_button(text),) if short else ()
+    buttons = (START.localize(), ADD_TASK.localize(), *rule)
     return Card(text=said, parts=(Prose(text=said), Controls(items=(*again, *buttons))))
 
 

@@ -1,4 +1,4 @@
-"""Contradictions in meaning: what a person told is compared in the background with what they told before (S179).
+"""Contradictions and repetitions in meaning: what a person told is compared with what they told before (S173, S179).
 
 A new statement is compared only with those that are near to it in meaning or about the same topic. A language model
 judges them; without one, the person is asked about the nearest. Either way the person decides what counts.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fateforger.errors import MemoryUnavailable
-from fateforger.memory.contradiction import find_candidates, is_same_subject
+from fateforger.memory.contradiction import can_merge, find_candidates, is_same_subject
 from fateforger.memory.ports import Constraints, Finder
 from fateforger.memory.retrieval import NEAREST
 from fateforger.memory.versions import Version, list_history, select_newest
@@ -33,12 +33,29 @@ than 0.3. One of spelling finds only those that are worded alike.
 MOST_ASKED = 2
 """Most statements that one statement may replace, of those that the person is asked about at once."""
 
-Judge = Callable[[Version, Sequence[Version]], Awaitable[tuple[Version, ...]]]
-"""Return those of the older constraints that a newer one contradicts.
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """The older constraints that a newer one contradicts, and those that it says again in other words."""
+
+    contradicted: tuple[Version, ...] = ()
+    repeated: tuple[Version, ...] = ()
+
+
+Judge = Callable[[Version, Sequence[Version]], Awaitable[Judgment]]
+"""Compare a newer constraint with older ones.
 
 Raises the errors of :data:`~fateforger.workers.lanes.Perform`.
 """
-Pair = tuple[Version, Version]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two constraints of which one may be enough: the newer one contradicts the older one, or repeats it."""
+
+    newer: Version
+    older: Version
+    repeats: bool = False
 
 
 def build_compare_job(wanted: CompareRules, cause: str) -> NewJob:
@@ -55,7 +72,7 @@ class Comparer:
     judge: Judge | None = None
 
     async def compare(self, wanted: CompareRules) -> tuple[Pair, ...]:
-        """Return pairs of constraints, the newer one first. Raises ``StoreError``, and the errors of the judge."""
+        """Return the pairs to ask about. Raises ``StoreError``, and the errors of the judge."""
         versions = await self.constraints.of(wanted.user_id)
         return tuple(
             [pair for newer in find_told(versions, wanted) for pair in await self._compare_one(newer, versions)]
@@ -68,10 +85,12 @@ class Comparer:
             asked = (
                 each for each in candidates if scores.get(each.uid, 0.0) >= NEAR_ENOUGH or is_same_subject(newer, each)
             )
-            found = tuple(asked)[:1]
+            found = Judgment(tuple(asked)[:1])
         else:
-            found = await self.judge(newer, candidates) if candidates else ()
-        return tuple((newer, older) for older in found[:MOST_ASKED])
+            found = await self.judge(newer, candidates) if candidates else Judgment()
+        contradicted = (Pair(newer, older) for older in found.contradicted)
+        repeated = (Pair(newer, older, repeats=True) for older in found.repeated if can_merge(newer, older))
+        return (*contradicted, *repeated)[:MOST_ASKED]
 
     async def _search(self, newer: Version) -> dict[str, float]:
         """Return the constraints that are near to the words of one, the nearest first, with their similarity."""
@@ -111,14 +130,15 @@ def name_question(user_id: str, one: str, other: str) -> str:
     return f"replaces/{user_id}/{'/'.join(sorted((one, other)))}"
 
 
-def _build_question(wanted: CompareRules, newer: str, older: str, *, of: str, at: datetime) -> NewJob:
+def _build_question(wanted: CompareRules, pair: Pair, *, of: str, at: datetime) -> NewJob:
     """Return the job that asks about two constraints: in the session, or where the person told the newer one."""
-    about = {"command_id": name_question(wanted.user_id, newer, older), "at": at}
+    uids = (pair.newer.uid, pair.older.uid)
+    about = {"command_id": name_question(wanted.user_id, *uids), "at": at, "repeats": pair.repeats}
     if wanted.session_id:
-        asked = AddExtracted(**about, session_id=wanted.session_id, of=of, contradicts=(newer, older))
+        asked = AddExtracted(**about, session_id=wanted.session_id, of=of, contradicts=uids)
         return build_command_job(asked, key=wanted.session_id)
     place = {"channel": wanted.channel, "thread_ts": wanted.thread_ts}
-    outside = AskToReplace(**about, **place, user_id=wanted.user_id, uids=(newer, older))
+    outside = AskToReplace(**about, **place, user_id=wanted.user_id, uids=uids)
     return build_command_job(outside, key=f"rules {wanted.user_id}")
 
 
@@ -129,9 +149,9 @@ def build_compare_handler(comparer: Comparer, jobs: Jobs, clock: Clock) -> JobHa
     """
 
     async def ask(wanted: CompareRules, job: Job, comparer: Comparer) -> None:
-        for newer, older in await comparer.compare(wanted):
-            log.info("constraints may contradict session=%s", wanted.session_id)
-            question = _build_question(wanted, newer.uid, older.uid, of=job.dedupe, at=clock.now())
+        for pair in await comparer.compare(wanted):
+            log.info("constraints may contradict or repeat session=%s", wanted.session_id)
+            question = _build_question(wanted, pair, of=job.dedupe, at=clock.now())
             await jobs.enqueue(question, now=clock.now())
 
     async def perform(wanted: CompareRules, job: Job) -> None:

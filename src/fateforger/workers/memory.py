@@ -20,10 +20,12 @@ from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
+from fateforger.session.rulebook import unsaved_versions
 from fateforger.session.store import Sessions
 from fateforger.text import mark_message, use_language
 from fateforger.workers.contradictions import build_compare_job
 from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, CompareRules, JobHandler, TidyUp, TryLater, WriteVersions
+from fateforger.workers.memory_check import compare_memory, describe_lost
 from fateforger.workers.turns import build_command_job, notify_session
 
 log = logging.getLogger(__name__)
@@ -110,7 +112,10 @@ def build_memory_handler(constraints: Constraints, jobs: Jobs, sessions: Session
             return
         # A newer version may have been written meanwhile. This one is then history: the instants give the order.
         versions = tuple(map(read_version, wanted.versions))
-        await constraints.write(versions, cause=wanted.cause)
+        also = await _list_unsaved(sessions, wanted.session_id)
+        stored = {(v.uid, v.updated_at) for v in await constraints.readable(versions[0].user_id)}
+        new = {(v.uid, v.updated_at): v for v in (*versions, *also) if (v.uid, v.updated_at) not in stored}
+        await constraints.write(tuple(new.values()), cause=wanted.cause)
         since = min(version.updated_at for version in versions)
         compared = CompareRules(session_id=wanted.session_id, user_id=versions[0].user_id, since=since)
         await jobs.enqueue(build_compare_job(compared, wanted.cause), now=clock.now())
@@ -126,6 +131,12 @@ def build_memory_handler(constraints: Constraints, jobs: Jobs, sessions: Session
         await notify_session(sessions, job, LOST)
 
     return MEMORY.handle(perform, on_given_up)
+
+
+async def _list_unsaved(sessions: Sessions, session_id: str) -> tuple[Version, ...]:
+    """Return the lasting constraints that a session knows and could not write, nor leave to a job of their own."""
+    session = await sessions.load(session_id) if session_id else None
+    return () if session is None else unsaved_versions(session)
 
 
 def parse_understood(job: Job) -> AddExtracted:
@@ -184,6 +195,7 @@ def build_extract_handler(interpret: Interpret, jobs: Jobs, sessions: Sessions, 
             of=reply.command_id,
             at=reply.at,
             trouble=UNREAD,
+            unread=reply.text,
         )
         await jobs.enqueue(build_command_job(heard, key=heard.session_id), now=clock.now())
 
@@ -200,12 +212,15 @@ OnProgress = Callable[[int], None]
 BATCH = 100
 LOOK_SECONDS = 300.0
 """Interval between the health checks of an index."""
+COMPARE_SECONDS = 24 * 3600.0
+"""Interval between the comparisons of the memory with the journal; the first one is made at the start."""
 
 
 class Indexer:
     """The only writer of the index; opens it when there is something to index, not before.
 
-    Failures show in :attr:`words` and in the log. No caller waits for the indexer.
+    Failures show in :attr:`words` and in the log. No caller waits for the indexer. Once a day it compares the index
+    with the journal and mends it; what only the index holds it leaves alone, and says so in :attr:`loss`.
     """
 
     def __init__(
@@ -220,6 +235,9 @@ class Indexer:
         self._is_complete = False
         self.trouble: str | None = None
         """The reason why the index cannot be used now, in one sentence; ``None`` while it works."""
+        self.loss: str | None = None
+        """The sentence about constraints that only the index holds, if there are any."""
+        self._compared_at: float | None = None
 
     @property
     def words(self) -> str:
@@ -230,7 +248,8 @@ class Indexer:
             return "There is nothing to search yet."
         if not self._is_complete:
             return "The index of constraints is being built."
-        return f"It works: {self._report.store}, {self._report.embedder}."
+        works = f"It works: {self._report.store}, {self._report.embedder}."
+        return works if self.loss is None else f"{works} {self.loss}"
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
         """Search the index like :meth:`fateforger.memory.ports.Memory.search`. Results may be out of date.
@@ -262,15 +281,28 @@ class Indexer:
                 return
         self._is_complete = True
 
-    async def rebuild(self) -> int:
+    async def rebuild(self, *, discard: bool = False) -> int:
         """Empty the index, mark every constraint as missing from it, and return the number of constraints.
 
         The constraints are marked first, so that the list is complete after an interruption, and again afterwards:
-        another program that shares the index may have indexed some of them meanwhile, which are gone now.
+        another program that shares the index may have indexed some of them meanwhile, which are gone now. Raises
+        ``MemoryUnavailable`` if the index holds constraints that the journal lacks, unless these are to be discarded.
         """
+        if not discard:
+            await self._check_nothing_lost()
         await self._constraints.reindex()
         await self._memory.wipe()
         return await self._constraints.reindex()
+
+    async def _check_nothing_lost(self) -> None:
+        """Raise ``MemoryUnavailable`` if only the index holds a constraint, as far as it can be read at all."""
+        try:
+            lost = (await compare_memory(self._constraints, self._memory)).lost
+        except RebuildNeeded:
+            log.warning("the index cannot be read before it is emptied")
+            return
+        if lost:
+            raise MemoryUnavailable(describe_lost(len(lost)))
 
     async def _run_once(self) -> None:
         if not await self._is_needed():
@@ -284,6 +316,32 @@ class Indexer:
             self._is_complete = False
             await self._rebuild_once()
             await self.catch_up(alone=False)
+        await self._compare()
+
+    async def _compare(self) -> None:
+        """Compare the index with the journal from time to time, and mend what it lacks or holds otherwise.
+
+        While something is lost from the journal, it is compared more often, so that a restored one is noticed.
+        """
+        now = asyncio.get_running_loop().time()
+        interval = COMPARE_SECONDS if self.loss is None else self._look_seconds
+        if self._compared_at is not None and now - self._compared_at < interval:
+            return
+        found = await compare_memory(self._constraints, self._memory)
+        loss = describe_lost(len(found.lost)) if found.lost else None
+        if loss not in {None, self.loss}:
+            log.warning("%s", loss)
+        self.loss = loss
+        if found.unreadable:
+            log.warning("the index holds %d rows that cannot be read, and is built again", found.unreadable)
+            await self.rebuild()
+            await self.catch_up(alone=False)
+        elif found.repairable:
+            log.warning("the index lacked or contradicted %d constraints and is mended", len(found.repairable))
+            for person in sorted({version.user_id for version in found.repairable}):
+                await self._constraints.reindex(person)
+            await self.catch_up(alone=False)
+        self._compared_at = now
 
     async def _rebuild_once(self) -> None:
         """Rebuild the index, unless another program that shares it has done so since it was found to be necessary."""
@@ -296,7 +354,7 @@ class Indexer:
 
     async def _is_needed(self) -> bool:
         """Check whether there is anything to search or to index; otherwise the index is not even opened."""
-        if self._report is not None or await self._constraints.list_unindexed(limit=1):
+        if self._report is not None or self._memory.is_there() or await self._constraints.list_unindexed(limit=1):
             return True
         return bool(await self._constraints.people())
 

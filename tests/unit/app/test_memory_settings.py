@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,22 @@ async def test_doctor_on_the_embedded_one(tmp_path: Path) -> None:
         "broken",
         "The files of the index of constraints are damaged; it has to be rebuilt.",
         "It is rebuilt when the program runs, or now with: fateforger constraints reindex",
+    )
+
+
+async def test_doctor_names_what_only_mem0_holds(tmp_path: Path) -> None:
+    """S321: after the database was lost, it is said before anything else is written."""
+    here = settings(tmp_path)
+    store = await open_state(here)
+    await store.constraints.write([version_of("c")], cause="x")
+    await store.aclose()
+    await rebuild_index(here, None, lambda _: None)
+    await asyncio.to_thread((tmp_path / "fateforger.db").unlink)
+    check = await check_memory(here)
+    assert (check.state, check.message, check.fix) == (
+        "broken",
+        "Mem0 and the database agree on 0 constraints, but not on all: 1 constraint only in Mem0.",
+        "Write them back into the database with: fateforger constraints restore",
     )
 
 

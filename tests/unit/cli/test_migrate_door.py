@@ -17,11 +17,16 @@ from typing import Any
 import pytest
 from tests.contracts.stores import new_file
 from tests.doors import COMMAND_LINE, programs, through_the_door
+from tests.factories.inside import run_inside
 from tests.factories.mirror import mirror_file
 from tests.factories.notion import TbDatabases
 from tests.fakes.notion_server import TOKEN, notion_server
 
+from fateforger.app.memory import build_memory
+from fateforger.app.resources import lock_data_dir
 from fateforger.cli import main
+from fateforger.config import read_settings
+from fateforger.memory.versions import Version
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "scripts" / "migrate_notion_constraints_to_mem0.py"
@@ -97,10 +102,52 @@ async def test_the_script_as_the_seeds_have_it(tmp_path: Path) -> None:
     )
     dry = f"{table}1 new, 0 changed, 0 here already.\nNothing was changed. Add --apply to write them.\n"
     assert await run(tmp_path, *script, env=env) == (0, dry, "")
-    done = f"{table}1 new, 0 changed, 0 here already. 1 written.\n"
+    assert not (tmp_path / "data" / "memory").exists()
+    held = "Mem0 holds 1 constraint of U0ALEX, one memory each, compared with the database.\n"
+    done = f"{table}1 new, 0 changed, 0 here already. 1 written.\n{held}"
     assert await run(tmp_path, *script, "--apply", env=env) == (0, done, "")
-    again = "From SQLite, constraints of U0ALEX:\n0 new, 0 changed, 1 here already. 0 written.\n"
+    (kept,) = await in_mem0(tmp_path / "data")
+    assert (kept.user_id, kept.uid, kept.record.name) == ("U0ALEX", "tb_gym", "Gym")
+    again = f"From SQLite, constraints of U0ALEX:\n0 new, 0 changed, 1 here already. 0 written.\n{held}"
     assert await run(tmp_path, *script, "--apply", env=env) == (0, again, "")
+
+
+async def in_mem0(data: Path) -> tuple[Version, ...]:
+    """What Mem0 holds, read after the process that wrote it has ended."""
+    memory = build_memory(read_settings(data_dir=data))
+    try:
+        return (await memory.list_everything()).versions
+    finally:
+        await memory.aclose()
+
+
+async def test_mem0_that_cannot_be_filled_is_said(tmp_path: Path) -> None:
+    """What was moved is safe in the database, and the next run fills Mem0."""
+    with_tables(tmp_path / "data")
+    mirror_file(tmp_path / "old.db", {"name": "Gym", "hints": '{"uid": "tb_gym"}'})
+    arguments = (*PROGRAM, "--source", "sqlite", "--file", "old.db", "--apply")
+    (tmp_path / "data" / "memory").mkdir()
+    (tmp_path / "data" / "memory" / "qdrant").write_text("a file")
+    status, out, err = await run(tmp_path, *arguments)
+    assert (status, out.splitlines()[-1]) == (3, "1 new, 0 changed, 0 here already. 1 written.")
+    assert err.endswith(
+        "What was moved is in the database; Mem0 gets it when the program runs, or with the same command again.\n"
+    )
+    (tmp_path / "data" / "memory" / "qdrant").unlink()
+    assert (await run(tmp_path, *arguments))[0] == 0
+    assert [version.uid for version in await in_mem0(tmp_path / "data")] == ["tb_gym"]
+
+
+async def test_a_program_that_runs_there_fills_mem0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fateforger.app.memory.PATIENCE_SECONDS", 0.0)
+    with_tables(tmp_path / "data")
+    path = mirror_file(tmp_path / "old.db", {"name": "Gym", "hints": '{"uid": "tb_gym"}'})
+    with lock_data_dir(tmp_path / "data"):
+        arguments = ("constraints", "migrate", "--source", "sqlite", "--file", str(path), "--apply")
+        _, out, _ = await asyncio.to_thread(run_inside, *arguments, "--data-dir", str(tmp_path / "data"))
+    assert out.splitlines()[-1] == (
+        "The program that runs here is still writing to Mem0; fateforger constraints verify says when it is done."
+    )
 
 
 def test_bad_rows_are_listed_and_skipped(door: Door) -> None:
@@ -120,6 +167,7 @@ def test_bad_rows_are_listed_and_skipped(door: Door) -> None:
         "  “Old” (row 3)\n"
         "      “Odd” (row 2) says something newer and cannot be moved yet; without it this would apply.\n\n"
         "1 new, 0 changed, 0 here already, 1 bad, 1 waiting for a bad one, 1 of other people, left alone. 1 written.\n"
+        "Mem0 holds 1 constraint of U0ALEX, one memory each, compared with the database.\n"
     )
     told = door.document(*arguments)
     assert told["counts"] == {
@@ -142,7 +190,8 @@ def test_taking_back(door: Door) -> None:
     shown = "put away  Gym  [tb_gym]\n"
     would = "1 would be taken back; 0 were changed here since and stay.\nNothing was changed. Add --apply to do it.\n"
     assert door.run(*back) == (0, f"{shown}{would}", "")
-    assert door.run(*back, "--apply") == (0, f"{shown}1 taken back; 0 were changed here since and stay.\n", "")
+    held = "Mem0 holds 1 constraint of U0ALEX, one memory each, compared with the database.\n"
+    assert door.run(*back, "--apply") == (0, f"{shown}1 taken back; 0 were changed here since and stay.\n{held}", "")
     assert door.document(*back) == {"user_id": "U0ALEX", "applied": False, "stay": 0, "taken_back": []}
 
 

@@ -25,7 +25,7 @@ from fateforger.memory.contradiction import build_archiving, find_candidates
 from fateforger.memory.ports import Recollection
 from fateforger.memory.versions import Version, select_newest
 from fateforger.ports.model import Prompt
-from fateforger.session.commands.rules import AskToReplace
+from fateforger.session.commands.rules import AskToReplace, RememberConstraint
 from fateforger.session.pending import pending_questions
 from fateforger.session.rulebook import rules_in_force
 from fateforger.workers.contradictions import build_compare_job
@@ -135,6 +135,51 @@ async def test_a_statement_that_contradicts_an_earlier_one_takes_its_place_by_on
     await anna.press(BOTH)
     assert await counting(anna) == [FISH, VEGETARIAN]
     assert QUESTION not in anna.words
+
+
+QUIET, CALM = "No calls before ten", "Vor zehn telefoniere ich nicht"
+SAME = f"You said earlier: “{QUIET}”. “{CALM}” seems to say the same. Is one of them enough?"
+ENOUGH = "Yes, one is enough"
+
+
+def same_as(*rows: int) -> ScriptedModel:
+    """A model to which a new statement says those rows again."""
+    return ScriptedModel(by=lambda _: {"repeats": list(rows)})
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "kept"),
+    [("should", "should", CALM), ("must", "should", QUIET), ("prefer", "must", CALM)],
+    ids=["the newer one", "the more binding one", "the newer and more binding one"],
+)
+async def test_what_is_told_twice_is_merged_by_one_tap(opened: Opener, earlier: str, later: str, kept: str) -> None:
+    """S173: nothing is merged unasked; the more binding one is kept, and Undo brings both back."""
+    told = {QUIET: ("Calls", earlier), CALM: ("Telefon", later)}
+    rules = {words: rule(name, words, topics=["calls"], necessity=wish) for words, (name, wish) in told.items()}
+    reader = ScriptedModel(by=lambda p: next((found(r) for words, r in rules.items() if words in p.user), NOTHING))
+    anna = await opened(judge=same_as(1), extractor=reader)
+    await say(anna, QUIET)
+    await say(anna, CALM)
+    assert (anna.words.count(SAME), await counting(anna)) == (1, sorted([QUIET, CALM]))
+    await anna.press(ENOUGH)
+    assert (SAME in anna.words, await counting(anna)) == (False, [kept])
+    await anna.press("Undo")
+    assert (anna.words.count(SAME), await counting(anna)) == (1, sorted([QUIET, CALM]))
+    await anna.press(BOTH)
+    assert (SAME in anna.words, await counting(anna)) == (False, sorted([QUIET, CALM]))
+
+
+async def test_the_same_about_other_days_is_not_merged(opened: Opener) -> None:
+    """One of them could not stand for both."""
+    rules = {
+        QUIET: rule("Calls", QUIET, topics=["calls"]),
+        CALM: rule("Telefon", CALM, topics=["calls"], days_of_week=["MO"]),
+    }
+    reader = ScriptedModel(by=lambda p: next((found(r) for words, r in rules.items() if words in p.user), NOTHING))
+    anna = await opened(judge=same_as(1), extractor=reader)
+    await say(anna, QUIET)
+    await say(anna, CALM)
+    assert SAME not in anna.words
 
 
 async def test_keeping_both_can_be_taken_back(opened: Opener) -> None:
@@ -247,6 +292,24 @@ async def test_what_was_told_outside_of_a_plan_is_asked_about_in_the_next_one(op
     assert again.words.count(QUESTION) == 1
 
 
+async def test_what_was_told_by_form_outside_of_a_plan_is_asked_about_at_once(talk: Talker) -> None:
+    """In direct messages, as what was told in words; the next plan asks no more."""
+    await talk.house.remembered.write(
+        [version_of("veg", user=ANNA, description=VEGETARIAN, topics=["food"], at="2026-03-01T07:30:00+00:00")],
+        cause="earlier",
+    )
+    record = version_of("fish", user=ANNA, description=FISH, topics=["food"]).record
+    told = RememberConstraint(
+        command_id="form", user_id=ANNA, at=talk.house.clock.now(), session_id="", record=record, channel=CHANNEL
+    )
+    await talk.house.coordinator.handle(told)
+    await let_compare(talk)
+    asked = talk.desk.letters[-1]
+    assert (asked["channel"], asked["thread_ts"], words_of(talk.desk.card).count(QUESTION)) == (CHANNEL, None, 1)
+    await talk.desk.press(REPLACE)
+    assert await in_force(talk.house) == [FISH]
+
+
 async def test_a_question_that_was_settled_elsewhere_goes_away(opened: Opener) -> None:
     """One of the two was put away outside of the plan meanwhile."""
     anna = await opened(judge=judging(1))
@@ -347,16 +410,21 @@ async def talk(tmp_path: Path) -> AsyncIterator[Talker]:
 
 async def tell_both(talk: Talker) -> None:
     """Tell both statements in messages of their own, and let them be compared."""
+    for words in (VEGETARIAN, FISH):
+        told = wished(name=words, description=words, topics=["food"])
+        await talk.outside(outside("memory"), wish("remember", rule=told), text=words)
+        await let_compare(talk)
+
+
+async def let_compare(talk: Talker) -> None:
+    """Let what was told be compared, and what follows from it arrive."""
 
     async def is_compared() -> bool:
         await talk.desk.read()
         return await talk.house.is_idle(supervisor)
 
-    for words in (VEGETARIAN, FISH):
-        told = wished(name=words, description=words, topics=["food"])
-        await talk.outside(outside("memory"), wish("remember", rule=told), text=words)
-        async with talk.house.working() as supervisor:
-            await talk.house.until(is_compared)
+    async with talk.house.working() as supervisor:
+        await talk.house.until(is_compared)
 
 
 async def in_force(house: House) -> list[str]:

@@ -12,6 +12,7 @@ from fateforger.errors import UserError
 from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Button, Controls
 from fateforger.session.forms import FormRequest, FormSubmission
+from fateforger.session.rulebook import rules_in_force
 from fateforger.ui.form_values import parse_task_line
 
 
@@ -101,12 +102,30 @@ async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) ->
     reply = anna.arrived[-1].reply
     assert reply is not None
     (row,) = [part for part in reply.parts if isinstance(part, Controls)]
-    (offer,) = [each for each in row.items if isinstance(each, Button)]
+    offer, rule = (each for each in row.items if isinstance(each, Button))
+    assert (rule.label, rule.action, rule.target) == ("Keep it as a rule", "form.rule_said", offer.target)
     assert (offer.label, offer.action) == ("Use it as my list of tasks", "form.tasks")
     assert await anna.fill("tasks", target=offer.target, proceed=False) is None
     tasks = (await anna.session()).day.inputs.tasks
     assert [(task.title, task.minutes) for task in tasks] == [("Report", 120), ("Mails", None)]
     assert offer.label not in anna.labels()
+
+
+async def test_a_message_that_nothing_can_read_becomes_a_rule(anna: Person) -> None:
+    """S171: without a model, at any step, the sentence is put into the form for a rule, and kept on one click."""
+    await anna.to_frame()
+    words = "In bed by eleven, call Kim on 0171 2345678"
+    await anna.says(words)
+    reply = anna.arrived[-1].reply
+    assert reply is not None
+    (row,) = [part for part in reply.parts if isinstance(part, Controls)]
+    (offer,) = [each for each in row.items if isinstance(each, Button)]
+    assert (offer.label, offer.action) == ("Keep it as a rule", "form.rule_said")
+    assert await anna.fill("rule_said", target=offer.target, necessity="must") is None
+    (item,) = rules_in_force(await anna.session()).applicable
+    assert (item.record.words, item.record.necessity.value) == ("In bed by eleven, call Kim on [phone number]", "must")
+    assert "I left out contact or account details: rules do not keep them." in anna.words
+    assert "Keep it as a rule" not in anna.labels()
 
 
 @pytest.mark.parametrize(

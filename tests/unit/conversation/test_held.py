@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.factories.wishes import wish
+import pytest
+from tests.factories.wishes import rule, wish
 from tests.factories.words import also, block, patch, timed, wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.rules import CALLS, DEEP, LUNCH, QUIET, avoiding, knowing, stored
@@ -12,7 +13,7 @@ from tests.unit.conversation.sessions import event, planned, said, session, task
 
 from fateforger.conversation.plan_nodes import ANYWAY, GOES_AGAINST, NOT_MADE
 from fateforger.conversation.turn_runs import run_turn
-from fateforger.conversation.turn_values import TurnOutcome, WriteCalendar
+from fateforger.conversation.turn_values import MemoryReading, TurnOutcome, WriteCalendar
 from fateforger.memory.versions import Version
 from fateforger.session.model import Session
 from fateforger.session.overview import NO_RULE
@@ -139,6 +140,17 @@ async def test_in_words_the_plan_comes_first_and_memory_second() -> None:
         ("quiet",),
         None,
     )
+    assert out.session.planning.plan != NOW.planning.plan
+
+
+@pytest.mark.parametrize("reading", [None, stored()], ids=["the store is away", "nothing is known yet"])
+async def test_the_memory_half_counts_where_no_constraint_is_known(reading: MemoryReading | None) -> None:
+    """S25: both halves are read, in that order, also when there is nothing that the model could be shown."""
+    told = wish("remember", rule=rule(name="No calls before ten", description="no calls before ten"))
+    model = ScriptedModel(wants("answer", also("memory")), patch(timed(1, "07:00", 60)), told)
+    out = await run_turn(turn(NOW, said("user_reply", text="…"), memory=reading), model)
+    assert [command.kind for command in out.heard] == ["apply_patch", "remember_constraint"]
+    assert [version.record.words for version in out.session.rules.said] == ["no calls before ten"]
     assert out.session.planning.plan != NOW.planning.plan
 
 

@@ -16,16 +16,18 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import AMSTERDAM, House, Person, open_house_at
 
 from fateforger.conversation.language.message_reader import NOTHING as NOTHING_FOR_THE_PLAN
-from fateforger.conversation.memory_service import WRITTEN_LATER
+from fateforger.conversation.memory_service import MOST_WAITING, WRITTEN_LATER, WRITTEN_WITH_EARLIER
 from fateforger.errors import ModelAuthFailed, ModelUnreachable, StoreUnavailable
 from fateforger.memory.credentials import LEFT_OUT, REFUSED
 from fateforger.memory.documents import read_record
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version, select_newest
 from fateforger.ports.model import Prompt
+from fateforger.session.cards import Button
 from fateforger.session.commands.rules import JudgeConstraint, RememberConstraint, UndoMemory
 from fateforger.session.model import Session
 from fateforger.session.rulebook import rules_in_force, unsaved_versions
+from fateforger.text import gettext as _
 from fateforger.workers.memory import UNREAD
 
 BUSY = wants("ask", rules=True)
@@ -218,6 +220,25 @@ async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[House
     assert (unsaved_versions(session), counting(session)) == ((), ["Bed at ten"])
 
 
+async def test_what_waits_is_limited_and_nothing_is_lost(troubled: tuple[House, Person, Troubled]) -> None:
+    """S117: beyond ten writes the session alone keeps what was told; one of the ten writes it with its own."""
+    house, anna, store = troubled
+    await anna.to_tasks()
+    store.down = True
+    names = [f"Rule {number}" for number in range(MOST_WAITING + 2)]
+    for name in names:
+        await remember(anna, name, "", payload={})
+    session = await anna.session()
+    assert await house.waiting() == MOST_WAITING
+    assert _(WRITTEN_WITH_EARLIER) in anna.words
+    assert sorted(counting(session)) == sorted(names)
+    store.down = False
+    await house.work()
+    assert await stored(house, anna) == sorted(names)
+    assert unsaved_versions(await anna.session()) == ()
+    assert len(await house.remembered.of(anna.user)) == len(names), "each was written once"
+
+
 async def test_a_newer_word_stays_newer_than_what_lands_late(troubled: tuple[House, Person, Troubled]) -> None:
     house, anna, store = troubled
     await anna.to_tasks()
@@ -322,6 +343,25 @@ async def test_a_model_that_fails_for_good_is_said(tmp_path: Path, trouble: Exce
     await anna.says("um elf ins Bett")
     await house.work()
     assert UNREAD in ((await anna.session()).thread.notice or pytest.fail("nothing said")).lines
+    await anna.read()
+    (offer,) = (each for each in anna.controls() if isinstance(each, Button) and each.action == "form.rule_said")
+    assert (offer.label, offer.target) == ("Keep it as a rule", "um elf ins Bett"), "S171: by form it is kept after all"
+    await house.close()
+
+
+async def test_the_model_that_looks_for_rules_sees_no_private_data(tmp_path: Path) -> None:
+    """S322: contact details are taken out before, and of what a model makes up nothing is kept either."""
+    answer = found(rule("Call a@b.example", "Call me on +31 6 12345678 before ten"))
+    house, anna = await spoken(tmp_path, extractor := ScriptedModel(by=lambda _: answer))
+    await anna.says("Call a@b.example on Mondays, or on 0171 2345678")
+    await house.work()
+    (prompt,) = extractor.prompts
+    assert "Call [e-mail address] on Mondays, or on [phone number]" in prompt.user
+    (version,) = await house.remembered.of(anna.user)
+    assert (version.record.name, version.record.words) == (
+        "Call [e-mail address]",
+        "Call me on [phone number] before ten",
+    )
     await house.close()
 
 

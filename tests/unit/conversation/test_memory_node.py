@@ -306,7 +306,7 @@ def test_revising() -> None:
 
 
 def test_the_card_lists_what_is_known() -> None:
-    """S32, S36: what applies first, with what the buttons need to know; it follows each change."""
+    """S31, S32, S36: what applies first, with what the buttons need to know; it follows each change."""
     one, other = stored(bed("22:00", "one", confidence=0.5)), stored(bed("23:00", "two", days_of_week=["SU"]), seq=2)
     out = do(session(), "show_memory", one, other)
     view = out.session.thread.memory

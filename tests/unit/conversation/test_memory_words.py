@@ -12,7 +12,7 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.rules import CALLS, QUIET, RULES, stored
 from tests.unit.conversation.sessions import MONDAY, MORNING, planned, said, task, turn
 
-from fateforger.conversation.language.memory_tools import NO_WRITE, WHICH
+from fateforger.conversation.language.memory_requests import NO_WRITE, WHICH
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import TurnOutcome, WriteMemory
 from fateforger.memory.vocabulary import Necessity, Scope, Status, WindowKind

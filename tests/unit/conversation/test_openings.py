@@ -127,7 +127,8 @@ async def test_a_message_that_no_model_could_read_is_kept_and_read_again(talk: B
     assert card.text.startswith("I could not read your message")
     again, *others = [button for part in card.parts if isinstance(part, Controls) for button in part.items]
     assert isinstance(again, Button)
-    assert [getattr(other, "label", "") for other in others] == ["Plan my day", "Add a task"]
+    assert [getattr(other, "label", "") for other in others] == ["Plan my day", "Add a task", "Keep it as a rule"]
+    assert getattr(others[-1], "target", "") == "plan tomorrow, report 2 h"
     click = {"command_id": "c2", "user_id": ANNA, "at": anna.house.clock.now(), "session_id": ""}
     command = anna.house.coordinator.read_click(Click(**click, action=again.action, target=again.target))
     assert isinstance(command, ReadAgain)

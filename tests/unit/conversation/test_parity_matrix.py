@@ -152,6 +152,7 @@ FORMS_IN_WORDS = {
     "queue_remind": "work of the kind remind", "queue_time": "time", "queue_done": "done, with complete",
     "queue_note": "note, with did and so",
     "rules": "memory: what do you know", "rule": "memory: change", "rule_new": "memory: remember",
+    "rule_said": "memory: remember",
     "rule_day": "memory: remember, with a rule for the order of the day", "policy": "memory: remember, with a slot",
     "routine": "memory: remember, with the slot of a routine", "rituals": "rituals, with what is to be different",
 }  # fmt: skip

@@ -34,7 +34,7 @@ from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import ACTIONS, read_click
 from fateforger.session.conflicts import settle_questions
 from fateforger.session.draft import with_fixes
-from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryView
+from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryToolResult
 from fateforger.session.messages import LastWords, SyncReport
 from fateforger.session.model import (
     Clash,
@@ -118,7 +118,7 @@ STOPPED = replace(BRAKED, stage=Stage.REVIEW_COMMIT).with_sync(
 )
 CONFLICTS = NOW.with_sync(questions=(question(MAIL, shown=True), question(KEYS[0], "deleted", shown=True)))
 TORN = MemoryQuestion(uids=("a", "b"), names=("Calls early", "Calls late"), sentence="Calls early or late?")
-VIEW = MemoryView(asked="c0")
+VIEW = MemoryToolResult(asked="c0")
 OFFER = MemoryOffer(kind=Kind.DUPLICATE, uids=("a", "b"), names=("Gym", "Sport"), sentence="Gym and Sport are alike.")
 BETTER = with_fixes(
     NOW.with_planning(plan=NOW.planning.plan.replace(NOW.planning.plan.events[:2]) if NOW.planning.plan else None),

@@ -20,14 +20,14 @@ from fateforger.conversation.language.model_calls import LONGEST_MESSAGE, VERSIO
 from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import decompose_goal, sketch_day
 from fateforger.conversation.language.queue_requests import OutsideContext
-from fateforger.conversation.language.rule_comparison import find_contradicted
+from fateforger.conversation.language.rule_comparison import compare_statements
 from fateforger.conversation.language.rule_extraction import interpret
 from fateforger.conversation.language.tables import list_tasks, list_upcoming_days
 from fateforger.errors import ModelUnreachable
 from fateforger.ports.model import Prompt, Role
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.draft import with_fixes
-from fateforger.session.memory import MemoryView, RecalledConstraints
+from fateforger.session.memory import MemoryToolResult, RecalledConstraints
 from fateforger.session.messages import LastWords
 from fateforger.session.model import InputFacts, Session
 from fateforger.session.stages import TimeboxingStage
@@ -64,7 +64,7 @@ def busy(stage: Stage) -> Session:
     view = HistoryView(asked="c0", rows=(ROW,), total=3, newest="tx1")
     known = RecalledConstraints(day=MONDAY, stage=stage, at=MORNING, versions=RULES, left_out=4)
     changes = {"history": view, "questions": (question(key, shown=True),), "recalled": known, "last_words": EXCHANGE}
-    return with_fixes(with_fields(now, **changes, memory=MemoryView(asked="c0")), MORNING)
+    return with_fixes(with_fields(now, **changes, memory=MemoryToolResult(asked="c0")), MORNING)
 
 
 async def prompt_of(name: str) -> Prompt:
@@ -91,7 +91,7 @@ async def prompt_of(name: str) -> Prompt:
     if name == "compare":
         model = ScriptedModel(ModelUnreachable("Down."))
         with pytest.raises(ModelUnreachable):
-            await find_contradicted(version_of("run", description="Ich laufe nicht mehr"), RULES, model)
+            await compare_statements(version_of("run", description="Ich laufe nicht mehr"), RULES, model)
         return model.prompts[-1]
     if name == "rules":
         model = ScriptedModel(ModelUnreachable("Down."))

@@ -18,7 +18,7 @@ from fateforger.errors import MemoryUnavailable
 from fateforger.memory.ports import Recollection
 from fateforger.memory.retrieval import BY_SPELLING, NO_INDEX
 from fateforger.ports.model import Prompt
-from fateforger.session.memory import MemoryView
+from fateforger.session.memory import MemoryToolResult
 from fateforger.workers.lanes import INDEXING
 from fateforger.workers.memory import Indexer
 from fateforger.workers.supervisor import Repeated
@@ -59,7 +59,7 @@ async def house(tmp_path: Path, index: Asked) -> AsyncIterator[House]:
     await house.close()
 
 
-async def asking(house: House, *queries: str, rows: tuple[int, ...] = ()) -> MemoryView:
+async def asking(house: House, *queries: str, rows: tuple[int, ...] = ()) -> MemoryToolResult:
     """The memory card after a message that a model reads as a search."""
 
     def say(prompt: Prompt) -> Line:
@@ -76,7 +76,7 @@ async def asking(house: House, *queries: str, rows: tuple[int, ...] = ()) -> Mem
     return view
 
 
-def uids(view: MemoryView) -> set[str]:
+def uids(view: MemoryToolResult) -> set[str]:
     return {row.uid for row in view.rows}
 
 

@@ -34,7 +34,7 @@ from tests.unit.conversation.sessions import MORNING, event, planned, question, 
 from fateforger.calendar.history import HistoryRow
 from fateforger.calendar.model import SafetyCheckKind
 from fateforger.conversation.language.answers import Intent, MemoryWish, RuleWords
-from fateforger.conversation.language.memory_tools import changes_of
+from fateforger.conversation.language.memory_requests import changes_of
 from fateforger.conversation.plan_nodes import undo_last_change
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import MemoryReading, TurnOutcome
@@ -54,7 +54,7 @@ from fateforger.session.draft import with_fixes
 from fateforger.session.edits import apply_edit
 from fateforger.session.forms import FormErrors, FormRequest, FormSubmission
 from fateforger.session.gate import move_token
-from fateforger.session.memory import MemoryQuestion, MemoryView, MemoryWrite
+from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite
 from fateforger.session.messages import SyncReport
 from fateforger.session.model import HeldChange, InputFacts, OfferedInput, RefineUpdate, Session, Unplaced, WriteCounts
 from fateforger.session.open_work import bring_tasks
@@ -196,7 +196,7 @@ BETTER = with_fixes(
 
 KNOWN = nameable_constraints(REFINE.with_rules(recalled=recall(REFINE, RULES, MORNING)), RULES)
 NAMED, SEEN = [v.uid for v in KNOWN], [v.seq for v in KNOWN]
-SHOWN = REFINE.with_thread(memory=MemoryView(asked="c0"))
+SHOWN = REFINE.with_thread(memory=MemoryToolResult(asked="c0"))
 WROTE = REFINE.with_rules(memory_writes=(MemoryWrite(cause="c0", lines=("Noted.",), versions=(KNOWN[0],)),))
 ABOUT = MemoryQuestion(uids=(NAMED[0], NAMED[1]), names=("A", "B"), sentence="Which one?")
 TORN = REFINE.with_rules(memory_questions=(ABOUT,))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.factories.constraints import context_of, version_of
+from tests.unit.conversation.sessions import planned, task
 from tests.unit.memory.conftest import Kept
 
 from fateforger.memory.applicability import Why
@@ -18,6 +19,8 @@ from fateforger.memory.contradiction import Kind, find_contradictions
 from fateforger.memory.record import Aspect
 from fateforger.memory.reminders import build_sections
 from fateforger.memory.versions import select_newest
+from fateforger.session.situation import topics_of
+from fateforger.session.stages import TimeboxingStage
 
 NOW = "2026-03-03T12:00:00Z"
 
@@ -33,8 +36,8 @@ def window(start: str) -> list[dict[str, str]]:
         (
             "deathly allergic to peanuts",
             {"topics": ["food"]},
-            "what shall I order at the Thai place",
-            {"topics": ["food"]},
+            "order Thai food for Kim",
+            {},
         ),
         ("mijn moeder past donderdags op", {"days_of_week": ["TU"], "necessity": "must"}, "plan my Tuesday", {}),
         (
@@ -49,13 +52,19 @@ async def test_semantic_disconnect_retrieval(
     kept: Kept, cue: str, about: dict[str, Any], trigger: str, asked: dict[str, Any]
 ) -> None:
     """S175, S197, S233 (C-01): a constraint and the moment it is for share no word, so a search by likeness missed it.
-    It is found by what it affects, which was written down with it."""
+    It is found by what it affects, which was written down with it. What the day is about is computed from its titles."""
     await kept.rule("it", cue, **{"confidence": 0.2, "status": "proposed", **about})
     for n in range(50):
         await kept.rule(f"n{n}", f"{trigger} {n}", topics=["other"], applies_event_types=["BU"])
     assert not set(cue.split()) & set(trigger.split())
-    answer = await kept.recall(situation=trigger, k=6, **asked)
+    answer = await kept.recall(situation=trigger, k=6, topics=await topics_of_day(kept, trigger), **asked)
     assert answer.applicable[0].uid == "it"
+
+
+async def topics_of_day(kept: Kept, *titles: str) -> tuple[str, ...]:
+    """The topics that a session computes from the titles of its tasks."""
+    session = planned(TimeboxingStage.REFINE, *(task(title, 30) for title in titles))
+    return topics_of(session, await kept.store.constraints.of("U1"))
 
 
 async def test_constraint_dilution(kept: Kept) -> None:
@@ -65,14 +74,16 @@ async def test_constraint_dilution(kept: Kept) -> None:
     for n in range(50):
         await kept.rule(f"n{n:02}", "a neutral policy", topics=["finance"], confidence=1.0)
     await kept.rule("shellfish", "never eat shellfish", topics=["food", "diet"], confidence=0.5, status="proposed")
-    assert (await kept.uids(topics=["food"], k=6))[0] == "shellfish"
+    food = {"topics": await topics_of_day(kept, "Food for the party: lobster")}
+    assert food == {"topics": ("food",)}
+    assert (await kept.uids(**food, k=6))[0] == "shellfish"
     aspect = {"aspect_id": "diet", "category": "food"}
     await kept.rule("z", "no lobster either", aspect_classification=aspect, confidence=0.1, status="proposed")
-    answer = await kept.recall(topics=["food"], k=6)
+    answer = await kept.recall(**food, k=6)
     assert [item.uid for item in answer.applicable[:2]] == ["shellfish", "z"]
     assert (len(answer.applicable), len(answer.cut), {item.why for item in answer.cut}) == (6, 46, {Why.CUT})
     await kept.rule("must", "insulin at noon", topics=["health"], necessity="must", status="proposed", confidence=0.1)
-    assert await kept.uids(topics=["food"], k=0) == ["must"]
+    assert await kept.uids(**food, k=0) == ["must"]
 
 
 async def test_fast_classify_constraint_dimensions(kept: Kept) -> None:

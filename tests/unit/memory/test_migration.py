@@ -228,3 +228,16 @@ def test_taking_back_revives_nothing() -> None:
     assert in_force(known) == set()
     assert not was_moved(back[0])
     assert undo_migration(known, "U1", "SQLite", NOW) == ((), 0)
+
+
+def test_contact_details_stay_behind_and_that_is_noted() -> None:
+    """S322: the rule is moved without them, and a second run finds it as it is."""
+    words = "call Kim on +31 6 12345678"
+    rows = [row("kim", name="Call Kim", description=words, rationale="kim@example.com said so")]
+    told = move(rows)
+    (moved,) = told.rows
+    assert moved.version is not None
+    assert (moved.outcome, moved.version.record.words) == (Outcome.NEW, "call Kim on [phone number]")
+    assert "[e-mail address] said so" in (moved.version.event.reason or "")
+    assert moved.notes == ("I left out contact or account details: rules do not keep them.",)
+    assert outcomes(move(rows, stored(told.versions))) == {"kim": "same"}

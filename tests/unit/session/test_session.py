@@ -18,7 +18,7 @@ from fateforger.quality.model import Criterion, Fix
 from fateforger.session.cards import Feedback
 from fateforger.session.commands.base import mint_key
 from fateforger.session.gate import describe_stage
-from fateforger.session.memory import AllowedMeeting, MemoryQuestion, MemoryView, MemoryWrite, RecalledConstraints
+from fateforger.session.memory import AllowedMeeting, MemoryQuestion, MemoryToolResult, MemoryWrite, RecalledConstraints
 from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
 from fateforger.session.model import (
     CatchUp,
@@ -112,7 +112,7 @@ def test_every_field_survives_saving() -> None:
         allowed=(AllowedMeeting(rule="a", meeting="standup", title="Standup", day=MONDAY),),
         kept=("c 2026-03-02T08:00:00+00:00",),
         recalled=RecalledConstraints(day=MONDAY, stage=TimeboxingStage.REFINE, at=MORNING, versions=(version_of("b"),)),
-        memory=MemoryView(asked="c3", total=1),
+        memory=MemoryToolResult(asked="c3", total=1),
         memory_writes=(MemoryWrite(cause="c3", lines=("Noted.",), versions=(version_of("a"),)),),
         memory_questions=(MemoryQuestion(uids=("a", "b"), names=("A", "B"), sentence="Which one?"),),
         fixes=(Fix(id="f", label="Move it", criterion=Criterion.MEAL, keys=("a",), level=3, patch=Patch(ops=())),),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
+from tests.factories.constraints import version_of
 from tests.scenarios.scripted_door import ScriptedDoor
 from tests.scenarios.store_faults import Failing
 
@@ -19,6 +20,7 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.credentials import TOO_LONG
 from fateforger.session.cards import Button, Card, Controls
+from fateforger.session.commands.rules import RememberConstraint
 from fateforger.session.model import Session
 from fateforger.slack.access import People
 from fateforger.slack.blocks import render
@@ -153,6 +155,17 @@ async def test_a_command_in_the_thread_of_a_plan_is_carried_out(table: Table, te
     assert (recorded["channel"], recorded["user_id"]) == ("D1", "U1")
     if recorded["kind"] != "start":
         assert recorded["thread_ts"] == "1.0"
+
+
+async def test_a_rule_told_outside_of_a_plan_knows_where_to_ask(table: Table) -> None:
+    """S179: a question about it comes in direct messages; inside a plan its card asks."""
+    table.people._channels["U1"] = "D1"
+    for session_id in ("", "s1"):
+        told = RememberConstraint(
+            command_id=f"c{session_id}", user_id="U1", at=AT, session_id=session_id, record=version_of("fish").record
+        )
+        await table.listeners._requests.record(told)
+    assert [each["channel"] for each in await table.recorded()] == ["D1", ""]
 
 
 async def test_a_command_that_nobody_knows_is_no_message_to_the_plan(table: Table) -> None:

@@ -115,6 +115,50 @@ async def test_a_damaged_index_is_made_anew(constraints: MemoryConstraints, memo
     assert await agreed(constraints, memory)
 
 
+async def test_what_the_index_lacks_or_holds_otherwise_is_mended(
+    constraints: MemoryConstraints, memory: MemoryIndex, caplog: pytest.LogCaptureFixture
+) -> None:
+    """S320: found by comparison at the start, said once, and mended through the same list."""
+    await remember(constraints, *(version_of(f"c{n}") for n in range(5)))
+    await Indexer(constraints, memory).run_once()
+    del memory.shown["U1", "c1"]
+    memory.shown["U1", "c2"] = version_of("c2", description="something else")
+    indexing = Indexer(constraints, memory)
+    await indexing.run_once()
+    assert (await agreed(constraints, memory), indexing.loss) == (True, None)
+    assert [record.message for record in caplog.records] == [
+        "the index lacked or contradicted 2 constraints and is mended"
+    ]
+
+
+async def test_what_only_the_index_holds_is_left_alone(constraints: MemoryConstraints, memory: MemoryIndex) -> None:
+    """S321: neither the comparison nor a change of the embedder loses what the database lost."""
+    memory.shown["U1", "only"] = version_of("only", description="gym")
+    indexing = Indexer(constraints, memory)
+    await indexing.run_once()
+    lost = "Mem0 holds 1 constraint that the database lacks; fateforger constraints restore writes what is lost back."
+    assert (indexing.loss, indexing.trouble, list(memory.shown)) == (lost, None, [("U1", "only")])
+    await remember(constraints, version_of("new"))
+    other = Shared(made_with="n-grams", now="meaning")
+    other.shown = dict(memory.shown)
+    indexing = Indexer(constraints, other)
+    with pytest.raises(MemoryUnavailable, match="that the database lacks"):
+        await indexing.run_once()
+    assert (list(other.shown), other.wipes) == ([("U1", "only")], 0)
+
+
+async def test_what_was_restored_is_no_longer_said_to_be_lost(
+    constraints: MemoryConstraints, memory: MemoryIndex
+) -> None:
+    memory.shown["U1", "only"] = version_of("only", description="gym")
+    indexing = Indexer(constraints, memory, look_seconds=0.0)
+    await indexing.run_once()
+    assert indexing.loss is not None
+    await remember(constraints, version_of("only", description="gym"))
+    await indexing.run_once()
+    assert indexing.loss is None
+
+
 async def test_an_index_that_was_lost_is_made_anew(constraints: MemoryConstraints) -> None:
     await remember(constraints, *(version_of(f"c{n}") for n in range(5)))
     await constraints.mark_indexed(await constraints.list_unindexed())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fateforger.adapters.memory.vectors import Embedded, Embedder, Place
 from fateforger.errors import FateforgerError, MemoryUnavailable, RebuildNeeded
-from fateforger.memory.ports import MemoryReport, Recollection
+from fateforger.memory.ports import Contents, MemoryReport, Recollection
 from fateforger.memory.versions import Version
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def translate_error(error: Exception, place: Place) -> MemoryUnavailable:
     said = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
     if not isinstance(place, Embedded):
         return MemoryUnavailable(f"The index of constraints cannot be used: {place.words} says: {said}.")
-    if isinstance(error, OSError | sqlite3.OperationalError):
+    if isinstance(error, OSError | sqlite3.OperationalError | ImportError):
         return MemoryUnavailable(f"The index of constraints cannot be used: {said}.")
     return RebuildNeeded("The files of the index of constraints are damaged; it has to be rebuilt.")
 
@@ -65,6 +65,9 @@ class Mem0Memory:
         self._owner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memory")
         self._index: Index | None = None
 
+    def is_there(self) -> bool:
+        return isinstance(self._place, Embedded) and self._place.folder.exists()
+
     async def put(self, *versions: Version) -> None:
         await self._do(lambda index: index.put(versions))
 
@@ -73,6 +76,9 @@ class Mem0Memory:
 
     async def all(self, user_id: str) -> tuple[Version, ...]:
         return await self._do(lambda index: index.all(user_id))
+
+    async def list_everything(self) -> Contents:
+        return await self._run(self._list_everything)
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
         return await self._do(lambda index: index.search(user_id, text, limit))
@@ -114,6 +120,16 @@ class Mem0Memory:
                 raise
             self._index = index
         return self._index
+
+    def _list_everything(self) -> Contents:
+        """List the memories, even those that another embedder found, which need no vectors to be read."""
+        if self._index is not None:
+            return self._index.list_everything()
+        index = self._connect()
+        try:
+            return index.list_everything()
+        finally:
+            index.close()
 
     def _connect(self) -> Index:
         configure_mem0(self._home)

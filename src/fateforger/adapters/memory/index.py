@@ -7,15 +7,13 @@ values, so people and constraints are named by a digest, which no text can alter
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import Any, assert_never
 
 import mem0.memory.main as mem0  # type: ignore[import-untyped]  # it ships no types
-from mem0.configs.base import MemoryConfig  # type: ignore[import-untyped]  # it ships no types
 from mem0.utils import spacy_models  # type: ignore[import-untyped]  # it ships no types
-from mem0.utils.factory import VectorStoreFactory  # type: ignore[import-untyped]  # it ships no types
 from qdrant_client import QdrantClient
 
 from fateforger.adapters.memory.rows import (
@@ -29,10 +27,12 @@ from fateforger.adapters.memory.rows import (
 )
 from fateforger.adapters.memory.vectors import Embedded, Embedder, Pgvector, Place, QdrantServer
 from fateforger.errors import InternalError, MemoryUnavailable, RebuildNeeded
-from fateforger.memory.ports import MemoryReport, Recollection
+from fateforger.memory.ports import Contents, MemoryReport, Recollection
 from fateforger.memory.search import build_text, read_domain
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Domain
+
+log = logging.getLogger(__name__)
 
 COLLECTION = "fateforger_constraints"
 _SECONDS = 5
@@ -62,98 +62,67 @@ class _Vectors:
             self._ahead = {}
 
 
-class Engine(mem0.Memory):  # type: ignore[misc]  # it ships no types
-    """Mem0's ``Memory`` without a language model.
+class _NoHistory:
+    """Mem0's history of texts, which keeps changed and deleted words; the database has a better one."""
 
-    Its own constructor requires a model and an embedder from its list, each with a key, and takes another second to
-    import them. No call here uses a model (``infer=False``).
+    def add_history(self, *_: Any, **__: Any) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def _open_mem0(place: Place, embedder: Embedder) -> Any:
+    """Open Mem0 by its own configuration, then put our embedder in.
+
+    Mem0 builds an embedder and a language model from its list, each with a key. Neither is ever called: the embedder is
+    replaced, and every write says ``infer=False``.
     """
-
-    def __init__(self, place: Place, embedder: Embedder) -> None:
-        if mem0.MEM0_TELEMETRY:
-            raise InternalError("Mem0 was imported before its telemetry was switched off.")
-        self.config = MemoryConfig()
-        self.embedding_model = _Vectors(embedder)
-        self.vector_store = _open_vector_store(place, embedder.dimensions)
-        self.llm = None
-        # Mem0's own history keeps changed and deleted texts; the database has a better one.
-        self.db = SimpleNamespace(add_history=lambda *_, **__: None, close=lambda: None)
-        self.collection_name = COLLECTION
-        self.api_version = self.config.version
-        self.custom_instructions = None
-        self.reranker = None
-        self._entity_store = None
-        self._place = place
-        self._index_keys()
-
-    def _remove_memory_from_entity_store(self, memory_id: str, filters: dict[str, Any]) -> None:
-        """Do nothing: entities need spaCy, are English only, and would add a second collection."""
-
-    def _link_entities_for_memory(self, memory_id: str, text: str, filters: dict[str, Any]) -> None:
-        """Do nothing: there are no entities."""
-
-    def find_near(self, text: str, filters: dict[str, str], limit: int) -> list[dict[str, Any]]:
-        """Return the memories whose vectors are nearest to that of a text.
-
-        Mem0's own search reads four times as many, and on PostgreSQL mixes in English keywords.
-        """
-        vector = self.embedding_model.embed(text, "search")
-        points = self.vector_store.search(query=text, vectors=vector, top_k=limit, filters=filters)
-        return [{"memory": point.payload["data"], "score": point.score, "metadata": point.payload} for point in points]
-
-    def count(self) -> int:
-        """Return the number of memories of all owners."""
-        if isinstance(self._place, Pgvector):
-            return int(self.vector_store.col_info()["count"])
-        return int(self.vector_store.client.count(COLLECTION, exact=True).count)
-
-    def clear(self) -> None:
-        """Remove all memories and recreate the collection for vectors of the current length."""
-        self.vector_store.reset()
-        self._index_keys()
-
-    def _index_keys(self) -> None:
-        """Index the key field on a Qdrant server.
-
-        Mem0 indexes only its own fields, and in strict mode a server filters by indexed fields only.
-        """
-        if isinstance(self._place, QdrantServer):
-            self.vector_store.client.create_payload_index(COLLECTION, KEY, field_schema="keyword")
-
-    def close_connections(self) -> None:
-        """Close files and connections; Mem0's own ``close`` leaves those of the store open."""
-        if isinstance(self._place, Pgvector):
-            self.vector_store.connection_pool.close()
-        else:
-            self.vector_store.client.close()
+    if mem0.MEM0_TELEMETRY:
+        raise InternalError("Mem0 was imported before its telemetry was switched off.")
+    unused = {"provider": "openai", "config": {"api_key": "unused"}}
+    stored = _configure_vector_store(place, embedder.dimensions)
+    try:
+        memory = mem0.Memory.from_config(
+            {"vector_store": stored, "embedder": unused, "llm": unused, "history_db_path": ":memory:"}
+        )
+    except BaseException:  # whatever it is, no connection stays open
+        for opened in (stored["config"].get("client"), stored["config"].get("connection_pool")):
+            if opened is not None:
+                opened.close()
+        raise
+    memory.embedding_model = _Vectors(embedder)
+    memory.db.close()
+    memory.db = _NoHistory()
+    if not isinstance(place, Pgvector):
+        # Mem0 downloads an English keyword model if fastembed is installed; this says that it is not, and there is no
+        # setting for it.
+        memory.vector_store._bm25_encoder = False  # noqa: SLF001  see above
+    if isinstance(place, QdrantServer):
+        _index_keys(memory)
+    return memory
 
 
-def _open_vector_store(place: Place, dimensions: int) -> Any:
+def _configure_vector_store(place: Place, dimensions: int) -> dict[str, Any]:
     common = {"collection_name": COLLECTION, "embedding_model_dims": dimensions}
     match place:
         case Embedded():
-            return _create_without_keywords("qdrant", {**common, "path": str(place.folder)})
+            return {"provider": "qdrant", "config": {**common, "path": str(place.folder)}}
         case QdrantServer():
             client = QdrantClient(url=place.url, api_key=place.key or None, timeout=_SECONDS, check_compatibility=False)
-            try:
-                return _create_without_keywords("qdrant", {**common, "client": client})
-            except BaseException:  # whatever it is, no connection stays open
-                client.close()
-                raise
+            return {"provider": "qdrant", "config": {**common, "client": client}}
         case Pgvector():
             # An approximate index returns the nearest vectors of all owners, among which this person's may be missing.
-            address = dict.fromkeys(("dbname", "user", "password", "host", "port"))
-            config = {**common, **address, "connection_pool": _open_pool(place), "hnsw": False, "diskann": False}
-            return VectorStoreFactory.create("pgvector", config)
+            pool = {"connection_pool": _open_pool(place), "hnsw": False, "diskann": False}
+            return {"provider": "pgvector", "config": {**common, **pool}}
         case _:
             assert_never(place)
 
 
-def _create_without_keywords(provider: str, config: dict[str, Any]) -> Any:
-    """Create a store without Mem0's English keyword model, which it would download if fastembed is installed."""
-    store = VectorStoreFactory.create(provider, config)
-    store._bm25_encoder = False  # noqa: SLF001  there is no setting for it
-    return store
+def _index_keys(memory: Any) -> None:
+    """Index the key field on a Qdrant server.
+
+    Mem0 indexes only its own fields, and in strict mode a server filters by indexed fields only.
+    """
+    memory.vector_store.client.create_payload_index(COLLECTION, KEY, field_schema="keyword")
 
 
 def _open_pool(place: Pgvector) -> Any:
@@ -175,36 +144,71 @@ _CANARY, _NOBODY = "canary", "nobody"
 _CANARY_WORDS = "A canary sings so that we know the air is good"
 
 
+def _keep_newest(versions: Iterable[Version]) -> tuple[Version, ...]:
+    """Return one version of each constraint, in order; there is one, unless a write failed."""
+    found: dict[tuple[str, str], Version] = {}
+    for version in versions:
+        before = found.get((version.user_id, version.uid))
+        if before is None or before.seq < version.seq:
+            found[version.user_id, version.uid] = version
+    return tuple(found[key] for key in sorted(found))
+
+
 class Index:
     def __init__(self, place: Place, embedder: Embedder) -> None:
         self._place = place
         self._embedder = embedder
-        self._engine = Engine(place, embedder)
+        self._mem0 = _open_mem0(place, embedder)
         # No other program writes to an embedded store, so the ids can be cached.
         self._known: dict[str, dict[str, list[str]]] | None = {} if isinstance(place, Embedded) else None
 
     def put(self, versions: Sequence[Version]) -> None:
         texts = [clean(build_text(version.record)) for version in versions]
         domains = [read_domain(version.record) for version in versions]
-        with self._engine.embedding_model.prepare(texts, domains):
+        with self._mem0.embedding_model.prepare(texts, domains):
             for version, text in zip(versions, texts, strict=True):
-                owner, key = hash_owner(version.user_id), hash_key(version.uid)
-                self._store_memory(owner, key, text, build_metadata(version))
+                self._put_one(version, text)
+
+    def _put_one(self, version: Version, text: str) -> None:
+        """Write a memory and read it back. One that does not hold what was written is made again, once."""
+        owner, key = hash_owner(version.user_id), hash_key(version.uid)
+        metadata = build_metadata(version)
+        memory_id = self._store_memory(owner, key, text, metadata)
+        if self._holds(memory_id, version, text):
+            return
+        log.warning("a memory did not hold what was written and is made again: constraint %s", key[:12])
+        self.drop(version.user_id, version.uid)
+        if not self._holds(self._store_memory(owner, key, text, metadata), version, text):
+            raise MemoryUnavailable(f"Mem0 ({self._place.words}) does not keep what I write, so I don't rely on it.")
+
+    def _holds(self, memory_id: str, version: Version, text: str) -> bool:
+        """Check whether a memory, as Mem0 returns it, is this version and nothing else."""
+        memory = self._mem0.get(memory_id)
+        try:
+            return memory is not None and memory["memory"] == text and read_memory(memory, version.user_id) == version
+        except RebuildNeeded:
+            return False
 
     def drop(self, user_id: str, uid: str) -> None:
         ids = self._find_ids(hash_owner(user_id), hash_key(uid))
         while ids:
-            self._engine.delete(ids[-1])
+            self._mem0.delete(ids[-1])
             ids.pop()
 
     def all(self, user_id: str) -> tuple[Version, ...]:
-        found: dict[str, Version] = {}
-        for memory in self._list_memories({OWNER: hash_owner(user_id)}):
-            version = read_memory(memory, user_id)
-            before = found.get(version.uid)
-            if before is None or before.seq < version.seq:
-                found[version.uid] = version
-        return tuple(found[uid] for uid in sorted(found))
+        memories = self._list_memories({OWNER: hash_owner(user_id)})
+        return _keep_newest(read_memory(memory, user_id) for memory in memories)
+
+    def list_everything(self) -> Contents:
+        """Return the memories of everybody. ``*`` is Mem0's filter for any owner."""
+        found, unreadable = [], 0
+        for memory in self._list_memories({OWNER: "*"}):
+            try:
+                if memory.get(OWNER) != _CANARY:
+                    found.append(read_memory(memory))
+            except RebuildNeeded:
+                unreadable += 1
+        return Contents(_keep_newest(found), unreadable)
 
     def search(self, user_id: str, text: str, limit: int) -> tuple[Recollection, ...]:
         if not text.strip() or limit < 1:
@@ -230,16 +234,23 @@ class Index:
             raise MemoryUnavailable(
                 f"The index of constraints ({self._place.words}) does not find what I just wrote, so I don't use it."
             )
-        memories = self._engine.count() - 1
+        memories = self._count() - 1
         return MemoryReport(self._place.words, self._embedder.name, self._embedder.dimensions, memories)
 
     def wipe(self) -> None:
-        self._engine.clear()
+        # Mem0's own ``reset`` also brings its history back.
+        self._mem0.vector_store.reset()
+        if isinstance(self._place, QdrantServer):
+            _index_keys(self._mem0)
         if self._known is not None:
             self._known = {}
 
     def close(self) -> None:
-        self._engine.close_connections()
+        """Close files and connections; Mem0's own ``close`` leaves those of the store open."""
+        if isinstance(self._place, Pgvector):
+            self._mem0.vector_store.connection_pool.close()
+        else:
+            self._mem0.vector_store.client.close()
 
     def _check_seal(self) -> None:
         seals = self._list_memories({OWNER: _CANARY})
@@ -252,19 +263,21 @@ class Index:
                     f"The index of constraints was made with {then[0]} ({then[1]} dimensions), and {now[0]} ({now[1]})"
                     " is set now; it has to be rebuilt."
                 )
-        if not seals and self._engine.count():
+        if not seals and self._count():
             raise RebuildNeeded("The index of constraints does not say what made it; it has to be rebuilt.")
 
-    def _store_memory(self, owner: str, key: str, words: str, metadata: dict[str, Any]) -> None:
+    def _store_memory(self, owner: str, key: str, words: str, metadata: dict[str, Any]) -> str:
+        """Write the one memory of a constraint, and return its id."""
         ids = self._find_ids(owner, key)
         if not ids:
-            added = self._engine.add(words, user_id=owner, metadata=metadata, infer=False)
+            added = self._mem0.add(words, user_id=owner, metadata=metadata, infer=False)
             ids.append(added["results"][0]["id"])
-            return
-        self._engine.update(ids[0], text=words, metadata=metadata)
+            return ids[0]
+        self._mem0.update(ids[0], text=words, metadata=metadata)
         while len(ids) > 1:
-            self._engine.delete(ids[-1])
+            self._mem0.delete(ids[-1])
             ids.pop()
+        return ids[0]
 
     def _find_ids(self, owner: str, key: str) -> list[str]:
         """Return the ids of one constraint's memories: one, unless a write failed.
@@ -281,11 +294,26 @@ class Index:
         return self._known[owner].setdefault(key, [])
 
     def _list_memories(self, filters: dict[str, str]) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._engine.get_all(filters=filters, top_k=_MOST, show_expired=True)["results"]
+        found: list[dict[str, Any]] = self._mem0.get_all(filters=filters, top_k=_MOST, show_expired=True)["results"]
         if len(found) >= _MOST:
             raise MemoryUnavailable("One person has more memories than the index of constraints can list.")
         return found
 
+    def _find_near(self, text: str, filters: dict[str, str], limit: int) -> list[dict[str, Any]]:
+        """Return the memories whose vectors are nearest to that of a text.
+
+        Mem0's own search reads four times as many, and on PostgreSQL mixes in English keywords.
+        """
+        vector = self._mem0.embedding_model.embed(text, "search")
+        points = self._mem0.vector_store.search(query=text, vectors=vector, top_k=limit, filters=filters)
+        return [{"memory": point.payload["data"], "score": point.score, "metadata": point.payload} for point in points]
+
+    def _count(self) -> int:
+        """Return the number of memories of all owners; Mem0 itself can only list them."""
+        if isinstance(self._place, Pgvector):
+            return int(self._mem0.vector_store.col_info()["count"])
+        return int(self._mem0.vector_store.client.count(COLLECTION, exact=True).count)
+
     def _search_near(self, filters: dict[str, str], text: str, limit: int) -> list[dict[str, Any]]:
-        found = self._engine.find_near(clean(text), filters, limit)
+        found = self._find_near(clean(text), filters, limit)
         return [memory for memory in found if memory["score"] >= self._embedder.floor]

@@ -46,11 +46,11 @@ def build_metadata(version: Version) -> dict[str, Any]:
     }
 
 
-def read_memory(memory: Mapping[str, Any], user_id: str) -> Version:
-    """Return the version in a memory.
+def read_memory(memory: Mapping[str, Any], user_id: str | None = None) -> Version:
+    """Return the version in a memory; it holds the whole of it.
 
-    Raises :class:`RebuildNeeded` when it cannot be read, belongs to another person, or its fields contradict its
-    record.
+    Raises :class:`RebuildNeeded` when it cannot be read, belongs to another person than its owner or ``user_id``, or
+    its fields contradict its record.
     """
     try:
         kept = memory["metadata"]
@@ -60,7 +60,9 @@ def read_memory(memory: Mapping[str, Any], user_id: str) -> Version:
     except (BadInput, KeyError, TypeError, ValueError):
         raise RebuildNeeded("The index of constraints holds a row that I cannot read; it has to be rebuilt.") from None
     expected = {**_clean_filter_fields(version.record), KEY: hash_key(version.uid)}
-    if version.user_id != user_id or any(kept.get(name) != value for name, value in expected.items()):
+    owner = memory.get(OWNER, kept.get(OWNER))
+    is_theirs = user_id in {None, version.user_id} and owner == hash_owner(version.user_id)
+    if not is_theirs or any(kept.get(name) != value for name, value in expected.items()):
         raise RebuildNeeded("The index of constraints contradicts itself; it has to be rebuilt.")
     return version
 

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Update,
     delete,
     exists,
+    func,
     literal_column,
     or_,
     update,
@@ -143,6 +144,10 @@ class SqlJobs:
 
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         return await self._database.read(lambda connection: _find_unfinished(connection, lane, dedupe))
+
+    async def count_unfinished(self, lane: str, key: str) -> int:
+        count = select(func.count()).where(JOB.c.lane == lane, JOB.c.key == key, JOB.c.state == OPEN)
+        return int(await self._database.read(lambda connection: connection.execute(count).scalar_one()))
 
     async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
         news = self._wakeups.news(lane)

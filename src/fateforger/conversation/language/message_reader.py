@@ -24,7 +24,7 @@ from fateforger.conversation.language.answers import (
     Wish,
 )
 from fateforger.conversation.language.block_names import find_block
-from fateforger.conversation.language.memory_tools import memory_commands
+from fateforger.conversation.language.memory_requests import memory_commands
 from fateforger.conversation.language.message_commands import (
     GOALS,
     INTENT_MOVES,

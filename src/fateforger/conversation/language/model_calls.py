@@ -42,7 +42,7 @@ from fateforger.workers.supervisor import BackgroundTasks
 
 VERSIONS: Mapping[str, int] = {
     "ask": 9,
-    "compare": 1,
+    "compare": 2,
     "date": 11,
     "decide": 13,
     "decompose": 4,

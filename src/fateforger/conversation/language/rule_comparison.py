@@ -1,4 +1,4 @@
-"""Contradictions in meaning: a model says which earlier statements a new one contradicts (S179)."""
+"""Contradictions and repetitions in meaning: a model says what a new statement does to earlier ones (S173, S179)."""
 
 from __future__ import annotations
 
@@ -14,34 +14,42 @@ from fateforger.memory.contradiction import MOST_CANDIDATES
 from fateforger.memory.versions import Version
 from fateforger.ports.model import Model, Role
 from fateforger.session.constants import EXTRACT_LIMIT
-from fateforger.workers.contradictions import Judge
+from fateforger.workers.contradictions import Judge, Judgment
 
 
 class ComparedWords(BaseModel):
-    """The rows of earlier statements that a new one contradicts; none of them if all can be followed together."""
+    """The rows of earlier statements that a new one contradicts, and of those that it says again in other words."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     contradicts: Annotated[tuple[int, ...], Field(max_length=MOST_CANDIDATES)] = ()
+    repeats: Annotated[tuple[int, ...], Field(max_length=MOST_CANDIDATES)] = ()
 
 
-async def find_contradicted(newer: Version, earlier: Sequence[Version], model: Model) -> tuple[Version, ...]:
-    """Return the earlier statements that a new one contradicts, in their order. Raises ``ModelError``."""
+async def compare_statements(newer: Version, earlier: Sequence[Version], model: Model) -> Judgment:
+    """Return the earlier statements that a new one contradicts or repeats, in their order. Raises ``ModelError``.
+
+    A row that is said to be both counts as contradicted.
+    """
     prompt = prompt_for("compare", Role.EXTRACT, ComparedWords, newer.record.words, tables=(list_statements(earlier),))
 
     def fits(words: ComparedWords) -> None:
-        for number in words.contradicts:
+        for number in (*words.contradicts, *words.repeats):
             get_numbered(earlier, number)
 
     question = ModelQuestion(prompt, ComparedWords, seconds=EXTRACT_LIMIT, accept=fits)
     words = (await ask(model, question)).value
-    return tuple(get_numbered(earlier, number) for number in sorted(set(words.contradicts)))
+    contradicted, repeated = set(words.contradicts), set(words.repeats) - set(words.contradicts)
+    return Judgment(
+        contradicted=tuple(get_numbered(earlier, number) for number in sorted(contradicted)),
+        repeated=tuple(get_numbered(earlier, number) for number in sorted(repeated)),
+    )
 
 
 def build_judge(model: Model) -> Judge:
-    """Return a function that judges contradictions with the model."""
+    """Return a function that compares statements with the model."""
 
-    async def judge(newer: Version, earlier: Sequence[Version]) -> tuple[Version, ...]:
+    async def judge(newer: Version, earlier: Sequence[Version]) -> Judgment:
         with translate_for_job():
-            return await find_contradicted(newer, earlier, model)
+            return await compare_statements(newer, earlier, model)
 
     return judge

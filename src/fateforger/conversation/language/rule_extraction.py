@@ -18,6 +18,7 @@ from fateforger.errors import BadInput
 from fateforger.memory.credentials import REFUSED
 from fateforger.memory.day_ends import with_said_moment
 from fateforger.memory.documents import merge_document
+from fateforger.memory.private_data import remove_private_data
 from fateforger.memory.record import ConstraintRecord, DayRuleText, compute_uid
 from fateforger.memory.vocabulary import (
     Dimension,
@@ -105,7 +106,7 @@ async def interpret(reply: TimeboxingUserReply, session: Session, model: Model) 
         "rules",
         Role.EXTRACT,
         ConstraintInterpretation,
-        reply.text,
+        remove_private_data(reply.text),
         facts=(("day", day_facts(session, reply.at)),),
         tables=(list_upcoming_days(reply.at, session.tz),),
     )

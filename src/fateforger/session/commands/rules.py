@@ -26,16 +26,22 @@ ConstraintVerdict = Literal["accept", "decline", "archive", "restore", "set_asid
 """Judgment of a constraint: right, not wanted, over, or wanted again; or (not) counting in this session."""
 
 
-class RememberConstraint(SessionCommandBase):
+class RuleStatement(SessionCommandBase):
+    """Statement about a rule. Outside of any plan, questions about it are asked in ``channel``, if known."""
+
+    channel: str = ""
+
+
+class RememberConstraint(RuleStatement):
     """Remember a new constraint, optionally in place of the one with the uid ``supersedes``."""
 
-    forms = ("rule_new", "rule_day", "routine")
+    forms = ("rule_new", "rule_said", "rule_day", "routine")
     kind: Literal["remember_constraint"] = "remember_constraint"
     record: ConstraintRecord
     supersedes: str | None = None
 
 
-class ReviseConstraint(SessionCommandBase):
+class ReviseConstraint(RuleStatement):
     """Replace a constraint's record; its uid stays.
 
     ``seen`` is the ``seq`` of the version that was edited. If there is a newer one by now, nothing is done.
@@ -206,8 +212,10 @@ class AddExtracted(BaseModel):
     """Constraints that were extracted from a reply in the background.
 
     It queues with the person's commands, but does not count as activity of theirs. ``of`` is the reply's id, and
-    ``at`` its instant. ``question`` is an open question about it, ``trouble`` the reason it could not be read.
-    ``contradicts`` are two constraints in memory of which the first, the newer one, may replace the second.
+    ``at`` its instant. ``question`` is an open question about it, ``trouble`` the reason it could not be read, and
+    ``unread`` its words.
+    ``contradicts`` are two constraints in memory of which the first, the newer one, may replace the second; with
+    ``repeats`` because it says the same in other words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -218,12 +226,14 @@ class AddExtracted(BaseModel):
     at: datetime
     records: tuple[ConstraintRecord, ...] = ()
     contradicts: tuple[str, str] | None = None
+    repeats: bool = False
     question: str | None = None
     trouble: str | None = None
+    unread: str = ""
 
 
 class AskToReplace(BaseModel):
-    """Ask, outside of any plan, whether a constraint replaces an older one that it contradicts in meaning.
+    """Ask, outside of any plan, whether a constraint replaces an older one that it contradicts, or repeats, in meaning.
 
     ``uids`` name both, the newer one first. The question goes to the place where the newer one was told.
     """
@@ -234,6 +244,7 @@ class AskToReplace(BaseModel):
     user_id: str
     at: datetime
     uids: tuple[str, str]
+    repeats: bool = False
     channel: str
     thread_ts: str | None = None
     ts: None = None

@@ -45,7 +45,7 @@ async def inside(folder: Path, work: Callable[[Index], Any]) -> Any:
 
 
 def raw(index: Index, user: str = "U1") -> list[dict[str, Any]]:
-    return list(index._engine.get_all(filters={"user_id": hash_owner(user)}, top_k=1_000)["results"])
+    return list(index._mem0.get_all(filters={"user_id": hash_owner(user)}, top_k=1_000)["results"])
 
 
 async def test_record_and_flat_fields_agree_after_every_update(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ async def test_extra_memories_of_one_constraint_are_healed(tmp_path: Path) -> No
     def twice_more(index: Index) -> None:
         (kept,) = raw(index)
         for _ in range(2):
-            index._engine.add("copy", user_id=hash_owner("U1"), metadata=kept["metadata"], infer=False)
+            index._mem0.add("copy", user_id=hash_owner("U1"), metadata=kept["metadata"], infer=False)
 
     await inside(tmp_path, twice_more)
     assert len(await inside(tmp_path, raw)) == 3
@@ -87,10 +87,32 @@ async def test_a_memory_that_contradicts_itself_is_an_error(tmp_path: Path, fiel
     """S13, seen from behind, and S97: what does not agree is never taken for true."""
     async with opened(tmp_path) as memory:
         await memory.put(version_of("c"))
-    await inside(tmp_path, lambda index: index._engine.update(raw(index)[0]["id"], metadata={field: "else"}))
+    await inside(tmp_path, lambda index: index._mem0.update(raw(index)[0]["id"], metadata={field: "else"}))
     async with opened(tmp_path) as memory:
         with pytest.raises(RebuildNeeded, match="it has to be rebuilt"):
             await memory.all("U1")
+
+
+async def test_what_is_written_is_read_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """S320: a memory that does not hold what was written is made again; what never holds is an error."""
+    async with opened(tmp_path) as memory:
+        await memory.put(version_of("c", seq=1))
+        index = memory._get_index()
+        update, add = index._mem0.update, index._mem0.add
+        index._mem0.update = lambda *_, **__: {"message": "Memory updated successfully!"}
+        await memory.put(newer := version_of("c", seq=2, description="newer"))
+        assert await memory.all("U1") == (newer,)
+        assert "a memory did not hold what was written and is made again" in caplog.text
+
+        def forget(text: str, **given: Any) -> Any:
+            return add(text, **{**given, "metadata": {**given["metadata"], "line": "{}"}})
+
+        index._mem0.add = forget
+        with pytest.raises(MemoryUnavailable, match="does not keep what I write"):
+            await memory.put(version_of("c", seq=3, description="newest"))
+        index._mem0.update, index._mem0.add = update, add
+        await memory.put(newest := version_of("c", seq=3, description="newest"))
+        assert await memory.all("U1") == (newest,)
 
 
 async def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
