@@ -120,11 +120,11 @@ def test_a_calendar_that_does_not_work_is_not_kept(program: Program) -> None:
 
 def link(person: Person) -> str:
     """The newest link that the person can read in their messages."""
-    found = re.findall(r"http://[^\s|>]+/connect/[\w=-]+", f"{person.roots()} {person.thread()}")
+    found = re.findall(r"http://[^\s|>']+/connect/[\w=-]+", f"{person.roots()} {person.thread()}")
     return str(found[-1])
 
 
-def fill(page: str, /, **fields: str) -> httpx.Response:
+def fill(page: str, /, **fields: str | list[str]) -> httpx.Response:
     return httpx.post(page, data=fields, trust_env=False, timeout=60)
 
 
@@ -144,7 +144,9 @@ def test_a_person_connects_and_disconnects_on_a_page(program: Program, radicale:
     assert "Your calendar is connected." in done.text
     plan(robin)
     assert "Write report" in CalDav(radicale.calendar).titles()
-    gone = fill(page, do="disconnect")
+    asked = fill(page, do="disconnect")
+    assert "What I put on your calendar stays there" in asked.text
+    gone = fill(page, do="disconnect-now")
     assert "I have forgotten your login" in gone.text
     robin.press("Undo")
     robin.reads("Connect your own calendar")
@@ -257,8 +259,8 @@ def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
     robin.press("Undo")
     robin.reads("Taken back")
     assert at_google.shown() == {}
-    (form,) = re.findall(r'<form method="post" action="([^"]+)"', page)
-    assert "I have forgotten your login" in fill(form, do="disconnect").text
+    form = re.findall(r'<form method="post" action="([^"]+)"', page)[0]
+    assert "I have forgotten your login" in fill(form, do="disconnect-now").text
     assert all(grant.ended for grant in google.accounts.grants), "the access has ended at Google, too"
 
 

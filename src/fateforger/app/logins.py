@@ -10,6 +10,8 @@ from pydantic import SecretStr
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, TokenSource
 from fateforger.app.oauth_login import Account, OAuthLogin
 from fateforger.calendar.connections import Connection, Connections, Provider
+from fateforger.calendar.directory import CalendarEntry
+from fateforger.calendar.group import CalendarGroup
 from fateforger.calendar.ports import Calendar
 from fateforger.config import Settings
 from fateforger.errors import BadInput
@@ -44,7 +46,7 @@ def _build_google(settings: Settings, connections: Connections, clock: Clock, ad
             report = await try_account(opened)
         finally:
             await opened.aclose()
-        return Account(report.account, report.account)
+        return Account(report.account, report.calendars)
 
     def build(tokens: TokenSource, connection: Connection) -> Calendar:
         return GoogleCalendar(
@@ -69,18 +71,26 @@ def _build_microsoft(settings: Settings, connections: Connections, clock: Clock,
     secret = _require_secret("FATEFORGER_MICROSOFT_CLIENT_SECRET", settings.microsoft_client_secret)
     client = OAuthClient(str(settings.microsoft_client_id), secret, f"{address}/{Provider.MICROSOFT}/callback")
 
-    def open_calendar(tokens: TokenSource, key: str, calendar_id: str | None) -> MicrosoftCalendar:
-        graph = GraphClient(tokens, address=api)
+    def open_calendar(graph: GraphClient, key: str, calendar_id: str | None) -> MicrosoftCalendar:
         return MicrosoftCalendar(graph, key=key, time_zone=settings.time_zone, calendar_id=calendar_id)
 
     async def look(tokens: TokenSource) -> Account:
-        async with aclosing(open_calendar(tokens, "", None)) as calendar:
-            return Account(*await calendar.find_account())
+        async with aclosing(open_calendar(GraphClient(tokens, address=api), "", None)) as calendar:
+            address, _main = await calendar.find_account()
+            return Account(address, await calendar.list_calendars())
 
     def build(tokens: TokenSource, connection: Connection) -> Calendar:
-        return open_calendar(tokens, connection.key, connection.calendar_id)
+        graph = GraphClient(tokens, address=api)
+        main = open_calendar(graph, connection.key, connection.calendar_id)
+        others = {entry: open_calendar(graph, connection.key, entry.id) for entry in list_others(connection)}
+        return CalendarGroup(main, others, time_zone=settings.time_zone) if others else main
 
     return OAuthLogin(Provider.MICROSOFT, OAuthApp(provider, client, clock), connections, clock, look, build)
+
+
+def list_others(connection: Connection) -> tuple[CalendarEntry, ...]:
+    """Return the calendars that a connection reads along, by the names that they had when they were chosen."""
+    return tuple(CalendarEntry(each, connection.name_of(each), None, "reader") for each in connection.reads)
 
 
 def _require_secret(setting: str, secret: SecretStr | None) -> str:

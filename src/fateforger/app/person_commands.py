@@ -10,6 +10,7 @@ from starlette.routing import Mount
 
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
+from fateforger.app.caldav_login import open_servers
 from fateforger.app.calendars import GATEWAY, CalDavGateway
 from fateforger.app.logins import build_logins
 from fateforger.app.resources import (
@@ -47,7 +48,8 @@ async def open_person_submitter(settings: Settings, user_id: str) -> AsyncIterat
             return
         stack.enter_context(lock_data_dir(settings.data_dir, COMMAND_LOCK))
         clock, web = build_clock(settings), WebServer("127.0.0.1", 0)
-        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
+        servers = open_servers(settings)
+        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
         await web.start(Starlette(routes=[Mount(GATEWAY, gateway)]))
         stack.push_async_callback(web.stop)
         logins = build_logins(settings, connections, clock, web.url)

@@ -22,11 +22,15 @@ from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault
+from fateforger.app.access import Access
+from fateforger.app.caldav_login import CalDavServers, open_servers
 from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
-from fateforger.app.connect_page import PATH as CONNECT_PATH
-from fateforger.app.connect_page import ConnectLinks, ConnectPage
+from fateforger.app.connect_links import PATH as CONNECT_PATH
+from fateforger.app.connect_links import ConnectLinks
+from fateforger.app.connect_page import ConnectPage
+from fateforger.app.follow_ups import FollowUps
 from fateforger.app.health import build_external_list
-from fateforger.app.logins import Logins, build_logins
+from fateforger.app.logins import build_logins
 from fateforger.app.memory import build_memory
 from fateforger.app.people import build_personal_data
 from fateforger.app.resources import (
@@ -82,6 +86,7 @@ from fateforger.values import replace
 from fateforger.workers.contradictions import Comparer, build_compare_handler
 from fateforger.workers.lanes import (
     CLOSING,
+    CONNECTIONS,
     EXTRACT,
     INDEXING,
     LANES,
@@ -96,6 +101,7 @@ from fateforger.workers.lanes import (
 from fateforger.workers.memory import Indexer, TidyScheduler, build_extract_handler, build_memory_handler
 from fateforger.workers.people import LanguageService, Ownership
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
+from fateforger.workers.turns import connection_job
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 
 if TYPE_CHECKING:
@@ -222,18 +228,23 @@ def _build_links(settings: Settings, vault: Vault, web: WebServer, clock: Clock)
 
 
 def _build_connect_page(
-    resources: _Resources, connections: SqlConnections, links: ConnectLinks | None, logins: Logins
+    resources: _Resources, access: Access, links: ConnectLinks | None, servers: CalDavServers
 ) -> Iterator[BaseRoute]:
+    async def send_link(user_id: str) -> None:
+        now = resources.clock.now()
+        # One new link a minute, however often the button is pressed.
+        await resources.store.jobs.enqueue(
+            connection_job(user_id, "link", f"link-{user_id}-{now:%Y%m%dT%H%M}"), now=now
+        )
+
     if links is not None:
         page = ConnectPage(
             links=links,
-            connections=connections,
+            access=access,
+            servers=servers,
             languages=resources.languages,
-            vault=connections.vault,
-            clock=resources.clock,
-            time_zone=resources.settings.time_zone,
+            send_link=send_link,
             local=not resources.settings.real_slack,
-            logins=logins,
         )
         yield from page.routes
 
@@ -307,14 +318,15 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         stack.callback(web.close)
         calendar, local = await _open_calendar(resources, web)
         login = _build_login(settings, web)
-        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
+        servers = open_servers(settings)
+        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
         connections = SqlConnections(store.database, open_vault(settings))
         links = _build_links(settings, connections.vault, web, clock)
         logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}")
         own = [
             health.route,
             Mount(GATEWAY, gateway),
-            *_build_connect_page(resources, connections, links, logins),
+            *_build_connect_page(resources, Access(connections, logins), links, servers),
         ]
         await _serve_pages(resources, web, login, local, own)
         stack.push_async_callback(calendar.aclose)
@@ -326,6 +338,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             connections=connections,
             openers={Provider.CALDAV: gateway.open, **{each: login.open for each, login in logins.items()}},
             build_engine=lambda of, whose: submitter(settings, of, store.journal, clock, role="house", user_id=whose),
+            access=Access(connections, logins),
             clock=clock,
             links=links,
         )
@@ -354,6 +367,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
             Repeated(RITUALS, rituals.send_due),
+            Repeated(CONNECTIONS, FollowUps(connections, calendars, store.sessions, store.jobs, clock).run_once),
             build_reminder_handler(tools),
         )
         lanes = _select_lanes(settings)

@@ -31,7 +31,7 @@ from fateforger.slack.delivery import Delivery
 from fateforger.slack.dispatcher import SENDING_JOB, Dispatcher, build_sending_handler
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler, build_command_handler
-from fateforger.slack.home import Home, PersonalDataHandler
+from fateforger.slack.home import ConnectionHandler, Home, PersonalDataHandler
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.notices import (
     build_greeting_handler,
@@ -40,7 +40,7 @@ from fateforger.slack.notices import (
 )
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
-from fateforger.workers.lanes import ERASING
+from fateforger.workers.lanes import CONNECTION, ERASING
 from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
@@ -109,6 +109,7 @@ class SlackApp:
             build_stop_handler(door, services.languages, people, self._presence),
             build_proposal_handler(services.approvals, services.languages, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
+            CONNECTION.handle(ConnectionHandler(door, poster, people, home, services.languages).perform),
         )
 
     async def is_connected(self) -> bool:

@@ -35,7 +35,9 @@ from fateforger.session.store import Feedbacks, Rating, Sent
 from fateforger.slack import phrases
 from fateforger.slack.access import (
     CONNECT,
+    CalendarRefused,
     People,
+    Said,
     calendar_refusal,
     claim_answer,
     connect_answer,
@@ -53,10 +55,11 @@ from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.intent import TypedCommand, parse_command
 from fateforger.text import gettext as _
+from fateforger.ui.connection_cards import DISCONNECT
 from fateforger.values import replace, replace_named
 from fateforger.workers.lanes import ERASING, STOP_TURN, PersonalDataRequest, StopTurn
 from fateforger.workers.supervisor import BackgroundTasks
-from fateforger.workers.turns import build_command_job
+from fateforger.workers.turns import build_command_job, connection_job
 
 MAX_OPENED = 1_000
 
@@ -108,7 +111,7 @@ class RequestHandler:
 
     async def start(
         self, command_id: str, user_id: str, asked: Place, *, said: str = "", welcome_ts: str | None = None
-    ) -> str | None:
+    ) -> Said | None:
         """Begin a session in a place that only the person reads, and return words about it for where they asked.
 
         This is their thread with the bot, or else the top of their direct messages. A claim of the calendar arrives
@@ -254,7 +257,7 @@ class RequestHandler:
             del self._opened[next(iter(self._opened))]
         return True
 
-    async def _refuse(self, said: MessageSaid, words: str) -> None:
+    async def _refuse(self, said: MessageSaid, words: Said) -> None:
         """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
         if is_private(said.channel):
             await self.jobs.enqueue(greeting_job(said, words), now=self.clock.now())
@@ -296,7 +299,7 @@ class RequestHandler:
         except SlackCallError:
             return None
 
-    async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> str | None:
+    async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> Said | None:
         """Handle a slash command about the queue, and return words about it for where it was typed."""
         refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
@@ -318,7 +321,8 @@ class RequestHandler:
     async def meet(self, user_id: str, channel: str) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
         refusal = await calendar_refusal(self.door, user_id)
-        await self.jobs.enqueue(first_greeting_job(user_id, channel, refusal), now=self.clock.now())
+        job = first_greeting_job(user_id, channel, refused=refusal is not None)
+        await self.jobs.enqueue(job, now=self.clock.now())
         if self.door.reads_words and refusal is None:
             self.background.start(suggest(self.client, channel), name="suggestions")
 
@@ -373,6 +377,11 @@ class RequestHandler:
         # Erasure deletes the job last, because it names the person.
         await self.jobs.enqueue(ERASING.build_job(payload, key=user_id, dedupe=command_id), now=self.clock.now())
 
+    async def connection(self, command_id: str, user_id: str, action: str) -> None:
+        """Handle a button about the connection of a person's calendar; ``action`` is that of the control."""
+        if action == DISCONNECT.action:
+            await self.jobs.enqueue(connection_job(user_id, "disconnect", command_id), now=self.clock.now())
+
     async def rate(self, rating: Rating, place: Place) -> None:
         """Handle a vote by the session's owner."""
         with self.tell_refusal(rating.user_id, place):
@@ -388,7 +397,7 @@ class RequestHandler:
         await self._check_owner(session_id, user_id)
         refusal = await calendar_refusal(self.door, user_id)
         if refusal is not None:
-            raise BadInput(refusal)
+            raise CalendarRefused(refusal)
 
     async def _check_owner(self, session_id: str, user_id: str) -> None:
         if session_id and (owner := await self.door.owner(session_id)) != user_id:
@@ -435,11 +444,12 @@ class RequestHandler:
         try:
             yield
         except UserError as error:
-            self.send_ephemeral(user_id, place, error.message)
+            said = error.card if isinstance(error, CalendarRefused) else error.message
+            self.send_ephemeral(user_id, place, said)
 
-    def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
+    def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
         """Tell a person something after the acknowledgement."""
-        self.background.start(self.people.send_ephemeral(user_id, place, words), name="a hint")
+        self.background.start(self.people.send_ephemeral(user_id, place, said), name="a hint")
 
 
 def _is_answered_in(channel: str, command: Command) -> TypeGuard[QueueCommand | SettleConstraints | UndoMemory]:

@@ -16,6 +16,7 @@ from tests.unit.conversation.person import HandClock
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import open_store
 from fateforger.adapters.store.vault import Vault, new_key
+from fateforger.app.access import Access
 from fateforger.app.calendars import OpenCalendar, PersonCalendars
 from fateforger.calendar.access import CommitContext
 from fateforger.calendar.connections import Connection, Provider
@@ -62,6 +63,7 @@ async def program(tmp_path: Path) -> AsyncIterator[tuple[PersonCalendars, SqlCon
         connections=connections,
         openers={Provider.CALDAV: opened.open},
         build_engine=build,
+        access=Access(connections, {}),
         clock=clock,
         links=None,
     )

@@ -11,6 +11,7 @@ from tests.fakes.google_store import GoogleStore
 from tests.unit.conversation.person import House, Person, meeting
 
 from fateforger.calendar.access import CommitContext
+from fateforger.calendar.connections import ConnectionView
 from fateforger.calendar.no_calendar import NOT_CONNECTED, MissingCalendar
 from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
@@ -39,13 +40,13 @@ class TwoCalendars:
     async def is_connected(self, user_id: str) -> bool:
         return user_id in self.calendars
 
-    async def find_problem(self, user_id: str) -> str:
+    async def describe(self, user_id: str) -> ConnectionView:
         del user_id
-        return ""
+        return ConnectionView()
 
-    def connect_link(self, user_id: str) -> str | None:
+    async def disconnect(self, user_id: str) -> str:
         del user_id
-        return None
+        raise NotImplementedError
 
     async def get_watched(self, user_id: str) -> WatchedCalendar:
         return await self.of(user_id)

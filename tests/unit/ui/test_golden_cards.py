@@ -20,11 +20,13 @@ from tests.unit.conversation.queue.desk import Desk
 from tests.unit.conversation.sessions import planned, session
 from tests.unit.conversation.test_cards import CASES
 
+from fateforger.calendar.connections import ConnectionView
 from fateforger.session.cards import Card
 from fateforger.session.model import SessionStatus
 from fateforger.session.queue_commands import PlanWeek
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.task import Do
+from fateforger.ui.connection_cards import connect_card
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.ui.session_cards import (
     ended_reply,
@@ -116,7 +118,7 @@ def from_state() -> dict[str, Card]:
         "not-yours": not_yours_card(),
         "proposal": proposal_card(proposal()),
         "welcome": welcome_card(),
-        "home-0-refused": refused_home_card("This program plans for somebody else."),
+        "home-0-refused": refused_home_card(connect_card(ConnectionView(), "U1")),
         "date-again": stage_card(session()),
     }
 
