@@ -111,6 +111,10 @@ class Settings(BaseSettings):
     )
     caldav_username: str | None = Field(None, description="User name for that CalDAV server.")
     caldav_password: SecretStr | None = Field(None, description="Password for that CalDAV server.")
+    caldav_private: bool = Field(
+        default=False,
+        description="Let people connect CalDAV servers in this program's own network, also with a public address.",
+    )
     slack_bot_token: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("SLACK_BOT_TOKEN", "FATEFORGER_SLACK_BOT_TOKEN"),

@@ -186,6 +186,11 @@ def serve(app: Any) -> Iterator[str]:
         loop.close()
 
 
+def count_told(person: Person) -> int:
+    """How many messages say that the connection broke."""
+    return sum("I can no longer reach your calendar." in m["text"] for m in person.roots())
+
+
 @dataclass
 class Providers:
     """Google and Microsoft, and the program that people sign in to with either."""
@@ -247,10 +252,11 @@ def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
     program.restart()
     google.accounts.withdraw(google.accounts.people[0])
     google.accounts.expire_access()
-    ask = ("calendars", "show", "--user", robin.user)
-    eventually(lambda: "ended my access" in run(program, *ask).stdout, "the program has seen that its access ended")
+    eventually(lambda: count_told(robin) == 1, "robin is told that the access ended")
+    program.restart()
+    robin.open_thread("Monday 2 March")
     robin.press("Undo")
-    robin.reads("Google has ended my access to your account.", "Connect your own calendar")
+    robin.reads("Google has ended my access to your account.", "Your plans wait")
     alex.press("Undo")
     alex.reads("Taken back")
     assert "Write report" not in str(microsoft.mailbox.items)
@@ -258,6 +264,7 @@ def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
     assert "Your calendar is connected." in page
     robin.press("Undo")
     robin.reads("Taken back")
+    assert (count_told(robin), count_told(alex)) == (1, 0), "once, also after kill -9, and only whom it is about"
     assert at_google.shown() == {}
     form = re.findall(r'<form method="post" action="([^"]+)"', page)[0]
     assert "I have forgotten your login" in fill(form, do="disconnect-now").text

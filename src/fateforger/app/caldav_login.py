@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from fateforger.config import Settings
 
 REFUSED = mark_message("Your calendar server refuses the user name or the password.")
+PRIVATE = mark_message(
+    "That address leads into a private network, and I connect only to calendar servers on the internet. Whoever runs me"
+    " can allow it with FATEFORGER_CALDAV_PRIVATE."
+)
 UNUSABLE = mark_message("Your calendar server cannot be used: {error}.")
 
 
@@ -67,10 +71,11 @@ class CalDavServers:
             caldav_url=connection.address,
             username=connection.account,
             password=connection.secret,
+            public_only=self.public_only,
         )
 
     async def _look_up(self, wanted: Connection) -> Account:
-        from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
+        from caldav_mcp.errors import NotFound, PrivateNetwork, ServiceError, Unauthorized  # noqa: PLC0415  heavy
         from caldav_mcp.local_calendar import find_calendars  # noqa: PLC0415  heavy
 
         with TemporaryDirectory() as nowhere:
@@ -78,6 +83,8 @@ class CalDavServers:
                 return await find_calendars(self.build_config(wanted, Path(nowhere)))
             except Unauthorized:
                 raise CalendarAuthFailed(_(REFUSED)) from None
+            except PrivateNetwork:
+                raise BadInput(_(PRIVATE), where="address") from None
             except NotFound:
                 raise BadInput(_("I find no calendar at that address. Please check it."), where="address") from None
             except ServiceError as error:
@@ -85,8 +92,13 @@ class CalDavServers:
 
 
 def open_servers(settings: Settings) -> CalDavServers:
-    """Return the CalDAV servers that people may connect by the settings."""
-    return CalDavServers(settings.time_zone, public_only=False)
+    """Return the CalDAV servers that people may connect by the settings.
+
+    Where people reach the program from elsewhere, they must not reach its own network through it.
+    """
+    return CalDavServers(
+        settings.time_zone, public_only=settings.public_url is not None and not settings.caldav_private
+    )
 
 
 def list_entries(account: Account) -> Sequence[CalendarEntry]:

@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fateforger.app.access import Access
-from fateforger.app.caldav_login import REFUSED, UNUSABLE, CalDavServers
+from fateforger.app.caldav_login import PRIVATE, REFUSED, UNUSABLE, CalDavServers
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.calendar.access import read_day
 from fateforger.calendar.connections import Connection, Connections, ConnectionView, Provider
@@ -226,7 +226,7 @@ class CalDavGateway:
     async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
         """Open a person's CalDAV calendar. Raises ``CalendarError``."""
         from caldav_mcp import open_local_calendar  # noqa: PLC0415  heavy
-        from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
+        from caldav_mcp.errors import NotFound, PrivateNetwork, ServiceError, Unauthorized  # noqa: PLC0415  heavy
         from fateforger.adapters.calendar.calendars import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
 
         folder = self._folder / hashlib.sha256(connection.key.encode()).hexdigest()[:32]
@@ -234,6 +234,8 @@ class CalDavGateway:
             local = await open_local_calendar(self._servers.build_config(connection, folder), now=self._now)
         except Unauthorized:
             raise CalendarAuthFailed(_(REFUSED)) from None
+        except PrivateNetwork:
+            raise CalendarUnreachable(_(PRIVATE)) from None
         except NotFound:
             raise CalendarNotFound(_(VANISHED)) from None
         except (ServiceError, OSError) as error:
