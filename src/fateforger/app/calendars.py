@@ -134,6 +134,10 @@ class PersonCalendars:
     async def disconnect(self, user_id: str) -> str:
         return await self.access.disconnect(user_id)
 
+    async def recover(self, user_id: str) -> None:
+        """Finish the writes to a person's calendar that were cut off. Raises ``WorldError``."""
+        await (await self.of(user_id)).recover()
+
     async def list_engines(self) -> tuple[CalendarSubmitter, ...]:
         """Return the engine of each calendar that can be used, the configured one first. Raises ``StoreError``."""
         people = [user_id for user_id in await self.connections.list_people() if await self.is_connected(user_id)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import uuid4
 
-from fateforger.app.calendars import PersonCalendars
 from fateforger.calendar.connections import Connections, FollowUp
 from fateforger.errors import WorldError
 from fateforger.ports.clock import Clock
@@ -23,11 +23,13 @@ log = logging.getLogger(__name__)
 class FollowUps:
     """Tells people once that their connection broke, and goes on with what waited once it works again.
 
+    ``recover`` finishes the writes of a person that were cut off; it raises ``WorldError``.
+
     What is left to do is kept with the connection, so it is done once by all programs together, and also after a crash.
     """
 
     connections: Connections
-    calendars: PersonCalendars
+    recover: Callable[[str], Awaitable[None]]
     sessions: Sessions
     jobs: Jobs
     clock: Clock
@@ -50,7 +52,7 @@ class FollowUps:
         While the calendar does not answer, the writes are left to the next submit or undo.
         """
         try:
-            await (await self.calendars.of(user_id)).recover()
+            await self.recover(user_id)
         except WorldError as error:
             log.warning("the writes of %s that were cut off stay open for now: %s", user_id, error.message)
         now = self.clock.now()

@@ -367,7 +367,9 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
             Repeated(RITUALS, rituals.send_due),
-            Repeated(CONNECTIONS, FollowUps(connections, calendars, store.sessions, store.jobs, clock).run_once),
+            Repeated(
+                CONNECTIONS, FollowUps(connections, calendars.recover, store.sessions, store.jobs, clock).run_once
+            ),
             build_reminder_handler(tools),
         )
         lanes = _select_lanes(settings)
