@@ -81,6 +81,20 @@ async def test_keys_are_rotated(both: Both) -> None:
     assert await connections(both[0], NEW).of("U1") == ANNA
 
 
+async def test_logins_are_encrypted_with_the_newest_key_at_once(both: Both) -> None:
+    """S308: then the old key can be taken away. One whose key is lost stays as it is."""
+    first = connections(both[0])
+    await first.keep(ANNA)
+    lost = SqlConnections(both[0].database, Vault(new_key()))
+    await lost.keep(replace(ANNA, user_id="U2"))
+    rotated = connections(both[1], f"{NEW}, {OLD}")
+    assert await rotated.renew_encryption() == 1
+    assert await rotated.renew_encryption() == 0
+    assert await connections(both[0], NEW).of("U1") == ANNA
+    assert await lost.of("U2") == replace(ANNA, user_id="U2")
+    assert await SqlConnections(both[0].database, Vault(None)).renew_encryption() == 0
+
+
 async def test_a_lost_key_loses_the_login_and_nothing_else(both: Both) -> None:
     await connections(both[0]).keep(ANNA)
     found = await connections(both[1], NEW).of("U1")

@@ -50,7 +50,7 @@ from fateforger.app.resources import (
 from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.app.web import WebServer
-from fateforger.calendar.connections import Provider
+from fateforger.calendar.connections import Connections, Provider
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
@@ -354,7 +354,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         rituals = _build_rituals(resources, calendars, tools)
         coordinator = _build_coordinator(resources, calendars, memory, tools, rituals)
         stack.push_async_callback(coordinator.aclose)
-        await _take_over_claims(resources)
+        await _take_over_claims(resources, connections)
         recovery = BackgroundTasks()
         stack.push_async_callback(recovery.close)
         recovery.start(_recover_transactions(calendars), name="recovery")
@@ -457,8 +457,8 @@ def _build_coordinator(
     )
 
 
-async def _take_over_claims(resources: _Resources) -> None:
-    """Take over the claims of the previous program.
+async def _take_over_claims(resources: _Resources, connections: Connections) -> None:
+    """Take over the claims of the previous program, and renew what was encrypted with older keys.
 
     This process holds the lock on the data directory, so the previous program is dead. The scrub completes the erasure
     of a person that was interrupted by its death.
@@ -467,6 +467,9 @@ async def _take_over_claims(resources: _Resources) -> None:
     await resources.store.tasks.take_back(resources.replica, now=resources.clock.now())
     await resources.store.calls.prune(now=resources.clock.now())
     await resources.store.people.scrub()
+    renewed = await connections.renew_encryption()
+    if renewed:
+        log.info("%d logins are encrypted with the newest key now", renewed)
 
 
 async def _recover_transactions(calendars: PersonCalendars) -> None:

@@ -143,6 +143,13 @@ class Connections(Protocol):
         """Note why a connection does not work any more, and return whether that is news."""
         ...
 
+    async def renew_encryption(self) -> int:
+        """Encrypt all secrets with the newest key, and return how many were not.
+
+        Those whose key is lost stay as they are.
+        """
+        ...
+
     async def list_due(self) -> tuple[tuple[str, FollowUp], ...]:
         """Return the people with something left to do about their connection, and what it is."""
         ...

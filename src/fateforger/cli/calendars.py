@@ -10,6 +10,7 @@ import click
 from fateforger.cli.documents import print_result
 from fateforger.cli.options import Opened, add_store_options, check_person_option, run_with_store
 from fateforger.errors import BadInput
+from fateforger.text import format_count
 
 if TYPE_CHECKING:
     from fateforger.calendar.connections import Connection, Connections
@@ -94,6 +95,15 @@ def disconnect_command(ctx: click.Context, user_id: str, as_json: bool, **where:
 
     gone, words = run_with_store(ctx, where, disconnect)
     _show(gone, as_json=as_json, words=words)
+
+
+@calendars_command.command("reencrypt")
+@add_store_options
+def reencrypt_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+    """Encrypt all logins with the newest key, so that older keys can be taken away. ``up`` does it, too."""
+    count = run_with_store(ctx, where, lambda opened: _open_connections(opened).renew_encryption())
+    words = f"{format_count(count, 'login')} encrypted with the newest key. The others were already."
+    print_result({"reencrypted": count}, [words], as_json=as_json)
 
 
 def _open_connections(opened: Opened) -> Connections:

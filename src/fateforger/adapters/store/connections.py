@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -90,6 +91,21 @@ class SqlConnections:
 
         return await self._database.write_alone(f"connection of {user_id}", work)
 
+    async def renew_encryption(self) -> int:
+        if not self.vault.has_keys:
+            return 0
+        statement = select(CONNECTION.c.user_id, CONNECTION.c.secret).where(CONNECTION.c.secret != "")
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
+        renewed = [(row.user_id, row.secret, secret) for row in rows if (secret := self._renew(row.secret)) is not None]
+        await self._database.write(lambda connection: _swap_secrets(connection, renewed))
+        return len(renewed)
+
+    def _renew(self, encrypted: str) -> str | None:
+        try:
+            return self.vault.renew(encrypted)
+        except SecretUnreadable:
+            return None
+
     async def list_due(self) -> tuple[tuple[str, FollowUp], ...]:
         statement = select(CONNECTION.c.user_id, CONNECTION.c.due).where(CONNECTION.c.due != FollowUp.NOTHING.value)
         rows = await self._database.read(lambda connection: connection.execute(statement).all())
@@ -157,6 +173,13 @@ def _find(connection: SqlConnection, user_id: str) -> ConnectionRow | None:
 def _keep(connection: SqlConnection, row: ConnectionRow) -> None:
     with open_rows(connection) as rows:
         rows.merge(row)
+
+
+def _swap_secrets(connection: SqlConnection, renewed: Sequence[tuple[str, str, str]]) -> None:
+    """Replace encrypted secrets of people by others. One that was replaced meanwhile is newer, and stays."""
+    for user_id, before, after in renewed:
+        unchanged = (CONNECTION.c.user_id == user_id) & (CONNECTION.c.secret == before)
+        connection.execute(update(CONNECTION).where(unchanged).values(secret=after))
 
 
 def _update(connection: SqlConnection, user_id: str, values: dict[str, Any]) -> None:
