@@ -23,9 +23,13 @@ class OneCalendar:
         del user_id
         return True
 
-    async def describe(self, user_id: str) -> ConnectionView:
-        del user_id
+    async def describe(self, user_id: str, address: str = "") -> ConnectionView:
+        del user_id, address
         return ConnectionView()
+
+    async def join(self, user_id: str, address: str) -> str:
+        del user_id, address
+        raise NotImplementedError
 
     async def disconnect(self, user_id: str) -> str:
         del user_id

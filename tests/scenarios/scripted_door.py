@@ -221,8 +221,11 @@ class ScriptedDoor:
     async def has_calendar(self, user_id: str) -> bool:
         return (await self.calendar_owner()).person == user_id
 
-    async def describe_connection(self, user_id: str) -> ConnectionView:
+    async def describe_connection(self, user_id: str, address: str = "") -> ConnectionView:
         return ConnectionView()
+
+    async def join_calendar(self, user_id: str, address: str) -> str:
+        return ""
 
     async def disconnect_calendar(self, user_id: str) -> str:
         return ""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fateforger.app.access import Access
 from fateforger.app.caldav_login import PRIVATE, REFUSED, UNUSABLE, CalDavServers
 from fateforger.app.connect_links import ConnectLinks
+from fateforger.app.delegation import Organization
+from fateforger.app.logins import Openers
 from fateforger.calendar.access import read_day
 from fateforger.calendar.connections import Connection, Connections, ConnectionView, Provider
 from fateforger.calendar.lazy import LazyCalendar
@@ -78,12 +80,12 @@ class _Entry:
         return _identify(self.connection) == _identify(connection)
 
 
+def _find_way(connection: Connection) -> tuple[Provider, bool]:
+    return connection.provider, connection.delegated
+
+
 def _identify(connection: Connection) -> tuple[object, ...]:
     return connection.key, connection.reads, connection.connected_at, connection.is_open
-
-
-Opener = Callable[[Connection], AbstractAsyncContextManager[Calendar]]
-"""Opens the calendar of a connection for as long as the block runs. Raises ``CalendarError``."""
 
 
 @dataclass(slots=True)
@@ -98,9 +100,10 @@ class PersonCalendars:
     configured: OpenCalendar
     ownership: Ownership
     connections: Connections
-    openers: Mapping[Provider, Opener]
+    openers: Openers
     build_engine: Callable[[Calendar, str], CalendarSubmitter]
     access: Access
+    organization: Organization
     clock: Clock
     links: ConnectLinks | None
     """Links to the page on which people connect a calendar, if they can reach it."""
@@ -112,7 +115,7 @@ class PersonCalendars:
     async def get_watched(self, user_id: str) -> OpenCalendar:
         connection = await self.connections.of(user_id)
         await self._close_idle()
-        if connection is not None and connection.is_open and connection.provider in self.openers:
+        if connection is not None and connection.is_open and _find_way(connection) in self.openers:
             return await self._enter(connection)
         if await self._uses_configured(user_id, connection):
             return self.configured
@@ -123,13 +126,18 @@ class PersonCalendars:
         is_open = connection is not None and connection.is_open
         return is_open or await self._uses_configured(user_id, connection)
 
-    async def describe(self, user_id: str) -> ConnectionView:
+    async def describe(self, user_id: str, address: str = "") -> ConnectionView:
         connection = await self.connections.of(user_id)
+        offered = self.organization.find(address)
         return ConnectionView(
             connection,
             None if self.links is None else self.links.build(user_id),
             configured=await self._uses_configured(user_id, connection),
+            offer="" if offered is None else offered.provider.service,
         )
+
+    async def join(self, user_id: str, address: str) -> str:
+        return await self.organization.join(user_id, address)
 
     async def disconnect(self, user_id: str) -> str:
         return await self.access.disconnect(user_id)
@@ -165,7 +173,7 @@ class PersonCalendars:
         return entry.open
 
     def _build_entry(self, connection: Connection) -> _Entry:
-        opener = self.openers[connection.provider]
+        opener = self.openers[_find_way(connection)]
 
         async def note(error: CalendarError) -> None:
             problem = find_lasting_problem(connection, error)

@@ -19,6 +19,7 @@ from fateforger.app.access import Access
 from fateforger.app.caldav_login import CalDavServers
 from fateforger.app.calendar_choice import Accounts, choose_calendars, choose_only, list_rows
 from fateforger.app.connect_links import PATH, VALID, ConnectLinks
+from fateforger.app.delegation import Delegations
 from fateforger.calendar.connections import Connection, Provider
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.errors import BadInput, CalendarError, ConnectionFailed
@@ -61,6 +62,7 @@ class ConnectPage:
     links: ConnectLinks
     access: Access
     servers: CalDavServers
+    delegations: Delegations
     languages: LanguageService
     send_link: Callable[[str], Awaitable[None]]
     local: bool
@@ -140,7 +142,7 @@ class ConnectPage:
         fields = dict(filled)
         match fields.get("do", ""):
             case "disconnect":
-                return await self._show(user_id, {"asks": _(str(DISCONNECT.confirm))})
+                return await self._show(user_id, {"asks": DISCONNECT.localize().confirm})
             case "disconnect-now":
                 return await self._show(user_id, {"news": await self.access.disconnect(user_id)})
             case "choose":
@@ -183,7 +185,7 @@ class ConnectPage:
 
     async def _begin_choice(self, wanted: Connection) -> Response:
         """Show the calendars of an account that is not kept yet. If it has only one, keep it at once."""
-        accounts = self._get_accounts(wanted.provider)
+        accounts = self._get_accounts(wanted)
         entries = await accounts.list_calendars(wanted)
         only = choose_only(wanted, entries)
         if only is not None:
@@ -199,7 +201,7 @@ class ConnectPage:
         if connection is None or connection.has_ended:
             return await self._show(user_id, {})
         try:
-            entries = await self._get_accounts(connection.provider).list_calendars(connection)
+            entries = await self._get_accounts(connection).list_calendars(connection)
         except (BadInput, CalendarError, ConnectionFailed) as problem:
             return await self._show(user_id, {}, error=problem.message, status=422)
         return await self._show_choice(connection, entries)
@@ -213,7 +215,7 @@ class ConnectPage:
             return await self._show(user_id, {}, error=_("That took too long. Please begin again."), status=422)
         entries: Sequence[CalendarEntry] = ()
         try:
-            entries = await self._get_accounts(base.provider).list_calendars(base)
+            entries = await self._get_accounts(base).list_calendars(base)
             reads = [value for name, value in filled if name == "read"]
             chosen = choose_calendars(base, entries, reads=reads, written=fields.get("write", ""))
             return await self._keep(chosen)
@@ -235,10 +237,10 @@ class ConnectPage:
 
     async def _keep(self, chosen: Connection) -> Response:
         """Keep a connection that works, and end the access to another account that it replaces."""
-        accounts, connections = self._get_accounts(chosen.provider), self.access.connections
+        accounts, connections = self._get_accounts(chosen), self.access.connections
         await accounts.check(replace(chosen, problem=""))
         before = await connections.of(chosen.user_id)
-        if before is not None and before.secret == chosen.secret:  # only the calendars change
+        if before is not None and before.has_same_login(chosen):  # only the calendars change
             chosen = replace(chosen, connected_at=before.connected_at)
         await connections.keep(replace(chosen, problem=""))
         other = before is not None and not before.has_ended and not _is_same_account(before, chosen)
@@ -246,14 +248,15 @@ class ConnectPage:
         news = join_sentences(_(CONNECTED), strip_marks(describe_use(chosen)), remains, _(BACK))
         return await self._show(chosen.user_id, {"news": news})
 
-    def _get_accounts(self, provider: Provider) -> Accounts:
-        """Return the accounts of a provider. Raises ``BadInput`` if the settings have it no more."""
+    def _get_accounts(self, connection: Connection) -> Accounts:
+        """Return what lists and tries a connection. Raises ``BadInput`` if the settings have it no more."""
+        provider = connection.provider
         if provider is Provider.CALDAV:
             return self.servers
-        login = self.access.logins.get(provider)
-        if login is None:
+        found = self.delegations.get(provider) if connection.delegated else self.access.logins.get(provider)
+        if found is None:
             raise BadInput(_("Calendars of {service} are not set up here.", service=provider.service))
-        return login
+        return found
 
     def _read_login(self, user_id: str, fields: dict[str, str]) -> Connection:
         address, account = fields.get("address", "").strip(), fields.get("account", "").strip()

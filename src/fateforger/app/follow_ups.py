@@ -1,4 +1,4 @@
-"""What is left to do after a connection of a calendar broke, or works again."""
+"""Work that is left after a connection of a calendar broke, or works again."""
 
 from __future__ import annotations
 

@@ -31,19 +31,33 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class OAuthLogin:
-    """Connects the accounts of one provider. Implements :class:`fateforger.app.calendar_choice.Accounts`.
+class Service:
+    """The calendars of one provider, without the access to them.
 
-    ``look`` looks into an account, and ``build`` returns the calendar of a connection. The methods raise
-    ``CalendarError``, ``ConnectionFailed`` and ``StoreError``.
+    ``look`` looks into an account: the one whose tokens these are, or the one with an address. ``build`` returns the
+    calendar of a connection. Both raise ``CalendarError`` and ``ConnectionFailed``.
     """
 
     provider: Provider
+    look: Callable[[TokenSource, str | None], Awaitable[Account]]
+    build: Callable[[TokenSource, Connection], Calendar]
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthLogin:
+    """Connects the accounts of one provider. Implements :class:`fateforger.app.calendar_choice.Accounts`.
+
+    The methods raise ``CalendarError``, ``ConnectionFailed`` and ``StoreError``.
+    """
+
+    service: Service
     app: OAuthApp
     connections: Connections
     clock: Clock
-    look: Callable[[TokenSource], Awaitable[Account]]
-    build: Callable[[TokenSource, Connection], Calendar]
+
+    @property
+    def provider(self) -> Provider:
+        return self.service.provider
 
     @property
     def name(self) -> str:
@@ -62,10 +76,10 @@ class OAuthLogin:
             raise BadInput(
                 _("{service} did not give me all that I asked for. Please allow all of it.", service=self.name)
             )
-        account = await self.look(_Given(tokens))
+        account = await self.service.look(_Given(tokens), None)
         return Connection(
             user_id=user_id,
-            provider=self.provider,
+            provider=self.service.provider,
             account=account.name,
             calendar_id="",
             connected_at=self.clock.now(),
@@ -73,10 +87,10 @@ class OAuthLogin:
         )
 
     async def list_calendars(self, connection: Connection) -> Sequence[CalendarEntry]:
-        return (await self.look(await self._open_tokens(connection))).calendars
+        return (await self.service.look(await self._open_tokens(connection), None)).calendars
 
     async def check(self, connection: Connection) -> None:
-        async with aclosing(self.build(await self._open_tokens(connection), connection)) as calendar:
+        async with aclosing(self.service.build(await self._open_tokens(connection), connection)) as calendar:
             now = self.clock.now()
             await calendar.window(now, now + LOOK)
 
@@ -88,7 +102,7 @@ class OAuthLogin:
     @asynccontextmanager
     async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
         """Open a person's calendar."""
-        async with aclosing(self.build(self._open_kept_tokens(connection.user_id), connection)) as calendar:
+        async with aclosing(self.service.build(self._open_kept_tokens(connection.user_id), connection)) as calendar:
             yield calendar
 
     async def _open_tokens(self, connection: Connection) -> TokenSource:
@@ -99,7 +113,7 @@ class OAuthLogin:
 
     def _open_kept_tokens(self, user_id: str) -> TokenSource:
         kept = KeptTokens(self.connections, user_id, self.name)
-        return _Watched(open_token_source(self.app, kept, self.clock), self.connections, user_id)
+        return WatchedTokens(open_token_source(self.app, kept, self.clock), self.connections, user_id)
 
 
 class KeptTokens:
@@ -138,7 +152,7 @@ class _Given:
         """Do nothing: these tokens are not renewed."""
 
 
-class _Watched:
+class WatchedTokens:
     """A token source that notes when the access has ended, so that the person is asked to connect again."""
 
     def __init__(self, tokens: TokenSource, connections: Connections, user_id: str) -> None:

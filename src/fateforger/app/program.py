@@ -28,9 +28,10 @@ from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, Perso
 from fateforger.app.connect_links import PATH as CONNECT_PATH
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
+from fateforger.app.delegation import Delegations, Organization
 from fateforger.app.follow_ups import FollowUps
 from fateforger.app.health import build_external_list
-from fateforger.app.logins import build_logins
+from fateforger.app.logins import build_delegations, build_logins, build_openers
 from fateforger.app.memory import build_memory
 from fateforger.app.people import build_personal_data
 from fateforger.app.resources import (
@@ -50,7 +51,7 @@ from fateforger.app.resources import (
 from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.app.web import WebServer
-from fateforger.calendar.connections import Connections, Provider
+from fateforger.calendar.connections import Connections
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
@@ -228,7 +229,11 @@ def _build_links(settings: Settings, vault: Vault, web: WebServer, clock: Clock)
 
 
 def _build_connect_page(
-    resources: _Resources, access: Access, links: ConnectLinks | None, servers: CalDavServers
+    resources: _Resources,
+    access: Access,
+    links: ConnectLinks | None,
+    servers: CalDavServers,
+    delegations: Delegations,
 ) -> Iterator[BaseRoute]:
     async def send_link(user_id: str) -> None:
         now = resources.clock.now()
@@ -242,6 +247,7 @@ def _build_connect_page(
             links=links,
             access=access,
             servers=servers,
+            delegations=delegations,
             languages=resources.languages,
             send_link=send_link,
             local=not resources.settings.real_slack,
@@ -323,12 +329,9 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         connections = SqlConnections(store.database, open_vault(settings))
         links = _build_links(settings, connections.vault, web, clock)
         logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}")
-        own = [
-            health.route,
-            Mount(GATEWAY, gateway),
-            *_build_connect_page(resources, Access(connections, logins), links, servers),
-        ]
-        await _serve_pages(resources, web, login, local, own)
+        delegations = build_delegations(settings, connections, clock)
+        pages = _build_connect_page(resources, Access(connections, logins), links, servers, delegations)
+        await _serve_pages(resources, web, login, local, (health.route, Mount(GATEWAY, gateway), *pages))
         stack.push_async_callback(calendar.aclose)
         engine = submitter(settings, calendar, store.journal, clock, role="house")
         configured = OpenCalendar(engine, calendar.in_background(), store.journal)
@@ -336,9 +339,10 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             configured=configured,
             ownership=resources.ownership,
             connections=connections,
-            openers={Provider.CALDAV: gateway.open, **{each: login.open for each, login in logins.items()}},
+            openers=build_openers(gateway.open, logins, delegations),
             build_engine=lambda of, whose: submitter(settings, of, store.journal, clock, role="house", user_id=whose),
             access=Access(connections, logins),
+            organization=Organization(delegations, connections, clock),
             clock=clock,
             links=links,
         )
@@ -379,16 +383,24 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         store.people.on_erase(partial(supervisor.wake, INDEXING))
         team = await stack.enter_async_context(run_slack_app(slack, supervisor))
         await coordinator.resume()
-        place = f"Slack: {team}." if settings.real_slack else "Slack: the local page."
-        state = f"State: {'your database' if settings.database_url else settings.data_dir}."
-        owner = f"Owner of the calendar: {describe_owner(settings, await resources.ownership.owner())}"
         code = await resources.ownership.offer_code()
         yield App(
             page_url=None if settings.real_slack else web.url,
             caldav_url=None if local is None else local.caldav_url,
-            lines=(place, describe_calendar(settings), owner, describe_model(settings), state),
+            lines=await _describe_parts(resources, team),
             claim=None if code is None else describe_claim(code),
         )
+
+
+async def _describe_parts(resources: _Resources, team: str) -> tuple[str, ...]:
+    settings = resources.settings
+    return (
+        f"Slack: {team}." if settings.real_slack else "Slack: the local page.",
+        describe_calendar(settings),
+        f"Owner of the calendar: {describe_owner(settings, await resources.ownership.owner())}",
+        describe_model(settings),
+        f"State: {'your database' if settings.database_url else settings.data_dir}.",
+    )
 
 
 async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resources:

@@ -81,7 +81,7 @@ class SlackApp:
         self._poster = poster = Poster(client, pace, services.render)
         requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
         forms = FormHandler(door, requests, client, background, timing=timing)
-        home = Home(door, client, background)
+        home = Home(door, people, client, background)
         self._listeners = Listeners(requests, forms, home, services.languages, clock=clock)
         self._app = new_app(client)
         self._listeners.register(self._app)
@@ -104,7 +104,7 @@ class SlackApp:
         self.handlers: tuple[Handler, ...] = (
             build_sending_handler(dispatcher.run, wake=dispatcher.wake, halt=dispatcher.halt),
             build_turn_handler(self._presence.handle, jobs, services.sessions, services.languages, clock),
-            build_greeting_handler(door, poster, client),
+            build_greeting_handler(door, people, poster, client),
             build_notification_handler(poster),
             build_stop_handler(door, services.languages, people, self._presence),
             build_proposal_handler(services.approvals, services.languages, poster, people),

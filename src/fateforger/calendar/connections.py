@@ -37,7 +37,7 @@ _ACCOUNT_PAGES = {
 
 
 class FollowUp(StrEnum):
-    """What the program has yet to do about a connection."""
+    """A thing that the program has yet to do about a connection."""
 
     NOTHING = ""
     TELL = "tell"
@@ -90,6 +90,11 @@ class Connection:
         """Check whether it can be used: there is a way to log in, and it was not refused."""
         return self.has_access and not self.problem
 
+    def has_same_login(self, other: Connection) -> bool:
+        """Check whether another connection logs in with the same secret, or by the same administrator's access."""
+        mine = (self.provider, self.account, self.secret, self.delegated)
+        return mine == (other.provider, other.account, other.secret, other.delegated)
+
     def name_of(self, calendar_id: str) -> str:
         """Return the name of one of its calendars, as people know it."""
         return self.names.get(calendar_id, calendar_id)
@@ -100,12 +105,14 @@ class ConnectionView:
     """A person's connection as they are shown it.
 
     ``link`` leads to the page on which they connect and change it; ``None`` if people cannot reach one. With
-    ``configured``, they plan on the calendar that the program was set up with.
+    ``configured``, they plan on the calendar that the program was set up with. ``offer`` is the service at which an
+    administrator has opened their calendar, so that they need not sign in; empty if none has.
     """
 
     connection: Connection | None = None
     link: str | None = None
     configured: bool = False
+    offer: str = ""
 
     @property
     def problem(self) -> str:

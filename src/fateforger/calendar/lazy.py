@@ -46,16 +46,16 @@ class LazyCalendar:
         """Return the calendar itself. Raises ``CalendarError``."""
         async with self._opening:
             if self._calendar is None:
-                self._calendar = await self._reported(self._resources.enter_async_context(self._open()))
+                self._calendar = await self._with_report(self._resources.enter_async_context(self._open()))
             return self._calendar
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         calendar = await self.get_calendar()
-        return await self._reported(calendar.window(start, end))
+        return await self._with_report(calendar.window(start, end))
 
     async def get(self, event_id: str) -> EventImage | None:
         calendar = await self.get_calendar()
-        return await self._reported(calendar.get(event_id))
+        return await self._with_report(calendar.get(event_id))
 
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
@@ -82,7 +82,7 @@ class LazyCalendar:
             self._calendar = None
             await self._resources.aclose()
 
-    async def _reported(self, call: Awaitable[T]) -> T:
+    async def _with_report(self, call: Awaitable[T]) -> T:
         try:
             return await call
         except CalendarError as error:

@@ -88,8 +88,15 @@ class Calendars(Protocol):
         """Check whether a person has a calendar."""
         ...
 
-    async def describe(self, user_id: str) -> ConnectionView:
-        """Return a person's connection, and the link to change it."""
+    async def describe(self, user_id: str, address: str = "") -> ConnectionView:
+        """Return a person's connection, the link to change it, and what is offered to their mail ``address``."""
+        ...
+
+    async def join(self, user_id: str, address: str) -> str:
+        """Connect the calendar that an administrator has opened to ``address``, and return what to tell the person.
+
+        The address is known to be theirs.
+        """
         ...
 
     async def disconnect(self, user_id: str) -> str:

@@ -330,9 +330,13 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.has_calendar`."""
         return await self._calendars.is_connected(user_id)
 
-    async def describe_connection(self, user_id: str) -> ConnectionView:
+    async def describe_connection(self, user_id: str, address: str = "") -> ConnectionView:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.describe_connection`."""
-        return await self._calendars.describe(user_id)
+        return await self._calendars.describe(user_id, address)
+
+    async def join_calendar(self, user_id: str, address: str) -> str:
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.join_calendar`."""
+        return await self._calendars.join(user_id, address)
 
     async def disconnect_calendar(self, user_id: str) -> str:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.disconnect_calendar`."""

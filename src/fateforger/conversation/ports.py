@@ -78,8 +78,15 @@ class CoordinatorPort(Protocol):
         """Check whether a person has a calendar to plan on: their own, or the configured one as its owner."""
         ...
 
-    async def describe_connection(self, user_id: str) -> ConnectionView:
-        """Return the connection of a person's calendar, and the link to change it."""
+    async def describe_connection(self, user_id: str, address: str = "") -> ConnectionView:
+        """Return the connection of a person's calendar, and the link to change it.
+
+        ``address`` is the mail address of the person, if it is known to be theirs.
+        """
+        ...
+
+    async def join_calendar(self, user_id: str, address: str) -> str:
+        """Connect the calendar that an administrator has opened to ``address``, and return what to tell the person."""
         ...
 
     async def disconnect_calendar(self, user_id: str) -> str:

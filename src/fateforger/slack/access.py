@@ -30,7 +30,7 @@ MAX_KEPT = 10_000
 
 
 Said = str | Card
-"""What a person is told: a sentence, or a card without a session."""
+"""An answer to a person: a sentence, or a card without a session."""
 
 
 def build_message(said: Said) -> dict[str, Any]:
@@ -50,6 +50,7 @@ class People:
         self._clock = clock
         self._zones: dict[str, tuple[str, datetime]] = {}
         self._channels: dict[str, str] = {}
+        self._team = ""
 
     async def zone(self, user_id: str) -> str | None:
         """Return a person's IANA zone as set in Slack. If Slack fails, return the last known one or ``None``.
@@ -74,6 +75,23 @@ class People:
             self._zones.clear()
         self._zones[user_id] = (zone, now + KEPT)
         return zone
+
+    async def address(self, user_id: str) -> str:
+        """Return the mail address of a person of this workspace, as Slack has confirmed it; empty if it does not say.
+
+        People of other workspaces, whose administrators we do not know, have none.
+        """
+        try:
+            user = (await call_slack(self._client.users_info(user=user_id))).get("user", {})
+            self._team = self._team or str((await call_slack(self._client.auth_test())).get("team_id"))
+        except SlackCallError as trouble:
+            log.warning("users.info failed: %s", trouble)
+            return ""
+        own = {user.get("team_id"), *user.get("enterprise_user", {}).get("teams", ())}
+        foreign = self._team not in own or user.get("is_stranger") or user.get("deleted") or user.get("is_bot")
+        if foreign or user.get("is_email_confirmed") is False:
+            return ""
+        return str(user.get("profile", {}).get("email") or "")
 
     async def direct_channel(self, user_id: str) -> str:
         """Return the channel of direct messages with a person. Raises ``SlackCallError``."""
@@ -141,23 +159,23 @@ class CalendarRefused(BadInput):
         self.card = card
 
 
-async def calendar_refusal(door: CoordinatorPort, user_id: str) -> Card | None:
+async def calendar_refusal(door: CoordinatorPort, people: People, user_id: str) -> Card | None:
     """Return the reason why a person cannot plan here, with a remedy; ``None`` if they can."""
     if await door.has_calendar(user_id):
         return None
     owner = await door.calendar_owner()
     if owner.person is not None:
-        return await connect_answer(door, user_id)
+        return await connect_answer(door, people, user_id)
     words = phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
     return Card(text=words, parts=(Prose(text=words),))
 
 
-async def connect_answer(door: CoordinatorPort, user_id: str) -> Card:
+async def connect_answer(door: CoordinatorPort, people: People, user_id: str) -> Card:
     """Return how a person connects their calendar, or another one, with what is wrong with the one that they have."""
-    return connect_card(await door.describe_connection(user_id), user_id)
+    return connect_card(await door.describe_connection(user_id, await people.address(user_id)), user_id)
 
 
-async def claim_answer(door: CoordinatorPort, user_id: str, code: str) -> Said:
+async def claim_answer(door: CoordinatorPort, people: People, user_id: str, code: str) -> Said:
     """Try to claim the calendar with a code, and return the answer for the person."""
     match await door.claim_calendar(user_id, code):
         case Claim.CLAIMED:
@@ -171,7 +189,7 @@ async def claim_answer(door: CoordinatorPort, user_id: str, code: str) -> Said:
         case Claim.NO_CODE:
             return _(phrases.NO_CODE)
         case Claim.TAKEN:
-            return await calendar_refusal(door, user_id) or phrases.name_commands(phrases.ALREADY_YOURS)
+            return await calendar_refusal(door, people, user_id) or phrases.name_commands(phrases.ALREADY_YOURS)
 
 
 def parse_typed_code(typed: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -55,13 +55,14 @@ from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.intent import TypedCommand, parse_command
 from fateforger.text import gettext as _
-from fateforger.ui.connection_cards import DISCONNECT
+from fateforger.ui.connection_cards import DISCONNECT, JOIN
 from fateforger.values import replace, replace_named
-from fateforger.workers.lanes import ERASING, STOP_TURN, PersonalDataRequest, StopTurn
+from fateforger.workers.lanes import ERASING, STOP_TURN, ConnectionAction, PersonalDataRequest, StopTurn
 from fateforger.workers.supervisor import BackgroundTasks
 from fateforger.workers.turns import build_command_job, connection_job
 
 MAX_OPENED = 1_000
+_CONNECTION_BUTTONS: Mapping[str, ConnectionAction] = {DISCONNECT.action: "disconnect", JOIN.action: "join"}
 
 log = logging.getLogger(__name__)
 
@@ -119,14 +120,14 @@ class RequestHandler:
         """
         code = parse_typed_code(said)
         if code is not None:
-            return await claim_answer(self.door, user_id, code)
+            return await claim_answer(self.door, self.people, user_id, code)
         if said == CONNECT:
-            return await connect_answer(self.door, user_id)
+            return await connect_answer(self.door, self.people, user_id)
         try:
             day = date.fromisoformat(said) if said else None
         except ValueError:
             return phrases.name_commands(phrases.NOT_A_DATE)
-        refusal = await calendar_refusal(self.door, user_id)
+        refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is not None:
             return refusal
         known = await self._find_zone_and_place(user_id, asked)
@@ -161,7 +162,8 @@ class RequestHandler:
         self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         code = parse_sent_code(said.text) if said.direct else None
         if code is not None:
-            self.send_ephemeral(said.user_id, Place(None), await claim_answer(self.door, said.user_id, code))
+            answer = await claim_answer(self.door, self.people, said.user_id, code)
+            self.send_ephemeral(said.user_id, Place(None), answer)
             return
         session_id = None if said.opens else await self.door.session_in_thread(said.channel, said.thread_ts)
         if session_id is None:
@@ -173,7 +175,7 @@ class RequestHandler:
             if owner is not None and said.event == "app_mention":
                 self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
-        refusal = await calendar_refusal(self.door, said.user_id)
+        refusal = await calendar_refusal(self.door, self.people, said.user_id)
         if refusal is not None:
             if said.event != "app_mention":
                 self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
@@ -226,7 +228,7 @@ class RequestHandler:
         """
         if not self._is_addressed(said):
             return
-        refusal = await calendar_refusal(self.door, said.user_id)
+        refusal = await calendar_refusal(self.door, self.people, said.user_id)
         if refusal is not None:
             await self._refuse(said, refusal)
             return
@@ -301,7 +303,7 @@ class RequestHandler:
 
     async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> Said | None:
         """Handle a slash command about the queue, and return words about it for where it was typed."""
-        refusal = await calendar_refusal(self.door, user_id)
+        refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is not None:
             return refusal
         about = {"command_id": command_id, "user_id": user_id, "at": self.clock.now()}
@@ -320,7 +322,7 @@ class RequestHandler:
 
     async def meet(self, user_id: str, channel: str) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
-        refusal = await calendar_refusal(self.door, user_id)
+        refusal = await calendar_refusal(self.door, self.people, user_id)
         job = first_greeting_job(user_id, channel, refused=refusal is not None)
         await self.jobs.enqueue(job, now=self.clock.now())
         if self.door.reads_words and refusal is None:
@@ -379,8 +381,9 @@ class RequestHandler:
 
     async def connection(self, command_id: str, user_id: str, action: str) -> None:
         """Handle a button about the connection of a person's calendar; ``action`` is that of the control."""
-        if action == DISCONNECT.action:
-            await self.jobs.enqueue(connection_job(user_id, "disconnect", command_id), now=self.clock.now())
+        wish: ConnectionAction | None = _CONNECTION_BUTTONS.get(action)
+        if wish is not None:
+            await self.jobs.enqueue(connection_job(user_id, wish, command_id), now=self.clock.now())
 
     async def rate(self, rating: Rating, place: Place) -> None:
         """Handle a vote by the session's owner."""
@@ -395,7 +398,7 @@ class RequestHandler:
         Without a session only the calendar is checked.
         """
         await self._check_owner(session_id, user_id)
-        refusal = await calendar_refusal(self.door, user_id)
+        refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is not None:
             raise CalendarRefused(refusal)
 

@@ -15,7 +15,7 @@ from fateforger.errors import CalendarBusy, InternalError, StoreError
 from fateforger.ports.jobs import Job, Jobs
 from fateforger.session.cards import Card, Prose
 from fateforger.slack import phrases
-from fateforger.slack.access import People, calendar_refusal
+from fateforger.slack.access import People, calendar_refusal, connect_answer
 from fateforger.slack.blocks import HOME, render
 from fateforger.slack.client import (
     SlackCallError,
@@ -28,7 +28,7 @@ from fateforger.slack.notices import retry_transient
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, use_language
-from fateforger.ui.connection_cards import broken_card, build_connection_parts, connect_card
+from fateforger.ui.connection_cards import broken_card, build_connection_parts, joined_card
 from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
 from fateforger.workers.lanes import ConnectionRequest, PersonalDataRequest, TryLater
 from fateforger.workers.people import LanguageService, PersonalData
@@ -42,6 +42,7 @@ class Home:
     """Publishes App Home."""
 
     door: CoordinatorPort
+    people: People
     client: AsyncWebClient
     background: BackgroundTasks
 
@@ -55,7 +56,7 @@ class Home:
 
     async def _publish(self, user_id: str) -> None:
         try:
-            refusal = await calendar_refusal(self.door, user_id)
+            refusal = await calendar_refusal(self.door, self.people, user_id)
             if refusal is None:
                 card = await self.door.home(user_id)
             else:
@@ -98,7 +99,10 @@ class ConnectionHandler:
                 view = await self.door.describe_connection(request.user_id)
                 return broken_card(view) if view.problem else None  # it may work again by now
             case "link":
-                return connect_card(await self.door.describe_connection(request.user_id), request.user_id)
+                return await connect_answer(self.door, self.people, request.user_id)
+            case "join":
+                words = await self.door.join_calendar(request.user_id, await self.people.address(request.user_id))
+                return joined_card(await self.door.describe_connection(request.user_id), words)
             case "disconnect":
                 words = await self.door.disconnect_calendar(request.user_id)
                 return Card(text=words, parts=(Prose(text=words),))

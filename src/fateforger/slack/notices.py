@@ -98,7 +98,7 @@ def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
     return said.channel, str(said.thread_ts)
 
 
-def build_greeting_handler(door: CoordinatorPort, poster: Poster, client: AsyncWebClient) -> JobHandler:
+def build_greeting_handler(door: CoordinatorPort, people: People, poster: Poster, client: AsyncWebClient) -> JobHandler:
     """Return the handler that posts the welcome card in the person's thread, or at the top of their direct messages.
 
     First messages are suggested once: at the message box where Slack supports that, otherwise on the card.
@@ -112,7 +112,7 @@ def build_greeting_handler(door: CoordinatorPort, poster: Poster, client: AsyncW
                 return
             with speak(greeting.language):
                 refused = greeting.refused
-                refusal = None if refused is None else await calendar_refusal(door, refused)
+                refusal = None if refused is None else await calendar_refusal(door, people, refused)
                 if refusal is not None:
                     card = refusal
                 elif words is not None:

@@ -29,6 +29,13 @@ DISCONNECT = Button(
         " connect the same calendar again, and you can still undo it."
     ),
 )
+OFFER = mark_message(
+    "Your administrator has opened your {service} calendar to me, so you need not sign in. I read its events, so that a"
+    " plan fits between them. I write only the blocks of your plan to it, and you can take them off again. I never"
+    " change an event that I did not make."
+)
+JOIN = Button(label=mark_message("Use my calendar"), action="calendar.join", style="primary")
+START = Button(label=mark_message("Plan my day"), action="start", style="primary")
 MOST_NAMED = 5
 
 
@@ -41,6 +48,10 @@ def build_page_button(view: ConnectionView, label: str, *, style: str = "primary
 
 def connect_card(view: ConnectionView, user_id: str) -> Card:
     """Return how a person connects their calendar, or another one, with what is wrong with the one that they have."""
+    if view.offer and (view.connection is None or not view.connection.is_open):
+        text = join_sentences(view.problem, _(OFFER, service=view.offer))
+        other = build_page_button(view, _("Connect another one"), style="default")
+        return Card(text=text, parts=(Prose(text=text), *_build_row(JOIN.localize(), other)))
     if view.link is None:
         whom = _("Your id here is {user_id}.", user_id=user_id)
         text = join_sentences(view.problem, _(NO_PAGE), whom)
@@ -52,6 +63,15 @@ def connect_card(view: ConnectionView, user_id: str) -> Card:
     else:
         text, button = _(CONNECT), build_page_button(view, _("Connect your calendar"))
     return Card(text=text, parts=(Prose(text=text), *_build_row(button), Note(text=_(YOURS_ALONE))))
+
+
+def joined_card(view: ConnectionView, words: str) -> Card:
+    """Return what came of using the calendar that an administrator has opened."""
+    found = view.connection
+    joined = found is not None and found.is_open
+    change = build_page_button(view, _("Change"), style="default")
+    buttons = (START.localize(), change) if joined else (change,)
+    return Card(text=words, parts=(Prose(text=words), *_build_row(*buttons)))
 
 
 def broken_card(view: ConnectionView) -> Card:

@@ -229,14 +229,15 @@ class PersonalDataRequest:
     wish: str
 
 
-ConnectionAction = Literal["tell", "link", "disconnect"]
+ConnectionAction = Literal["tell", "link", "disconnect", "join"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionRequest:
     """Something to do about the connection of a person's calendar.
 
-    ``tell`` them that it broke, send them a new ``link`` to its page, or ``disconnect`` it.
+    ``tell`` them that it broke, send them a new ``link`` to its page, ``disconnect`` it, or ``join`` the calendar that
+    an administrator has opened.
     """
 
     user_id: str
@@ -289,7 +290,7 @@ RITUALS = Timer("rituals", seconds=15.0)
 """Messages by themselves are late by a round at most."""
 TIDYING = Timer("tidying", seconds=900.0)
 CONNECTIONS = Timer("connections", seconds=10.0)
-"""What is left to do about connections of calendars; other programs and commands leave it, too."""
+"""Work that is left about connections of calendars; other programs and commands leave it, too."""
 WATCHING = Timer("watching", seconds=60.0)
 
 OUTBOX = Timer("outbox", seconds=1.0)

@@ -27,6 +27,7 @@ from fateforger.app.access import Access
 from fateforger.app.caldav_login import PRIVATE, CalDavServers
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
+from fateforger.app.delegation import Delegations
 from fateforger.app.logins import Logins, build_logins
 from fateforger.calendar.connections import Connection, FollowUp, Provider
 from fateforger.config import read_settings
@@ -48,13 +49,14 @@ class Site:
     logins: Logins
     clock: HandClock
     servers: CalDavServers
+    delegations: Delegations = field(default_factory=dict)
     sent: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.links = ConnectLinks(self.connections.vault, BASE, self.clock)
         access = Access(self.connections, self.logins)
         languages = LanguageService(self.store.languages, "en")
-        page = ConnectPage(self.links, access, self.servers, languages, self._send, local=True)
+        page = ConnectPage(self.links, access, self.servers, self.delegations, languages, self._send, local=True)
         self.http = httpx.AsyncClient(
             transport=httpx.ASGITransport(app=Starlette(routes=page.routes)), base_url=BASE, timeout=30
         )
@@ -190,7 +192,7 @@ async def test_a_calendar_that_cannot_be_read_is_not_kept(site: Site) -> None:
 
 
 async def test_what_was_chosen_by_one_person_cannot_be_saved_by_another(site: Site) -> None:
-    """S319: nor half an hour later."""
+    """S334: nor half an hour later."""
     add_calendars(site)
     page = await site.consent(ANNA, "google")
     theirs = await site.send(await site.open(BEN), do="save", kept=page.kept, write="owner@example.com")
@@ -221,7 +223,7 @@ async def test_an_old_link_gives_nothing_but_a_new_one_in_slack(site: Site) -> N
 
 
 async def test_disconnecting_says_what_stays_and_ends_the_access(site: Site) -> None:
-    """S317"""
+    """S332"""
     await site.consent(ANNA, "google")
     asked = await site.send(await site.open(ANNA), do="disconnect")
     assert "What I put on your calendar stays there" in asked.words
@@ -232,7 +234,7 @@ async def test_disconnecting_says_what_stays_and_ends_the_access(site: Site) -> 
 
 
 async def test_a_provider_that_does_not_answer_is_named_with_the_page_to_end_the_access_on(site: Site) -> None:
-    """S317: Microsoft offers no program to end its access, and Google may be down."""
+    """S332: Microsoft offers no program to end its access, and Google may be down."""
     await site.consent(ANNA, "google")
     site.google.inject(Fault(503), path="/revoke", times=5)
     gone = await site.send(await site.open(ANNA), do="disconnect-now")
@@ -252,7 +254,7 @@ async def test_another_account_takes_the_place_of_the_first_whose_access_ends(si
 
 
 async def test_what_broke_shows_why_and_how_to_connect_it_again(site: Site) -> None:
-    """S318: the same account keeps its choice, and what waited goes on."""
+    """S333: the same account keeps its choice, and what waited goes on."""
     add_calendars(site)
     page = await site.consent(ANNA, "google")
     await site.send(page, do="save", kept=page.kept, read=[FAMILY], write="owner@example.com")

@@ -18,6 +18,7 @@ from fateforger.adapters.store.store import open_store
 from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.app.access import Access
 from fateforger.app.calendars import VANISHED, OpenCalendar, PersonCalendars
+from fateforger.app.delegation import Organization
 from fateforger.calendar.access import CommitContext
 from fateforger.calendar.connections import Connection, FollowUp, Provider
 from fateforger.calendar.ports import Calendar
@@ -65,9 +66,10 @@ async def program(tmp_path: Path) -> AsyncIterator[tuple[PersonCalendars, SqlCon
         configured=OpenCalendar(build(calendar, "house"), calendar, store.journal),
         ownership=Ownership(store.owners, clock, named="U1", page=(), real_slack=True),
         connections=connections,
-        openers={Provider.CALDAV: opened.open, Provider.GOOGLE: opened.open},
+        openers={(Provider.CALDAV, False): opened.open, (Provider.GOOGLE, False): opened.open},
         build_engine=build,
         access=Access(connections, {}),
+        organization=Organization({}, connections, clock),
         clock=clock,
         links=None,
     )
@@ -136,7 +138,7 @@ async def test_what_only_the_person_can_mend_is_noted_to_be_told_once(
     provider: Provider,
     problem: str,
 ) -> None:
-    """S318"""
+    """S333"""
     calendars, connections, opened = program
     await connections.keep(replace(OWN, provider=provider))
     await connections.finish("U1", FollowUp.RESUME, now=NOW)

@@ -42,9 +42,13 @@ class TwoCalendars:
     async def is_connected(self, user_id: str) -> bool:
         return user_id in self.calendars
 
-    async def describe(self, user_id: str) -> ConnectionView:
-        del user_id
+    async def describe(self, user_id: str, address: str = "") -> ConnectionView:
+        del user_id, address
         return ConnectionView()
+
+    async def join(self, user_id: str, address: str) -> str:
+        del user_id, address
+        raise NotImplementedError
 
     async def disconnect(self, user_id: str) -> str:
         del user_id
