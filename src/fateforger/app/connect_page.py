@@ -41,11 +41,14 @@ BACK = mark_message("You can go back to Slack now.")
 COOKIE = "fateforger_connect"
 HEADERS = {
     "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "X-Frame-Options": "DENY",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
 }
-"""The address holds the right to connect, so it must not leave the page."""
+"""The address holds the right to connect, so it must not leave the page.
+
+Without any referrer, browsers do not say either where a form comes from, and the server refuses it.
+"""
 
 Filled = Sequence[tuple[str, str]]
 """The fields of a form that was sent, in order; a name may come several times."""

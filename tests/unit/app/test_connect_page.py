@@ -13,6 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 from starlette.applications import Starlette
+from tests.contracts.journal_examples import applied, create, transaction
+from tests.contracts.session_examples import session as any_session
 from tests.emulators.google.accounts import Client, GoogleAccounts
 from tests.emulators.google.emulator import CUT, Fault, GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
@@ -30,8 +32,10 @@ from fateforger.app.connect_page import ConnectPage
 from fateforger.app.delegation import Delegations
 from fateforger.app.logins import Logins, build_logins
 from fateforger.calendar.connections import Connection, FollowUp, Provider
+from fateforger.calendar.transactions import TxState
 from fateforger.config import read_settings
-from fateforger.workers.people import LanguageService
+from fateforger.errors import CalendarBusy
+from fateforger.workers.people import LanguageService, Ownership, PersonalData
 
 BASE = "http://page.example"
 ANNA, BEN = "U_ANNA", "U_BEN"
@@ -290,3 +294,24 @@ async def test_what_a_calendar_is_called_cannot_change_the_page(site: Site) -> N
     done = await site.send(page, do="save", kept=page.kept, write=FAMILY)
     assert "<script>" not in done.answer.text
     assert (await site.of(ANNA)).name_of(FAMILY) == "<script>alert(1)</script>"
+
+
+async def test_erasing_a_person_ends_their_access(site: Site) -> None:
+    """S332: while the token is known; and not while a write is unfinished, which would then stay half done."""
+    await site.consent(ANNA, "google")
+    ownership = Ownership(site.store.owners, site.clock, named=None, page=(), real_slack=True)
+    access = Access(site.connections, site.logins)
+    data = PersonalData(site.store.people, None, site.clock, ownership, end_access=access.end_for)
+    key = (await site.of(ANNA)).key
+    await site.store.sessions.save(any_session("s1", user_id=ANNA), expected=0)
+    begun = transaction("t1", [create(7, tx="t1")], calendar=key, context={"session": "s1"})
+    await site.store.journal.begin(begun)
+    with pytest.raises(CalendarBusy):
+        await data.erase(ANNA)
+    assert not any(grant.ended for grant in site.google.accounts.grants)
+    await site.store.journal.settle("t1", applied(create(7, tx="t1")))
+    await site.store.journal.close("t1", TxState.COMMITTED, site.clock.at)
+    erased = await data.erase(ANNA)
+    assert (erased.counts["connection"], erased.remains) == (1, "")
+    assert all(grant.ended for grant in site.google.accounts.grants)
+    assert await site.connections.of(ANNA) is None
