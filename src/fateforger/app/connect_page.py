@@ -26,7 +26,7 @@ from fateforger.errors import BadInput, CalendarError, ConnectionFailed
 from fateforger.slack.mrkdwn import strip_marks
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, use_language
-from fateforger.ui.connection_cards import DISCONNECT, describe_connection, describe_use
+from fateforger.ui.connection_cards import DISCONNECT, describe_connection
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
@@ -248,7 +248,7 @@ class ConnectPage:
         await connections.keep(replace(chosen, problem=""))
         other = before is not None and not before.has_ended and not _is_same_account(before, chosen)
         remains = await self.access.end(before) if before is not None and other else ""
-        news = join_sentences(_(CONNECTED), strip_marks(describe_use(chosen)), remains, _(BACK))
+        news = join_sentences(_(CONNECTED), remains, _(BACK))
         return await self._show(chosen.user_id, {"news": news})
 
     def _get_accounts(self, connection: Connection) -> Accounts:
