@@ -81,7 +81,6 @@ def test_a_newcomer_connects_google_with_three_clicks(browser: BrowserContext, t
             page.get_by_role("button", name="Save").click()
             expect(page.get_by_role("status")).to_contain_text("Your calendar is connected.")
             expect(page.get_by_text("I read “Work”, and write only the blocks of your plan to it.")).to_be_visible()
-            shoot(page, "connect-done.png")
             plan(robin)
             assert "Write report" in {event.summary for event in google.calendars["primary"].shown().values()}
             assert google.calendars[FAMILY].shown() == {}

@@ -140,6 +140,7 @@ def test_a_person_connects_and_disconnects_on_a_page(program: Program, radicale:
     robin.slash("/timebox", "connect")
     eventually(lambda: "/connect/" in str(robin.roots()), "a link")
     page = link(robin)
+    robin.press("Connect your calendar")  # which opens the page; Slack reports the click, and gets no answer
     assert "I never change an event that I did not make" in httpx.get(page, trust_env=False).text
     wrong = fill(page, address="http://127.0.0.1:9/me/", account="me", password="secret-word")
     assert (wrong.status_code, "cannot be used" in wrong.text) == (422, True)
@@ -149,6 +150,7 @@ def test_a_person_connects_and_disconnects_on_a_page(program: Program, radicale:
     assert "Your calendar is connected." in done.text
     plan(robin)
     assert "Write report" in CalDav(radicale.calendar).titles()
+    assert len(robin.roots()) == 2, "the link and the plan"
     asked = fill(page, do="disconnect")
     assert "What I put on your calendar stays there" in asked.text
     gone = fill(page, do="disconnect-now")
