@@ -52,8 +52,10 @@ class Access:
     async def disconnect(self, user_id: str) -> str:
         """Forget a person's login, end the access at the provider, and return what to tell them."""
         connection = await self.connections.of(user_id)
-        if connection is None or connection.has_ended:
+        if connection is None:
             return _(NOTHING)
+        if connection.has_ended:  # by an earlier try of the same request
+            return _(FORGOTTEN)
         remains = await self.end(connection)
         await self.connections.keep(replace(connection, secret="", delegated=False, problem=""))
         return join_sentences(_(FORGOTTEN), remains)

@@ -19,6 +19,7 @@ from fateforger.text import join_sentences, mark_message
 from fateforger.ui.connection_cards import describe_use
 
 JOINED = mark_message("I plan on your calendar from now on.")
+ALREADY = mark_message("Your calendar is connected.")
 NOT_ALLOWED = mark_message("No administrator has opened your calendar to me. Please connect it yourself.")
 NOTHING_TO_WRITE = mark_message("This account has no calendar that I may write to. Please use another one.")
 
@@ -89,9 +90,11 @@ class Organization:
 
         ``address`` is known to be theirs. Raises ``StoreError``.
         """
-        delegation = self.find(address)
+        delegation, before = self.find(address), await self.connections.of(user_id)
         if delegation is None:
             return _(NOT_ALLOWED)
+        if before is not None and before.is_open:  # a button of an earlier card, or an earlier try of the same request
+            return join_sentences(_(ALREADY), describe_use(before))
         wanted = Connection(user_id, delegation.provider, address, "", self.clock.now(), delegated=True)
         try:
             entries = await delegation.list_calendars(wanted)

@@ -24,7 +24,7 @@ from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.app.access import OF_ADMINISTRATOR, Access
 from fateforger.app.delegation import NOT_ALLOWED, Organization
 from fateforger.app.logins import build_delegations
-from fateforger.calendar.connections import Provider
+from fateforger.calendar.connections import Connection, Provider
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput, CalendarError
 from fateforger.values import replace
@@ -88,6 +88,14 @@ async def test_one_tap_connects_a_person_of_the_domain(office: Office, address: 
     async with organization.delegations[provider].open(found) as calendar:
         now = office.clock.now()
         assert await calendar.window(now, now + timedelta(hours=1)) == ()
+
+
+async def test_an_old_button_replaces_no_other_calendar(office: Office) -> None:
+    own = Connection("U1", Provider.CALDAV, "anna", "work", office.clock.now(), secret="any", names={"work": "Work"})
+    await office.connections.keep(own)
+    words = await office.open().join("U1", "owner@example.com")
+    assert words == "Your calendar is connected. I read “Work”, and write only the blocks of your plan to it."
+    assert await office.connections.of("U1") == own
 
 
 @pytest.mark.parametrize("address", ["someone@elsewhere.org", "owner@notexample.com", "owner@example.com.evil.org", ""])
