@@ -54,8 +54,8 @@ def connect_card(view: ConnectionView, user_id: str) -> Card:
         return Card(text=text, parts=(Prose(text=text), *_build_row(JOIN.localize(), other)))
     if view.link is None:
         whom = _("Your id here is {user_id}.", user_id=user_id)
-        text = join_sentences(view.problem, _(NO_PAGE), whom)
-        return Card(text=text, parts=(Prose(text=text),))
+        text = join_sentences(view.problem, _(NO_PAGE))
+        return Card(text=join_sentences(text, whom), parts=(Prose(text=text), Note(text=whom)))
     if view.problem:
         text, button = join_sentences(view.problem, _(WAITS)), build_page_button(view, _("Reconnect"))
     elif view.connection is not None and view.connection.is_open:

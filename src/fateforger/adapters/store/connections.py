@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Boolean, Text, select, update
+from sqlalchemy import Boolean, Text, false, select, update
 from sqlalchemy import Connection as SqlConnection
 from sqlmodel import Field
 
@@ -38,11 +38,11 @@ class ConnectionRow(Base, table=True):
     address: str = Field(sa_type=Text)
     calendar_id: str = Field(sa_type=Text)
     reads: str = Field(sa_type=Text)
-    names: str = Field(sa_type=Text)
+    names: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "{}"})
     secret: str = Field(sa_type=Text)
-    delegated: bool = Field(sa_type=Boolean)
+    delegated: bool = Field(sa_type=Boolean, sa_column_kwargs={"server_default": false()})
     problem: str = Field(sa_type=Text)
-    due: str = Field(sa_type=Text)
+    due: str = Field(sa_type=Text, sa_column_kwargs={"server_default": ""})
     connected_at: datetime = Field(sa_type=Instant)
 
 
