@@ -278,6 +278,25 @@ def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
     assert all(grant.ended for grant in google.accounts.grants), "the access has ended at Google, too"
 
 
+def test_a_calendar_that_vanished_is_told_and_can_be_tried_again(program: Program, radicale: Radicale) -> None:
+    """S333: without typing the password again; the plan is written where it left off."""
+    robin = second(program.person())
+    connect(program, robin, radicale)
+    plan(robin)
+    login: Any = {"trust_env": False, "auth": ("me", "")}
+    httpx.request("DELETE", radicale.calendar, **login).raise_for_status()
+    eventually(lambda: count_told(robin) == 1, "robin is told that the calendar is not there")
+    assert "A calendar that you chose is not there any more" in str(robin.roots())
+    httpx.request("MKCALENDAR", radicale.calendar, **login).raise_for_status()
+    page = fill(link(robin), do="choose").text
+    (chosen,) = re.findall(r'name="write" required value="([^"]+)" checked', page)
+    assert "Your calendar is connected." in fill(link(robin), do="save", write=chosen).text
+    robin.open_thread("Monday 2 March")
+    robin.press("Undo")
+    robin.reads("Taken back")
+    assert count_told(robin) == 1
+
+
 def use_home(person: Person, label: str) -> None:
     """Press a button on App Home."""
     person.post("/ui/home_opened", tab="home")
