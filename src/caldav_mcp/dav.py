@@ -61,13 +61,18 @@ class Dav:
         on_this_machine: bool = False,
         time_limit: float,
         longest_answer: int = LONGEST_ANSWER,
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """`on_this_machine` says that no proxy is between us, and that no certificates are needed."""
+        """`on_this_machine` says that no proxy is between us, and that no certificates are needed.
+
+        With a `transport` of its own, the proxies of the environment are not used.
+        """
         self._client = httpx.AsyncClient(
             auth=None if username is None else (username, password or ""),
             timeout=time_limit,
             trust_env=not on_this_machine,
             verify=not on_this_machine,
+            transport=transport,
         )
         self.username = username
         self._time_limit = time_limit

@@ -9,6 +9,7 @@
         ├── MarksLost        it does not keep what we have to find in an event again
         ├── ServerTrouble    it answered 5xx
         │   └── NotDav       it answered something else than a CalDAV server does, or sends us away
+        ├── PrivateNetwork   its address is not on the internet, and no other is allowed
         ├── ConnectionLost   it did not answer because no server is there
         └── NoAnswer         it did not answer in time
 
@@ -120,6 +121,10 @@ class TooMuch(ServiceError):
 class ConnectionLost(ServiceError):
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"request to {url} failed, reason: {reason}")
+
+
+class PrivateNetwork(ServiceError):
+    default = "The address is in a private network."
 
 
 class NoAnswer(ServiceError):

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
+import httpx
 from mcp.server.lowlevel.server import Server
 from starlette.types import ASGIApp
 
@@ -24,6 +25,7 @@ from caldav_mcp.mcp_server import mcp_server
 from caldav_mcp.multistatus import make_calendar, set_timezone
 from caldav_mcp.pane.app import pane_app
 from caldav_mcp.pane.changes import Changes
+from caldav_mcp.public_only import PublicOnly
 from caldav_mcp.register import Register
 from caldav_mcp.rewrites import zone_object
 from caldav_mcp.times import zone_named
@@ -38,7 +40,7 @@ class LocalCalendarConfig:
     `data_dir` holds the embedded store and the register of ids; `time_zone` is an IANA name. With `caldav_url` (a
     calendar or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port. One
     request to the CalDAV server may take `request_seconds`: a write is two of them, for which our callers wait ten
-    seconds.
+    seconds. With `public_only`, a CalDAV server that is not on the internet is refused with `PrivateNetwork`.
     """
 
     data_dir: Path
@@ -49,6 +51,7 @@ class LocalCalendarConfig:
     radicale_port: int = 0
     calendar_name: str = "My calendar"
     request_seconds: float = 4.5
+    public_only: bool = False
 
 
 class LocalCalendar:
@@ -170,7 +173,8 @@ async def find_calendars(config: LocalCalendarConfig) -> Account:
 
 def _remote(config: LocalCalendarConfig, url: str) -> Dav:
     _, username, password = _address(url, config)
-    return Dav(username=username, password=password, time_limit=config.request_seconds)
+    transport = PublicOnly(httpx.AsyncHTTPTransport()) if config.public_only else None
+    return Dav(username=username, password=password, time_limit=config.request_seconds, transport=transport)
 
 
 async def _remote_account(dav: Dav, config: LocalCalendarConfig, url: str) -> Account:

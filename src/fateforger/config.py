@@ -121,6 +121,10 @@ class Settings(BaseSettings):
     )
     caldav_username: str | None = Field(None, description="User name for that CalDAV server.")
     caldav_password: SecretStr | None = Field(None, description="Password for that CalDAV server.")
+    caldav_private: bool = Field(
+        default=False,
+        description="Let people connect CalDAV servers in this program's own network, also with a public address.",
+    )
     slack_bot_token: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("SLACK_BOT_TOKEN", "FATEFORGER_SLACK_BOT_TOKEN"),
@@ -151,6 +155,15 @@ class Settings(BaseSettings):
     )
     microsoft_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
         None, description="Another address that speaks Microsoft's sign-in and Graph; left out, Microsoft's own."
+    )
+    google_service_account: SecretStr | None = Field(
+        None, description="Key of a Google service account for a whole Workspace domain: its JSON, or the file's path."
+    )
+    google_domains: str = Field(
+        "", description="Domains whose administrator let that service account in, with commas between."
+    )
+    microsoft_domains: str = Field(
+        "", description="Domains whose administrator let the app in for everybody, with commas between."
     )
     secret_keys: SecretStr | None = Field(
         None,
@@ -269,6 +282,14 @@ class Settings(BaseSettings):
         if (self.slack_bot_token is None) != (self.slack_app_token is None):
             missing = "SLACK_APP_TOKEN" if self.slack_app_token is None else "SLACK_BOT_TOKEN"
             raise ValueError(f"{missing} is missing; Slack needs both tokens, or neither for the local page")
+        return self
+
+    @model_validator(mode="after")
+    def _one_directory(self) -> Self:
+        if self.microsoft_domains and self.microsoft_tenant in {"common", "organizations", "consumers"}:
+            raise ValueError("FATEFORGER_MICROSOFT_TENANT has to name the directory of FATEFORGER_MICROSOFT_DOMAINS")
+        if self.microsoft_domains and self.microsoft_client_id is None:
+            raise ValueError("FATEFORGER_MICROSOFT_CLIENT_ID is missing; FATEFORGER_MICROSOFT_DOMAINS needs it")
         return self
 
     @property

@@ -19,7 +19,7 @@ from fateforger.ui.forms import RULES, SESSION_FORMS
 COMMANDS = (*get_args(SessionCommand), *get_args(QueueCommand))
 ELSEWHERE = {"start": "begins a session", "proposal.undo": "undoes a rule outside any session"}
 """Actions that give no command of a session or the queue."""
-PREFIXES = ("form.", "turn.", "person.")
+PREFIXES = ("form.", "turn.", "person.", "calendar.")
 """Actions that open a form, turn its page, or ask about the person's data."""
 CONTROLS = {"Button", "Select", "DatePick", "TimePick"}
 

@@ -68,6 +68,7 @@ ALLOWED = {
     "slack/listeners.py::_control": "prefixes in an action id of ours",
     "slack/listeners.py::_proposal": "a prefix in an action id of ours",
     "slack/payloads.py::parse_message": "a mention of us by id, as Slack writes it",
+    "slack/home.py::_post": "finds a message in Slack by its mark",
     "slack/home.py::_say": "finds a message in Slack by its mark",
     "slack/access.py::parse_typed_code": "a command with a code, a fixed form (S105)",
     "slack/access.py::parse_sent_code": "a command with a code, a fixed form (S105)",

@@ -13,8 +13,9 @@ from tests.contracts.stores import KINDS, two_stores
 from fateforger.adapters.store.connections import LOST_KEY, SqlConnections
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault, new_key
-from fateforger.calendar.connections import Connection, Connections, Provider
+from fateforger.calendar.connections import Connection, Connections, FollowUp, Provider
 from fateforger.errors import BadInput
+from fateforger.ports.jobs import NewJob
 from fateforger.values import replace
 
 OLD, NEW = new_key(), new_key()
@@ -81,6 +82,20 @@ async def test_keys_are_rotated(both: Both) -> None:
     assert await connections(both[0], NEW).of("U1") == ANNA
 
 
+async def test_logins_are_encrypted_with_the_newest_key_at_once(both: Both) -> None:
+    """S308: then the old key can be taken away. One whose key is lost stays as it is."""
+    first = connections(both[0])
+    await first.keep(ANNA)
+    lost = SqlConnections(both[0].database, Vault(new_key()))
+    await lost.keep(replace(ANNA, user_id="U2"))
+    rotated = connections(both[1], f"{NEW}, {OLD}")
+    assert await rotated.renew_encryption() == 1
+    assert await rotated.renew_encryption() == 0
+    assert await connections(both[0], NEW).of("U1") == ANNA
+    assert await lost.of("U2") == replace(ANNA, user_id="U2")
+    assert await SqlConnections(both[0].database, Vault(None)).renew_encryption() == 0
+
+
 async def test_a_lost_key_loses_the_login_and_nothing_else(both: Both) -> None:
     await connections(both[0]).keep(ANNA)
     found = await connections(both[1], NEW).of("U1")
@@ -118,6 +133,37 @@ async def test_a_problem_is_news_once(both: Both) -> None:
     found = await other.of("U1")
     assert found is not None
     assert (found.problem, found.is_open) == ("Your password was refused.", False)
+
+
+async def test_what_is_left_to_do_is_done_by_one_program(both: Both) -> None:
+    """S333: with the message that says it, in one commit; and what is old by now is not done."""
+    first, other = (connections(store) for store in both)
+    now = ANNA.connected_at
+    await first.keep(ANNA)
+    assert await other.list_due() == (("U1", FollowUp.RESUME),)
+    await first.note_problem("U1", "Your password was refused.")
+    assert await other.list_due() == (("U1", FollowUp.TELL),)
+    assert not await other.finish("U1", FollowUp.RESUME, now=now), "it broke meanwhile"
+    jobs = [NewJob("connection", "U1", f"told by {name}", {"user_id": "U1", "do": "tell"}) for name in ("a", "b")]
+    done = [
+        await each.finish("U1", FollowUp.TELL, now=now, job=job) for each, job in zip((first, other), jobs, strict=True)
+    ]
+    assert done == [True, False]
+    waiting = [await both[0].jobs.find_unfinished("connection", job.dedupe) is not None for job in jobs]
+    assert waiting == [True, False]
+    assert await first.list_due() == ()
+
+
+async def test_a_connection_that_works_again_by_itself_goes_on(both: Both) -> None:
+    """Another program renewed its token just when this one saw it refused."""
+    first, other = (connections(store) for store in both)
+    await first.keep(ANNA)
+    await first.note_problem("U1", "Your password was refused.")
+    assert await other.replace_secret("U1", PASSWORD, "second")
+    found = await first.of("U1")
+    assert found is not None
+    assert found.is_open
+    assert await first.list_due() == (("U1", FollowUp.RESUME),)
 
 
 @pytest.mark.parametrize("keys", ["", " , ", "not a key", f"{OLD},short"], ids=["empty", "blank", "text", "one of two"])

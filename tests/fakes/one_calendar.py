@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fateforger.calendar.connections import ConnectionView
 from fateforger.conversation.calendars import Submitter, WatchedCalendar
 
 
@@ -22,13 +23,17 @@ class OneCalendar:
         del user_id
         return True
 
-    async def find_problem(self, user_id: str) -> str:
-        del user_id
-        return ""
+    async def describe(self, user_id: str, address: str = "") -> ConnectionView:
+        del user_id, address
+        return ConnectionView()
 
-    def connect_link(self, user_id: str) -> str | None:
+    async def join(self, user_id: str, address: str) -> str:
+        del user_id, address
+        raise NotImplementedError
+
+    async def disconnect(self, user_id: str) -> str:
         del user_id
-        return None
+        raise NotImplementedError
 
     async def get_watched(self, user_id: str) -> WatchedCalendar:
         del user_id

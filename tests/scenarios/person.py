@@ -73,6 +73,8 @@ class Person:
     base: str
     user: str = ""
     clicks: int = 0
+    opened: str = ""
+    """The thread that is open; else the latest one."""
     http: httpx.Client = field(default_factory=lambda: _client(60))
 
     def __post_init__(self) -> None:
@@ -106,14 +108,24 @@ class Person:
         return found
 
     def thread(self) -> list[Json]:
-        """The latest thread: its first message and the replies."""
+        """The open thread: its first message and the replies."""
         roots = self.roots()
         if not roots:
             return []
-        found: list[Json] = self.get("/ui/messages", user=self.user, channel=self.channel, thread_ts=roots[-1]["ts"])[
-            "messages"
-        ]
+        ts = self.opened or roots[-1]["ts"]
+        found: list[Json] = self.get("/ui/messages", user=self.user, channel=self.channel, thread_ts=ts)["messages"]
         return found
+
+    def open_thread(self, words: str) -> None:
+        """Open the newest thread whose first message holds these words, once it is there."""
+
+        def look() -> str | None:
+            found = [
+                m["ts"] for m in self.roots() if words in "\n".join(texts(m.get("blocks") or [{"text": m["text"]}]))
+            ]
+            return str(found[-1]) if found else None
+
+        self.opened = eventually(look, f"a thread that begins with {words!r}")
 
     def says(self) -> str:
         """All that can be read in the latest thread."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import date, datetime
 
+from fateforger.calendar.connections import ConnectionView
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports.people import Claim, OwnerRecord
 from fateforger.session.card_actions import Click
@@ -222,11 +223,14 @@ class ScriptedDoor:
     async def has_calendar(self, user_id: str) -> bool:
         return (await self.calendar_owner()).person == user_id
 
-    async def find_calendar_problem(self, user_id: str) -> str:
+    async def describe_connection(self, user_id: str, address: str = "") -> ConnectionView:
+        return ConnectionView()
+
+    async def join_calendar(self, user_id: str, address: str) -> str:
         return ""
 
-    def connect_link(self, user_id: str) -> str | None:
-        return None
+    async def disconnect_calendar(self, user_id: str) -> str:
+        return ""
 
     async def calendar_owner(self) -> OwnerRecord:
         return OwnerRecord(self.owner_of_calendar or Anybody())

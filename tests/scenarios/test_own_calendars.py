@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import subprocess
@@ -17,15 +18,19 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.emulators.google.accounts import Client, GoogleAccounts
+from joserfc.jwk import RSAKey
+from tests.emulators.google.accounts import Client, GoogleAccounts, Robot
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.fakes.serving import served
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import STEPS
-from tests.scenarios.person import Person, eventually
+from tests.scenarios.person import Json, Person, controls, eventually, texts
+from tests.scenarios.person import label as name_of
 from tests.scenarios.program import Program
 from tests.scenarios.radicale import Radicale, free_port
+
+from fateforger.adapters.google.access import SCOPES
 
 pytestmark = pytest.mark.process
 
@@ -120,11 +125,11 @@ def test_a_calendar_that_does_not_work_is_not_kept(program: Program) -> None:
 
 def link(person: Person) -> str:
     """The newest link that the person can read in their messages."""
-    found = re.findall(r"http://[^\s|>]+/connect/[\w=-]+", f"{person.roots()} {person.thread()}")
+    found = re.findall(r"http://[^\s|>']+/connect/[\w=-]+", f"{person.roots()} {person.thread()}")
     return str(found[-1])
 
 
-def fill(page: str, /, **fields: str) -> httpx.Response:
+def fill(page: str, /, **fields: str | list[str]) -> httpx.Response:
     return httpx.post(page, data=fields, trust_env=False, timeout=60)
 
 
@@ -135,6 +140,7 @@ def test_a_person_connects_and_disconnects_on_a_page(program: Program, radicale:
     robin.slash("/timebox", "connect")
     eventually(lambda: "/connect/" in str(robin.roots()), "a link")
     page = link(robin)
+    robin.press("Connect your calendar")  # which opens the page; Slack reports the click, and gets no answer
     assert "I never change an event that I did not make" in httpx.get(page, trust_env=False).text
     wrong = fill(page, address="http://127.0.0.1:9/me/", account="me", password="secret-word")
     assert (wrong.status_code, "cannot be used" in wrong.text) == (422, True)
@@ -144,7 +150,10 @@ def test_a_person_connects_and_disconnects_on_a_page(program: Program, radicale:
     assert "Your calendar is connected." in done.text
     plan(robin)
     assert "Write report" in CalDav(radicale.calendar).titles()
-    gone = fill(page, do="disconnect")
+    assert len(robin.roots()) == 2, "the link and the plan"
+    asked = fill(page, do="disconnect")
+    assert "What I put on your calendar stays there" in asked.text
+    gone = fill(page, do="disconnect-now")
     assert "I have forgotten your login" in gone.text
     robin.press("Undo")
     robin.reads("Connect your own calendar")
@@ -182,6 +191,11 @@ def serve(app: Any) -> Iterator[str]:
         loop.call_soon_threadsafe(stop.set)
         thread.join(20)
         loop.close()
+
+
+def count_told(person: Person) -> int:
+    """How many messages say that the connection broke."""
+    return sum("I can no longer reach your calendar." in m["text"] for m in person.roots())
 
 
 @dataclass
@@ -245,10 +259,11 @@ def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
     program.restart()
     google.accounts.withdraw(google.accounts.people[0])
     google.accounts.expire_access()
-    ask = ("calendars", "show", "--user", robin.user)
-    eventually(lambda: "ended my access" in run(program, *ask).stdout, "the program has seen that its access ended")
+    eventually(lambda: count_told(robin) == 1, "robin is told that the access ended")
+    program.restart()
+    robin.open_thread("Monday 2 March")
     robin.press("Undo")
-    robin.reads("Google has ended my access to your account.", "Connect your own calendar")
+    robin.reads("Google has ended my access to your account.", "Your plans wait")
     alex.press("Undo")
     alex.reads("Taken back")
     assert "Write report" not in str(microsoft.mailbox.items)
@@ -256,10 +271,110 @@ def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
     assert "Your calendar is connected." in page
     robin.press("Undo")
     robin.reads("Taken back")
+    assert (count_told(robin), count_told(alex)) == (1, 0), "once, also after kill -9, and only whom it is about"
     assert at_google.shown() == {}
-    (form,) = re.findall(r'<form method="post" action="([^"]+)"', page)
-    assert "I have forgotten your login" in fill(form, do="disconnect").text
+    form = re.findall(r'<form method="post" action="([^"]+)"', page)[0]
+    assert "I have forgotten your login" in fill(form, do="disconnect-now").text
     assert all(grant.ended for grant in google.accounts.grants), "the access has ended at Google, too"
+
+
+def test_a_calendar_that_vanished_is_told_and_can_be_tried_again(program: Program, radicale: Radicale) -> None:
+    """S333: without typing the password again; the plan is written where it left off."""
+    robin = second(program.person())
+    connect(program, robin, radicale)
+    plan(robin)
+    login: Any = {"trust_env": False, "auth": ("me", "")}
+    httpx.request("DELETE", radicale.calendar, **login).raise_for_status()
+    eventually(lambda: count_told(robin) == 1, "robin is told that the calendar is not there")
+    assert "A calendar that you chose is not there any more" in str(robin.roots())
+    httpx.request("MKCALENDAR", radicale.calendar, **login).raise_for_status()
+    page = fill(link(robin), do="choose").text
+    (chosen,) = re.findall(r'name="write" required value="([^"]+)" checked', page)
+    assert "Your calendar is connected." in fill(link(robin), do="save", write=chosen).text
+    robin.open_thread("Monday 2 March")
+    robin.press("Undo")
+    robin.reads("Taken back")
+    assert count_told(robin) == 1
+
+
+def use_home(person: Person, label: str) -> None:
+    """Press a button on App Home."""
+    person.post("/ui/home_opened", tab="home")
+
+    def look() -> tuple[str, Json] | None:
+        view = person.get("/ui/home", user=person.user)["view"]
+        return next(((b, e) for b, e in controls(view["blocks"]) if name_of(e) == label), None) if view else None
+
+    block_id, element = eventually(look, f"a button {label!r} on App Home")
+    action = {key: element[key] for key in ("type", "action_id", "value")} | {"block_id": block_id}
+    person.post("/ui/action", surface={"type": "home"}, action=action)
+
+
+def read_home(person: Person, words: str) -> str:
+    """Open App Home until it says this, and return all that it says."""
+
+    def look() -> str | None:
+        person.post("/ui/home_opened", tab="home")
+        view = person.get("/ui/home", user=person.user)["view"]
+        said = "\n".join(texts(view["blocks"])) if view else ""
+        return said if words in said else None
+
+    return eventually(look, f"App Home says {words!r}")
+
+
+def told(person: Person, words: str) -> None:
+    eventually(lambda: words in str(person.roots()), f"{words!r} in direct messages")
+
+
+def test_app_home_shows_the_connection_and_disconnects_it(program: Program, radicale: Radicale) -> None:
+    """S335: also for the owner of the configured calendar, who has it again afterwards."""
+    alex = program.person()
+    read_home(alex, "I plan on the calendar that I was set up with.")
+    connect(program, alex, radicale)
+    shown = read_home(alex, "connected on")
+    assert "*me* (CalDAV)" in shown
+    assert "write only the blocks of your plan to it" in shown
+    use_home(alex, "Disconnect")
+    told(alex, "I have forgotten your login.")
+    read_home(alex, "I plan on the calendar that I was set up with.")
+    assert "disconnected" in run(program, "calendars", "show", "--user", alex.user).stdout
+
+
+def test_an_administrator_opens_the_calendars_of_a_domain(tmp_path: Path) -> None:
+    """S305: one tap, whose card says what is read and written; nobody signs in."""
+    key = RSAKey.generate_key(2048, private=True)
+    robot = Robot("robot@project.example", RSAKey.import_key(key.as_pem(private=False)), "example.com", SCOPES)
+    began = datetime.now(UTC)
+    google = GoogleEmulator(
+        accounts=GoogleAccounts(people=["robin@example.com"], robots=[robot]),
+        now=lambda: datetime.fromisoformat(MONDAY) + (datetime.now(UTC) - began),  # which the key's signature names
+    )
+    file = tmp_path / "key.json"
+    private = key.as_pem(private=True).decode()
+    file.write_text(json.dumps({"client_email": robot.email, "private_key": private, "token_uri": "https://x/token"}))
+    with serve(google.app()) as at_google:
+        settings = {
+            "FATEFORGER_NOW": MONDAY,
+            "FATEFORGER_GOOGLE_SERVICE_ACCOUNT": str(file),
+            "FATEFORGER_GOOGLE_DOMAINS": "example.com",
+            "FATEFORGER_GOOGLE_URL": at_google,
+        }
+        program = Program(tmp_path / "data", environment=settings).start()
+        try:
+            robin = second(program.person())
+            robin.slash("/timebox")
+            told(robin, "Your administrator has opened your Google calendar to me")
+            assert "I write only the blocks of your plan to it" in str(robin.roots())
+            robin.press("Use my calendar")
+            told(robin, "I plan on your calendar from now on.")
+            plan(robin)
+            at_google_now = google.calendars["primary"]
+            assert "Write report" in {event.summary for event in at_google_now.shown().values()}
+            robin.press("Undo")
+            robin.reads("Taken back")
+            assert at_google_now.shown() == {}
+        finally:
+            program.kill()
 
 
 def test_a_return_that_this_browser_did_not_begin_connects_nothing(providers: Providers) -> None:

@@ -16,6 +16,7 @@ from tests.scenarios.person import texts
 from tests.scenarios.program import Program
 
 from fateforger.slack import phrases
+from fateforger.ui.connection_cards import NO_PAGE
 from fateforger.ui.session_cards import ERASE
 from localslack import Workspace
 
@@ -121,7 +122,7 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     await alex.say(f"claim {code}")
     await told(alex, phrases.name_commands(phrases.CLAIMED))
     await robin.slash()
-    await told(robin, phrases.NOT_CONNECTED)
+    await told(robin, NO_PAGE)
 
     await asyncio.to_thread(office.program.kill)
     printed = await office.start()
@@ -129,7 +130,7 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     assert CODE.findall(printed) == []
     assert (await office.doctor()).startswith(f"{ALEX} (claimed on ")
     await robin.slash(f"claim {code}")
-    await told(robin, phrases.NOT_CONNECTED, 2)
+    await told(robin, NO_PAGE, 2)
     await alex.slash()
 
     async def begun() -> bool:
@@ -160,7 +161,7 @@ async def test_the_setting_names_the_owner_without_a_code(office: Office) -> Non
     assert f"Owner of the calendar: {ROBIN} (named by FATEFORGER_CALENDAR_OWNER)." in printed
     assert CODE.findall(printed) == []
     await office.alex.slash()
-    await told(office.alex, phrases.NOT_CONNECTED)
+    await told(office.alex, NO_PAGE)
     await forget(office.robin)
     await told(office.robin, phrases.CLOSED_NOW)
     await asyncio.to_thread(office.program.kill)
@@ -173,12 +174,12 @@ async def test_what_a_stranger_presses_and_fills_in_is_refused_in_one_place(offi
     """K14: the queue, forms, the message shortcut and App Home say the same as /timebox does."""
     office.program.environment["FATEFORGER_CALENDAR_OWNER"] = ALEX
     await office.start()
-    robin, words = office.robin, phrases.NOT_CONNECTED
+    robin, words = office.robin, NO_PAGE
     for command in ("/tasks", "/pull"):
         await robin.post("/ui/slash", channel=robin.channel, command=command, text="")
     await told(robin, words, 2)
     said = await robin.say("Buy milk")
-    shown = phrases.NOT_CONNECTED
+    shown = NO_PAGE
     await robin.sees(said["message"]["ts"], shown)
     where = {"channel": robin.channel, "ts": said["message"]["ts"]}
     await robin.post("/ui/shortcut", callback_id="save_as_task", **where)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -16,16 +16,19 @@ from pathlib import Path
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fateforger.app.caldav_login import build_config
-from fateforger.app.connect_page import ConnectLinks
+from fateforger.app.access import Access
+from fateforger.app.caldav_login import PRIVATE, REFUSED, UNUSABLE, CalDavServers
+from fateforger.app.connect_links import ConnectLinks
+from fateforger.app.delegation import Organization
+from fateforger.app.logins import Openers
 from fateforger.calendar.access import read_day
-from fateforger.calendar.connections import Connection, Connections, Provider
+from fateforger.calendar.connections import Connection, Connections, ConnectionView, Provider
 from fateforger.calendar.lazy import LazyCalendar
 from fateforger.calendar.model import Ledger, Snapshot
 from fateforger.calendar.no_calendar import MissingCalendar
 from fateforger.calendar.ports import Calendar, DayReads, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
-from fateforger.errors import CalendarAuthFailed, CalendarUnreachable
+from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarNotFound, CalendarUnreachable
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -36,6 +39,10 @@ IDLE = timedelta(minutes=15)
 GATEWAY = "/calendars"
 """Path at which the calendars of people are served to the program itself."""
 BROKEN = mark_message("Your calendar is not connected any more: {problem}")
+VANISHED = mark_message(
+    "A calendar that you chose is not there any more: it was deleted, or is no longer shared with you."
+)
+NO_SETTINGS = mark_message("Calendars of {service} are not set up here any more. Please ask whoever runs me.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +77,15 @@ class _Entry:
 
     def serves(self, connection: Connection) -> bool:
         """Check whether it is still the calendar of the connection."""
-        mine = self.connection
-        return (mine.key, mine.connected_at, mine.is_open) == (
-            connection.key,
-            connection.connected_at,
-            connection.is_open,
-        )
+        return _identify(self.connection) == _identify(connection)
 
 
-Opener = Callable[[Connection], AbstractAsyncContextManager[Calendar]]
-"""Opens the calendar of a connection for as long as the block runs. Raises ``CalendarError``."""
+def _find_way(connection: Connection) -> tuple[Provider, bool]:
+    return connection.provider, connection.delegated
+
+
+def _identify(connection: Connection) -> tuple[object, ...]:
+    return connection.key, connection.reads, connection.connected_at, connection.is_open
 
 
 @dataclass(slots=True)
@@ -94,8 +100,10 @@ class PersonCalendars:
     configured: OpenCalendar
     ownership: Ownership
     connections: Connections
-    openers: Mapping[Provider, Opener]
+    openers: Openers
     build_engine: Callable[[Calendar, str], CalendarSubmitter]
+    access: Access
+    organization: Organization
     clock: Clock
     links: ConnectLinks | None
     """Links to the page on which people connect a calendar, if they can reach it."""
@@ -107,7 +115,7 @@ class PersonCalendars:
     async def get_watched(self, user_id: str) -> OpenCalendar:
         connection = await self.connections.of(user_id)
         await self._close_idle()
-        if connection is not None and connection.is_open:
+        if connection is not None and connection.is_open and _find_way(connection) in self.openers:
             return await self._enter(connection)
         if await self._uses_configured(user_id, connection):
             return self.configured
@@ -118,12 +126,25 @@ class PersonCalendars:
         is_open = connection is not None and connection.is_open
         return is_open or await self._uses_configured(user_id, connection)
 
-    async def find_problem(self, user_id: str) -> str:
+    async def describe(self, user_id: str, address: str = "") -> ConnectionView:
         connection = await self.connections.of(user_id)
-        return "" if connection is None else connection.problem
+        offered = self.organization.find(address)
+        return ConnectionView(
+            connection,
+            None if self.links is None else self.links.build(user_id),
+            configured=await self._uses_configured(user_id, connection),
+            offer="" if offered is None else offered.provider.service,
+        )
 
-    def connect_link(self, user_id: str) -> str | None:
-        return None if self.links is None else self.links.build(user_id)
+    async def join(self, user_id: str, address: str) -> str:
+        return await self.organization.join(user_id, address)
+
+    async def disconnect(self, user_id: str) -> str:
+        return await self.access.disconnect(user_id)
+
+    async def recover(self, user_id: str) -> None:
+        """Finish the writes to a person's calendar that were cut off. Raises ``WorldError``."""
+        await (await self.of(user_id)).recover()
 
     async def list_engines(self) -> tuple[CalendarSubmitter, ...]:
         """Return the engine of each calendar that can be used, the configured one first. Raises ``StoreError``."""
@@ -152,14 +173,22 @@ class PersonCalendars:
         return entry.open
 
     def _build_entry(self, connection: Connection) -> _Entry:
-        opener = self.openers[connection.provider]
-        calendar = LazyCalendar(connection.key, lambda: opener(connection))
+        opener = self.openers[_find_way(connection)]
+
+        async def note(error: CalendarError) -> None:
+            problem = find_lasting_problem(connection, error)
+            if problem:
+                await self.connections.note_problem(connection.user_id, problem)
+
+        calendar = LazyCalendar(connection.key, lambda: opener(connection), note)
         opened = OpenCalendar(self.build_engine(calendar, connection.user_id), calendar, self.configured.journal)
         return _Entry(connection, calendar, opened, self.clock.now())
 
     def _build_missing(self, user_id: str, connection: Connection | None) -> OpenCalendar:
         key = f"none:{user_id}" if connection is None else connection.key
         problem = "" if connection is None or not connection.problem else _(BROKEN, problem=connection.problem)
+        if connection is not None and connection.is_open:
+            problem = _(NO_SETTINGS, service=connection.provider.service)
         missing = MissingCalendar(key, problem)
         return OpenCalendar(self.build_engine(missing, user_id), missing, self.configured.journal)
 
@@ -174,14 +203,26 @@ class PersonCalendars:
             await entry.calendar.aclose()
 
 
+def find_lasting_problem(connection: Connection, error: CalendarError) -> str:
+    """Return why a connection that gave an error does not work any more; empty if another try may help.
+
+    The end of a consent at a provider is noted with its tokens: other refusals there may be mistakes of this program.
+    """
+    if isinstance(error, CalendarNotFound):
+        return _(VANISHED)
+    if isinstance(error, CalendarAuthFailed) and connection.provider is Provider.CALDAV:
+        return error.message
+    return ""
+
+
 class CalDavGateway:
     """Serves the people's CalDAV calendars to our own MCP client, each under a name that cannot be guessed."""
 
-    def __init__(self, folder: Path, url: str, time_zone: str, now: Callable[[], datetime]) -> None:
+    def __init__(self, folder: Path, url: str, servers: CalDavServers, now: Callable[[], datetime]) -> None:
         """Keep what belongs to each calendar in ``folder``. ``url`` is the address of this app."""
         self._folder = folder
         self._url = url
-        self._time_zone = time_zone
+        self._servers = servers
         self._now = now
         self._apps: dict[str, ASGIApp] = {}
 
@@ -197,23 +238,29 @@ class CalDavGateway:
     async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
         """Open a person's CalDAV calendar. Raises ``CalendarError``."""
         from caldav_mcp import open_local_calendar  # noqa: PLC0415  heavy
-        from caldav_mcp.errors import ServiceError, Unauthorized  # noqa: PLC0415  heavy
+        from caldav_mcp.errors import NotFound, PrivateNetwork, ServiceError, Unauthorized  # noqa: PLC0415  heavy
         from fateforger.adapters.calendar.calendars import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
 
         folder = self._folder / hashlib.sha256(connection.key.encode()).hexdigest()[:32]
         try:
-            local = await open_local_calendar(build_config(connection, folder, self._time_zone), now=self._now)
+            local = await open_local_calendar(self._servers.build_config(connection, folder), now=self._now)
         except Unauthorized:
-            raise CalendarAuthFailed(_("Your calendar server refuses the user name or the password.")) from None
+            raise CalendarAuthFailed(_(REFUSED)) from None
+        except PrivateNetwork:
+            raise CalendarUnreachable(_(PRIVATE)) from None
+        except NotFound:
+            raise CalendarNotFound(_(VANISHED)) from None
         except (ServiceError, OSError) as error:
-            raise CalendarUnreachable(_("Your calendar server cannot be used: {error}.", error=error)) from None
+            raise CalendarUnreachable(_(UNUSABLE, error=error)) from None
         name = secrets.token_urlsafe(24)
         async with local:
             self._apps[name] = local.mcp_app
             try:
-                endpoint, calendar_id = f"{self._url}/{name}/mcp", connection.calendar_id
                 one = open_mcp_calendar(
-                    endpoint, time_zone=self._time_zone, calendar_id=calendar_id, key=connection.key
+                    f"{self._url}/{name}/mcp",
+                    time_zone=self._servers.time_zone,
+                    calendar_id=connection.calendar_id,
+                    key=connection.key,
                 )
                 async with aclosing(one):
                     yield SeveralCalendars(one, ",".join(connection.reads)) if connection.reads else one

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import aclosing
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, TokenSource
-from fateforger.app.oauth_login import Account, OAuthLogin
+from fateforger.app.delegation import Delegation, Delegations
+from fateforger.app.oauth_login import Account, OAuthLogin, Service
 from fateforger.calendar.connections import Connection, Connections, Provider
+from fateforger.calendar.directory import CalendarEntry
+from fateforger.calendar.group import CalendarGroup
 from fateforger.calendar.ports import Calendar
 from fateforger.config import Settings
 from fateforger.errors import BadInput
 from fateforger.ports.clock import Clock
+from fateforger.values import replace
+
+if TYPE_CHECKING:
+    from fateforger.adapters.microsoft.access import Directory
 
 Logins = Mapping[Provider, OAuthLogin]
+Opener = Callable[[Connection], AbstractAsyncContextManager[Calendar]]
+"""Opens the calendar of a connection for as long as the block runs. Raises ``CalendarError``."""
+Openers = Mapping[tuple[Provider, bool], Opener]
+"""Opens the calendars of each provider, by whether an administrator gave the access."""
+
+
+def build_openers(open_caldav: Opener, logins: Logins, delegations: Delegations) -> Openers:
+    """Return what opens each kind of connection."""
+    return {
+        (Provider.CALDAV, False): open_caldav,
+        **{(each, False): login.open for each, login in logins.items()},
+        **{(each, True): delegation.open for each, delegation in delegations.items()},
+    }
 
 
 def build_logins(settings: Settings, connections: Connections, clock: Clock, address: str) -> Logins:
@@ -27,24 +49,75 @@ def build_logins(settings: Settings, connections: Connections, clock: Clock, add
     return {login.provider: login for login in logins}
 
 
+def build_delegations(settings: Settings, connections: Connections, clock: Clock) -> Delegations:
+    """Return the access that administrators gave, by provider. Raises ``BadInput``."""
+    found = [
+        *([_delegate_google(settings, connections, clock)] if settings.google_service_account else []),
+        *([_delegate_microsoft(settings, connections, clock)] if _split(settings.microsoft_domains) else []),
+    ]
+    return {each.provider: each for each in found}
+
+
+def _delegate_google(settings: Settings, connections: Connections, clock: Clock) -> Delegation:
+    from fateforger.adapters.google.access import (  # noqa: PLC0415  heavy, and not everybody uses it
+        open_delegated_tokens,
+        read_service_account,
+    )
+
+    domains = _split(settings.google_domains)
+    if not domains:
+        raise BadInput(
+            "FATEFORGER_GOOGLE_DOMAINS is missing; it belongs to the service account.", where="google_domains"
+        )
+    given = settings.google_service_account.get_secret_value() if settings.google_service_account else ""
+    try:
+        content = given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
+    except OSError as error:
+        message = f"I cannot read the key file of the service account: {error.strerror}."
+        raise BadInput(message, where="google_service_account") from None
+    account = read_service_account(content)
+    if settings.google_url is not None:
+        account = replace(account, token_url=f"{settings.google_url}/token")
+    service = _build_google_service(settings, clock)
+    return Delegation(
+        service, domains, connections, clock, lambda person: open_delegated_tokens(account, person, clock)
+    )
+
+
+def _delegate_microsoft(settings: Settings, connections: Connections, clock: Clock) -> Delegation:
+    directory, client = _open_directory(settings), _read_microsoft_client(settings, "")
+    tokens = directory.open_app_tokens(client, clock)
+    domains = _split(settings.microsoft_domains)
+    return Delegation(_build_microsoft_service(settings), domains, connections, clock, lambda _person: tokens)
+
+
+def _split(names: str) -> frozenset[str]:
+    return frozenset(name.strip().lower().lstrip("@") for name in names.split(",") if name.strip())
+
+
 def _build_google(settings: Settings, connections: Connections, clock: Clock, address: str) -> OAuthLogin:
     from fateforger.adapters.google.access import build_provider  # noqa: PLC0415  heavy, and not everybody uses it
-    from fateforger.adapters.google.calendars import GoogleCalendar, try_account  # noqa: PLC0415  the same
-    from fateforger.adapters.google.client import API_URL, GoogleClient  # noqa: PLC0415  the same
 
     other = settings.google_url
     provider = build_provider() if other is None else build_provider(accounts_url=other, tokens_url=other)
-    api = API_URL if other is None else f"{other}/calendar/v3"
     secret = _require_secret("FATEFORGER_GOOGLE_CLIENT_SECRET", settings.google_client_secret)
     client = OAuthClient(str(settings.google_client_id), secret, f"{address}/{Provider.GOOGLE}/callback")
+    return OAuthLogin(_build_google_service(settings, clock), OAuthApp(provider, client, clock), connections, clock)
 
-    async def look(tokens: TokenSource) -> Account:
+
+def _build_google_service(settings: Settings, clock: Clock) -> Service:
+    from fateforger.adapters.google.calendars import GoogleCalendar, try_account  # noqa: PLC0415  the same
+    from fateforger.adapters.google.client import API_URL, GoogleClient  # noqa: PLC0415  the same
+
+    api = API_URL if settings.google_url is None else f"{settings.google_url}/calendar/v3"
+
+    async def look(tokens: TokenSource, _address: str | None) -> Account:
         opened = GoogleClient(tokens, clock, url=api)
         try:
             report = await try_account(opened)
         finally:
             await opened.aclose()
-        return Account(report.account, report.account)
+        return Account(report.account, report.calendars)
 
     def build(tokens: TokenSource, connection: Connection) -> Calendar:
         return GoogleCalendar(
@@ -55,32 +128,51 @@ def _build_google(settings: Settings, connections: Connections, clock: Clock, ad
             also_read=",".join(connection.reads),
         )
 
-    return OAuthLogin(Provider.GOOGLE, OAuthApp(provider, client, clock), connections, clock, look, build)
+    return Service(Provider.GOOGLE, look, build)
 
 
 def _build_microsoft(settings: Settings, connections: Connections, clock: Clock, address: str) -> OAuthLogin:
+    app = OAuthApp(_open_directory(settings).build_provider(), _read_microsoft_client(settings, address), clock)
+    return OAuthLogin(_build_microsoft_service(settings), app, connections, clock)
+
+
+def _open_directory(settings: Settings) -> Directory:
     from fateforger.adapters.microsoft.access import LOGIN_URL, Directory  # noqa: PLC0415  heavy, not everybody uses it
+
+    return Directory(settings.microsoft_tenant, settings.microsoft_url or LOGIN_URL)
+
+
+def _read_microsoft_client(settings: Settings, address: str) -> OAuthClient:
+    secret = _require_secret("FATEFORGER_MICROSOFT_CLIENT_SECRET", settings.microsoft_client_secret)
+    return OAuthClient(str(settings.microsoft_client_id), secret, f"{address}/{Provider.MICROSOFT}/callback")
+
+
+def _build_microsoft_service(settings: Settings) -> Service:
     from fateforger.adapters.microsoft.calendar import MicrosoftCalendar  # noqa: PLC0415  the same
     from fateforger.adapters.microsoft.client import GRAPH_URL, GraphClient  # noqa: PLC0415  the same
 
-    other = settings.microsoft_url
-    provider = Directory(settings.microsoft_tenant, other or LOGIN_URL).build_provider()
-    api = GRAPH_URL if other is None else f"{other}/v1.0"
-    secret = _require_secret("FATEFORGER_MICROSOFT_CLIENT_SECRET", settings.microsoft_client_secret)
-    client = OAuthClient(str(settings.microsoft_client_id), secret, f"{address}/{Provider.MICROSOFT}/callback")
+    api = GRAPH_URL if settings.microsoft_url is None else f"{settings.microsoft_url}/v1.0"
 
-    def open_calendar(tokens: TokenSource, key: str, calendar_id: str | None) -> MicrosoftCalendar:
-        graph = GraphClient(tokens, address=api)
-        return MicrosoftCalendar(graph, key=key, time_zone=settings.time_zone, calendar_id=calendar_id)
+    def open_calendar(graph: GraphClient, key: str, user: str | None, calendar_id: str | None) -> MicrosoftCalendar:
+        return MicrosoftCalendar(graph, key=key, time_zone=settings.time_zone, user=user, calendar_id=calendar_id)
 
-    async def look(tokens: TokenSource) -> Account:
-        async with aclosing(open_calendar(tokens, "", None)) as calendar:
-            return Account(*await calendar.find_account())
+    async def look(tokens: TokenSource, user: str | None) -> Account:
+        async with aclosing(open_calendar(GraphClient(tokens, address=api), "", user, None)) as calendar:
+            address, _main = await calendar.find_account()
+            return Account(address, await calendar.list_calendars())
 
     def build(tokens: TokenSource, connection: Connection) -> Calendar:
-        return open_calendar(tokens, connection.key, connection.calendar_id)
+        graph, user = GraphClient(tokens, address=api), connection.account if connection.delegated else None
+        main = open_calendar(graph, connection.key, user, connection.calendar_id)
+        others = {entry: open_calendar(graph, connection.key, user, entry.id) for entry in list_others(connection)}
+        return CalendarGroup(main, others, time_zone=settings.time_zone) if others else main
 
-    return OAuthLogin(Provider.MICROSOFT, OAuthApp(provider, client, clock), connections, clock, look, build)
+    return Service(Provider.MICROSOFT, look, build)
+
+
+def list_others(connection: Connection) -> tuple[CalendarEntry, ...]:
+    """Return the calendars that a connection reads along, by the names that they had when they were chosen."""
+    return tuple(CalendarEntry(each, connection.name_of(each), None, "reader") for each in connection.reads)
 
 
 def _require_secret(setting: str, secret: SecretStr | None) -> str:

@@ -3,44 +3,61 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from fateforger.adapters.oauth import Consent, OAuthApp, Tokens, TokenSource, open_token_source
 from fateforger.calendar.connections import Connection, Connections, Provider
+from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.ports import Calendar
 from fateforger.errors import BadInput, ConnectionRevoked
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 
+LOOK = timedelta(minutes=1)
+"""The span of time that is read to see whether a calendar can be."""
 OFFLINE = "offline_access"
 """A scope that Microsoft does not repeat among those granted; the refresh token shows that it was."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account that answers: its name, and the id of its main calendar."""
+    """An account that answers: its name, and its calendars, the main one first."""
 
     name: str
-    calendar_id: str
+    calendars: Sequence[CalendarEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The calendars of one provider, without the access to them.
+
+    ``look`` looks into an account: the one whose tokens these are, or the one with an address. ``build`` returns the
+    calendar of a connection. Both raise ``CalendarError`` and ``ConnectionFailed``.
+    """
+
+    provider: Provider
+    look: Callable[[TokenSource, str | None], Awaitable[Account]]
+    build: Callable[[TokenSource, Connection], Calendar]
 
 
 @dataclass(frozen=True, slots=True)
 class OAuthLogin:
-    """Connects the accounts of one provider.
+    """Connects the accounts of one provider. Implements :class:`fateforger.app.calendar_choice.Accounts`.
 
-    ``try_account`` looks into an account with new tokens, and ``build`` returns the calendar of a connection. The
-    methods raise ``CalendarError``, ``ConnectionFailed`` and ``StoreError``.
+    The methods raise ``CalendarError``, ``ConnectionFailed`` and ``StoreError``.
     """
 
-    provider: Provider
+    service: Service
     app: OAuthApp
     connections: Connections
     clock: Clock
-    try_account: Callable[[TokenSource], Awaitable[Account]]
-    build: Callable[[TokenSource, Connection], Calendar]
+
+    @property
+    def provider(self) -> Provider:
+        return self.service.provider
 
     @property
     def name(self) -> str:
@@ -52,36 +69,51 @@ class OAuthLogin:
         return self.app.begin()
 
     async def finish(self, user_id: str, code: str, consent: Consent) -> Connection:
-        """Keep the account of a person who came back with a code, if its calendar answers. Raises ``BadInput``."""
+        """Return the account of a person who came back with a code, without calendars yet. Raises ``BadInput``."""
         tokens = await self.app.exchange(code, consent.verifier)
         missing = set(tokens.find_missing(self.app.provider.scopes)) - {OFFLINE}
         if missing or not tokens.refresh_token:
             raise BadInput(
                 _("{service} did not give me all that I asked for. Please allow all of it.", service=self.name)
             )
-        account = await self.try_account(_Given(tokens))
-        connection = Connection(
+        account = await self.service.look(_Given(tokens), None)
+        return Connection(
             user_id=user_id,
-            provider=self.provider,
+            provider=self.service.provider,
             account=account.name,
-            calendar_id=account.calendar_id,
+            calendar_id="",
             connected_at=self.clock.now(),
             secret=_dump(tokens),
         )
-        await self.connections.keep(connection)
-        return connection
 
-    async def revoke(self, connection: Connection) -> None:
-        """End the access at the provider, if it offers that."""
+    async def list_calendars(self, connection: Connection) -> Sequence[CalendarEntry]:
+        return (await self.service.look(await self._open_tokens(connection), None)).calendars
+
+    async def check(self, connection: Connection) -> None:
+        async with aclosing(self.service.build(await self._open_tokens(connection), connection)) as calendar:
+            now = self.clock.now()
+            await calendar.window(now, now + LOOK)
+
+    async def revoke(self, connection: Connection) -> bool:
+        """End the access at the provider; return ``False`` if it does not offer that."""
         await self.app.revoke(_load(connection.secret))
+        return bool(self.app.provider.revoke_url)
 
     @asynccontextmanager
     async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
         """Open a person's calendar."""
-        kept = KeptTokens(self.connections, connection.user_id, self.name)
-        tokens = _Watched(open_token_source(self.app, kept, self.clock), self.connections, connection.user_id)
-        async with aclosing(self.build(tokens, connection)) as calendar:
+        async with aclosing(self.service.build(self._open_kept_tokens(connection.user_id), connection)) as calendar:
             yield calendar
+
+    async def _open_tokens(self, connection: Connection) -> TokenSource:
+        """Return the tokens of a connection that may not be kept yet."""
+        kept = await self.connections.of(connection.user_id)
+        is_kept = kept is not None and kept.secret == connection.secret
+        return self._open_kept_tokens(connection.user_id) if is_kept else _Given(_load(connection.secret))
+
+    def _open_kept_tokens(self, user_id: str) -> TokenSource:
+        kept = KeptTokens(self.connections, user_id, self.name)
+        return WatchedTokens(open_token_source(self.app, kept, self.clock), self.connections, user_id)
 
 
 class KeptTokens:
@@ -120,7 +152,7 @@ class _Given:
         """Do nothing: these tokens are not renewed."""
 
 
-class _Watched:
+class WatchedTokens:
     """A token source that notes when the access has ended, so that the person is asked to connect again."""
 
     def __init__(self, tokens: TokenSource, connections: Connections, user_id: str) -> None:

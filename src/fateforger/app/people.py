@@ -9,6 +9,7 @@ from typing import Any
 
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.store import Store
+from fateforger.app.access import build_access
 from fateforger.app.memory import build_memory
 from fateforger.app.resources import (
     build_clock,
@@ -23,7 +24,7 @@ from fateforger.errors import BadInput, MemoryUnavailable
 from fateforger.ports.clock import Clock
 from fateforger.ports.people import Counts
 from fateforger.workers.memory import Indexer
-from fateforger.workers.people import PersonalData
+from fateforger.workers.people import Erased, PersonalData
 
 PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
@@ -49,7 +50,12 @@ def list_leftovers(settings: Settings) -> tuple[str, ...]:
 def build_personal_data(settings: Settings, store: Store, clock: Clock, *, calendar: str | None) -> PersonalData:
     """Return access to people's data. ``calendar`` is the journal's name of the configured calendar."""
     recordings = None if settings.record is None else RecordingFiles(settings.record)
-    return PersonalData(store.people, recordings, clock, build_ownership(settings, store, clock), calendar=calendar)
+    ownership = build_ownership(settings, store, clock)
+
+    async def end_access(user_id: str) -> str:
+        return await build_access(settings, store, clock).end_for(user_id)
+
+    return PersonalData(store.people, recordings, clock, ownership, calendar=calendar, end_access=end_access)
 
 
 async def count_held(settings: Settings, user_id: str) -> Counts:
@@ -64,7 +70,7 @@ async def export_person(settings: Settings, user_id: str) -> dict[str, Any]:
         return {**await found.export(user_id), "stays": list(list_leftovers(settings))}
 
 
-async def erase_person(settings: Settings, user_id: str) -> tuple[Counts, bool]:
+async def erase_person(settings: Settings, user_id: str) -> tuple[Erased, bool]:
     """Erase a person, whether or not a program is running; the process that holds the index updates it.
 
     Returns what was erased, and whether the running program has yet to update the search index. Raises ``StoreError``,
@@ -77,28 +83,28 @@ async def erase_person(settings: Settings, user_id: str) -> tuple[Counts, bool]:
         except BadInput:
             return await _erase_with_running_program(store, found, user_id)
         await store.jobs.take_back(read_replica_name(settings.data_dir))  # the process that claimed these is dead
-        counts = await found.erase(user_id)
+        erased = await found.erase(user_id)
         if not await store.people.pending(user_id):
-            return counts, False
+            return erased, False
         memory = build_memory(settings)
         stack.push_async_callback(memory.aclose)
         try:
             await Indexer(store.constraints, memory).catch_up()
         except MemoryUnavailable as error:
             raise MemoryUnavailable(f"{error.message} {_AGAIN}") from error
-        return counts, bool(await store.people.pending(user_id))
+        return erased, bool(await store.people.pending(user_id))
 
 
-async def _erase_with_running_program(store: Store, found: PersonalData, user_id: str) -> tuple[Counts, bool]:
-    counts = await found.erase(user_id)
+async def _erase_with_running_program(store: Store, found: PersonalData, user_id: str) -> tuple[Erased, bool]:
+    erased = await found.erase(user_id)
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while await store.people.pending(user_id):  # noqa: ASYNC110  another program sends no event
                 await asyncio.sleep(_LOOK_SECONDS)
     except TimeoutError:
-        return counts, True
+        return erased, True
     await store.people.scrub()
-    return counts, False
+    return erased, False
 
 
 @asynccontextmanager

@@ -10,8 +10,9 @@ from starlette.routing import Mount
 
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
+from fateforger.app.caldav_login import open_servers
 from fateforger.app.calendars import GATEWAY, CalDavGateway
-from fateforger.app.logins import build_logins
+from fateforger.app.logins import build_delegations, build_logins, build_openers
 from fateforger.app.resources import (
     COMMAND_LOCK,
     build_clock,
@@ -24,7 +25,7 @@ from fateforger.app.resources import (
     submitter,
 )
 from fateforger.app.web import WebServer
-from fateforger.calendar.connections import Connection, Provider
+from fateforger.calendar.connections import Connection
 from fateforger.calendar.ports import Journal
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
@@ -47,14 +48,16 @@ async def open_person_submitter(settings: Settings, user_id: str) -> AsyncIterat
             return
         stack.enter_context(lock_data_dir(settings.data_dir, COMMAND_LOCK))
         clock, web = build_clock(settings), WebServer("127.0.0.1", 0)
-        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
+        servers = open_servers(settings)
+        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
         await web.start(Starlette(routes=[Mount(GATEWAY, gateway)]))
         stack.push_async_callback(web.stop)
         logins = build_logins(settings, connections, clock, web.url)
-        openers = {Provider.CALDAV: gateway.open, **{each: login.open for each, login in logins.items()}}
-        if connection.provider not in openers:
+        openers = build_openers(gateway.open, logins, build_delegations(settings, connections, clock))
+        opener = openers.get((connection.provider, connection.delegated))
+        if opener is None:
             raise BadInput(f"The settings for {connection.provider} are missing here.", where="user")
-        calendar = await stack.enter_async_context(openers[connection.provider](connection))
+        calendar = await stack.enter_async_context(opener(connection))
         yield submitter(settings, calendar, store.journal, clock, role="door", user_id=user_id)
 
 

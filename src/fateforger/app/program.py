@@ -20,11 +20,16 @@ from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault
+from fateforger.app.access import Access
+from fateforger.app.caldav_login import CalDavServers, open_servers
 from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
-from fateforger.app.connect_page import PATH as CONNECT_PATH
-from fateforger.app.connect_page import ConnectLinks, ConnectPage
+from fateforger.app.connect_links import PATH as CONNECT_PATH
+from fateforger.app.connect_links import ConnectLinks
+from fateforger.app.connect_page import ConnectPage
+from fateforger.app.delegation import Delegations, Organization
+from fateforger.app.follow_ups import FollowUps
 from fateforger.app.health import build_external_list
-from fateforger.app.logins import Logins, build_logins
+from fateforger.app.logins import build_delegations, build_logins, build_openers
 from fateforger.app.memory import build_memory
 from fateforger.app.ops import Operations
 from fateforger.app.people import build_personal_data
@@ -45,7 +50,7 @@ from fateforger.app.resources import (
 from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import Services, SlackApp, run_slack_app
 from fateforger.app.web import WebServer
-from fateforger.calendar.connections import Provider
+from fateforger.calendar.connections import Connections
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
@@ -80,6 +85,7 @@ from fateforger.values import replace
 from fateforger.workers.contradictions import Comparer, build_compare_handler
 from fateforger.workers.lanes import (
     CLOSING,
+    CONNECTIONS,
     EXTRACT,
     INDEXING,
     LANES,
@@ -94,6 +100,7 @@ from fateforger.workers.lanes import (
 from fateforger.workers.memory import Indexer, TidyScheduler, build_extract_handler, build_memory_handler
 from fateforger.workers.people import LanguageService, Ownership
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
+from fateforger.workers.turns import connection_job
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 
 if TYPE_CHECKING:
@@ -173,18 +180,28 @@ def _build_links(settings: Settings, vault: Vault, web: WebServer, clock: Clock)
 
 
 def _build_connect_page(
-    resources: _Resources, connections: SqlConnections, links: ConnectLinks | None, logins: Logins
+    resources: _Resources,
+    access: Access,
+    links: ConnectLinks | None,
+    servers: CalDavServers,
+    delegations: Delegations,
 ) -> Iterator[BaseRoute]:
+    async def send_link(user_id: str) -> None:
+        now = resources.clock.now()
+        # One new link a minute, however often the button is pressed.
+        await resources.store.jobs.enqueue(
+            connection_job(user_id, "link", f"link-{user_id}-{now:%Y%m%dT%H%M}"), now=now
+        )
+
     if links is not None:
         page = ConnectPage(
             links=links,
-            connections=connections,
+            access=access,
+            servers=servers,
+            delegations=delegations,
             languages=resources.languages,
-            vault=connections.vault,
-            clock=resources.clock,
-            time_zone=resources.settings.time_zone,
+            send_link=send_link,
             local=not resources.settings.real_slack,
-            logins=logins,
         )
         yield from page.routes
 
@@ -259,16 +276,14 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         stack.callback(web.close)
         calendar, local = await _open_calendar(resources, web)
         login = _build_login(settings, web)
-        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
+        servers = open_servers(settings)
+        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
         connections = SqlConnections(store.database, open_vault(settings))
         links = _build_links(settings, connections.vault, web, clock)
         logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}")
-        own = [
-            operations.route,
-            Mount(GATEWAY, gateway),
-            *_build_connect_page(resources, connections, links, logins),
-        ]
-        await _serve_pages(resources, web, login, local, own)
+        delegations = build_delegations(settings, connections, clock)
+        pages = _build_connect_page(resources, Access(connections, logins), links, servers, delegations)
+        await _serve_pages(resources, web, login, local, (operations.route, Mount(GATEWAY, gateway), *pages))
         stack.push_async_callback(calendar.aclose)
         engine = submitter(settings, calendar, store.journal, clock, role="house")
         configured = OpenCalendar(engine, calendar.in_background(), store.journal)
@@ -276,8 +291,10 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             configured=configured,
             ownership=resources.ownership,
             connections=connections,
-            openers={Provider.CALDAV: gateway.open, **{each: login.open for each, login in logins.items()}},
+            openers=build_openers(gateway.open, logins, delegations),
             build_engine=lambda of, whose: submitter(settings, of, store.journal, clock, role="house", user_id=whose),
+            access=Access(connections, logins),
+            organization=Organization(delegations, connections, clock),
             clock=clock,
             links=links,
         )
@@ -293,7 +310,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         rituals = _build_rituals(resources, calendars, tools)
         coordinator = _build_coordinator(resources, calendars, memory, tools, rituals)
         stack.push_async_callback(coordinator.aclose)
-        await _take_over_claims(resources)
+        await _take_over_claims(resources, connections)
         recovery = BackgroundTasks()
         stack.push_async_callback(recovery.close)
         recovery.start(_recover_transactions(calendars), name="recovery")
@@ -306,6 +323,9 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
             Repeated(RITUALS, rituals.send_due),
+            Repeated(
+                CONNECTIONS, FollowUps(connections, calendars.recover, store.sessions, store.jobs, clock).run_once
+            ),
             build_reminder_handler(tools),
         )
         lanes = _select_lanes(settings)
@@ -315,23 +335,25 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         store.people.on_erase(partial(supervisor.wake, INDEXING))
         team = await stack.enter_async_context(run_slack_app(slack, supervisor))
         await coordinator.resume()
-        place = f"Slack: {team}." if settings.real_slack else "Slack: the local page."
-        state = f"State: {'your database' if settings.database_url else settings.data_dir}."
-        owner = f"Owner of the calendar: {describe_owner(settings, await resources.ownership.owner())}"
         code = await resources.ownership.offer_code()
         yield App(
             page_url=None if settings.real_slack else web.url,
             caldav_url=None if local is None else local.caldav_url,
-            lines=(
-                place,
-                describe_calendar(settings),
-                owner,
-                describe_model(settings),
-                state,
-                *(() if ops_url is None else (f"Operations: {ops_url}/livez, /readyz and /metrics.",)),
-            ),
+            lines=await _describe_parts(resources, team, ops_url),
             claim=None if code is None else describe_claim(code),
         )
+
+
+async def _describe_parts(resources: _Resources, team: str, ops_url: str | None) -> tuple[str, ...]:
+    settings = resources.settings
+    return (
+        f"Slack: {team}." if settings.real_slack else "Slack: the local page.",
+        describe_calendar(settings),
+        f"Owner of the calendar: {describe_owner(settings, await resources.ownership.owner())}",
+        describe_model(settings),
+        f"State: {'your database' if settings.database_url else settings.data_dir}.",
+        *(() if ops_url is None else (f"Operations: {ops_url}/livez, /readyz and /metrics.",)),
+    )
 
 
 async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resources:
@@ -400,8 +422,8 @@ def _build_coordinator(
     )
 
 
-async def _take_over_claims(resources: _Resources) -> None:
-    """Take over the claims of the previous program.
+async def _take_over_claims(resources: _Resources, connections: Connections) -> None:
+    """Take over the claims of the previous program, and renew what was encrypted with older keys.
 
     This process holds the lock on the data directory, so the previous program is dead. The scrub completes the erasure
     of a person that was interrupted by its death.
@@ -410,6 +432,9 @@ async def _take_over_claims(resources: _Resources) -> None:
     await resources.store.tasks.take_back(resources.replica, now=resources.clock.now())
     await resources.store.calls.prune(now=resources.clock.now())
     await resources.store.people.scrub()
+    renewed = await connections.renew_encryption()
+    if renewed:
+        log.info("%d logins are encrypted with the newest key now", renewed)
 
 
 async def _recover_transactions(calendars: PersonCalendars) -> None:

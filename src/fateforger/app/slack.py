@@ -29,7 +29,7 @@ from fateforger.slack.delivery import Delivery
 from fateforger.slack.dispatcher import SENDING_JOB, Dispatcher, build_sending_handler
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler, build_command_handler
-from fateforger.slack.home import Home, PersonalDataHandler
+from fateforger.slack.home import ConnectionHandler, Home, PersonalDataHandler
 from fateforger.slack.limits import Pace
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.notices import (
@@ -40,7 +40,7 @@ from fateforger.slack.notices import (
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
-from fateforger.workers.lanes import ERASING
+from fateforger.workers.lanes import CONNECTION, ERASING
 from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
@@ -81,7 +81,7 @@ class SlackApp:
         self._poster = poster = Poster(client, pace, services.render)
         requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
         forms = FormHandler(door, requests, client, background, timing=timing)
-        home = Home(door, client, background)
+        home = Home(door, people, client, background)
         self._listeners = Listeners(requests, forms, home, services.languages, clock=clock)
         self._app = new_app(client)
         self._listeners.register(self._app)
@@ -104,11 +104,12 @@ class SlackApp:
         self.handlers: tuple[Handler, ...] = (
             build_sending_handler(dispatcher.run, wake=dispatcher.wake, halt=dispatcher.halt),
             build_turn_handler(self._presence.handle, jobs, services.sessions, services.languages, clock),
-            build_greeting_handler(door, poster, client),
+            build_greeting_handler(door, people, poster, client),
             build_notification_handler(poster),
             build_stop_handler(door, services.languages, people, self._presence),
             build_proposal_handler(services.approvals, services.languages, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
+            CONNECTION.handle(ConnectionHandler(door, poster, people, home, services.languages).perform),
         )
 
     async def is_connected(self) -> bool:

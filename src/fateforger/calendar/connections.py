@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
+
+from fateforger.ports.jobs import NewJob
 
 
 class Provider(StrEnum):
@@ -15,6 +18,33 @@ class Provider(StrEnum):
     GOOGLE = "google"
     MICROSOFT = "microsoft"
 
+    @property
+    def service(self) -> str:
+        """The provider as people know it."""
+        return _SERVICES[self]
+
+    @property
+    def account_page(self) -> str:
+        """The page on which people take a program's access away; empty where there is no such page."""
+        return _ACCOUNT_PAGES.get(self, "")
+
+
+_SERVICES = {Provider.CALDAV: "CalDAV", Provider.GOOGLE: "Google", Provider.MICROSOFT: "Microsoft"}
+_ACCOUNT_PAGES = {
+    Provider.GOOGLE: "https://myaccount.google.com/connections",
+    Provider.MICROSOFT: "https://myapps.microsoft.com",
+}
+
+
+class FollowUp(StrEnum):
+    """A thing that the program has yet to do about a connection."""
+
+    NOTHING = ""
+    TELL = "tell"
+    """It broke: tell the person."""
+    RESUME = "resume"
+    """It works again, or is new: go on with what waited for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:
@@ -22,7 +52,9 @@ class Connection:
 
     ``account`` is the user name or mail address, ``address`` that of a CalDAV server and otherwise empty. ``secret`` is
     a password or refresh token. It is empty once the person disconnected: then only the name of the calendar is kept,
-    so that the history of what was written there can still be shown. ``problem`` says why it does not work any more.
+    so that the history of what was written there can still be shown. With ``delegated``, an administrator gives the
+    access, and there is no secret. ``names`` are those of the calendars by id, as the person chose them. ``problem``
+    says why it does not work any more.
     """
 
     user_id: str
@@ -32,7 +64,9 @@ class Connection:
     connected_at: datetime
     address: str = ""
     reads: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
     secret: str = field(default="", repr=False)
+    delegated: bool = False
     problem: str = ""
 
     @property
@@ -44,12 +78,46 @@ class Connection:
     @property
     def has_ended(self) -> bool:
         """Check whether the person disconnected it."""
-        return not self.secret and not self.problem
+        return not self.has_access and not self.problem
+
+    @property
+    def has_access(self) -> bool:
+        """Check whether there is a way to log in, be it one that was refused."""
+        return bool(self.secret) or self.delegated
 
     @property
     def is_open(self) -> bool:
-        """Check whether it can be used: there is a secret, and it was not refused."""
-        return bool(self.secret) and not self.problem
+        """Check whether it can be used: there is a way to log in, and it was not refused."""
+        return self.has_access and not self.problem
+
+    def has_same_login(self, other: Connection) -> bool:
+        """Check whether another connection logs in with the same secret, or by the same administrator's access."""
+        mine = (self.provider, self.account, self.secret, self.delegated)
+        return mine == (other.provider, other.account, other.secret, other.delegated)
+
+    def name_of(self, calendar_id: str) -> str:
+        """Return the name of one of its calendars, as people know it."""
+        return self.names.get(calendar_id, calendar_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionView:
+    """A person's connection as they are shown it.
+
+    ``link`` leads to the page on which they connect and change it; ``None`` if people cannot reach one. With
+    ``configured``, they plan on the calendar that the program was set up with. ``offer`` is the service at which an
+    administrator has opened their calendar, so that they need not sign in; empty if none has.
+    """
+
+    connection: Connection | None = None
+    link: str | None = None
+    configured: bool = False
+    offer: str = ""
+
+    @property
+    def problem(self) -> str:
+        """Why the calendar that they connected does not work any more; empty if there is no problem."""
+        return "" if self.connection is None else self.connection.problem
 
 
 class Connections(Protocol):
@@ -80,4 +148,22 @@ class Connections(Protocol):
 
     async def note_problem(self, user_id: str, problem: str) -> bool:
         """Note why a connection does not work any more, and return whether that is news."""
+        ...
+
+    async def renew_encryption(self) -> int:
+        """Encrypt all secrets with the newest key, and return how many were not.
+
+        Those whose key is lost stay as they are.
+        """
+        ...
+
+    async def list_due(self) -> tuple[tuple[str, FollowUp], ...]:
+        """Return the people with something left to do about their connection, and what it is."""
+        ...
+
+    async def finish(self, user_id: str, due: FollowUp, *, now: datetime, job: NewJob | None = None) -> bool:
+        """Note that something was done, and queue ``job`` in the same commit.
+
+        Return whether it was still to do: of several programs, one does it.
+        """
         ...

@@ -6,14 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.ports import Calendar, CalendarTraits, Limited, Outcome, Unauthorized
 from fateforger.errors import CalendarAuthFailed, CalendarError
 
+T = TypeVar("T")
 Open = Callable[[], AbstractAsyncContextManager[Calendar]]
 """Opens a calendar for as long as the block runs. Raises ``CalendarError``."""
+ReportFailure = Callable[[CalendarError], Awaitable[None]]
+"""Called with each error of opening or reading a calendar."""
 
 
 class LazyCalendar:
@@ -22,9 +25,10 @@ class LazyCalendar:
     Implements :class:`fateforger.calendar.ports.Calendar`. ``key`` is known before, so the journal can be read at once.
     """
 
-    def __init__(self, key: str, open_calendar: Open) -> None:
+    def __init__(self, key: str, open_calendar: Open, report_failure: ReportFailure) -> None:
         self._key = key
         self._open = open_calendar
+        self._report_failure = report_failure
         self._opening = asyncio.Lock()
         self._calendar: Calendar | None = None
         self._resources = AsyncExitStack()
@@ -42,14 +46,16 @@ class LazyCalendar:
         """Return the calendar itself. Raises ``CalendarError``."""
         async with self._opening:
             if self._calendar is None:
-                self._calendar = await self._resources.enter_async_context(self._open())
+                self._calendar = await self._with_report(self._resources.enter_async_context(self._open()))
             return self._calendar
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
-        return await (await self.get_calendar()).window(start, end)
+        calendar = await self.get_calendar()
+        return await self._with_report(calendar.window(start, end))
 
     async def get(self, event_id: str) -> EventImage | None:
-        return await (await self.get_calendar()).get(event_id)
+        calendar = await self.get_calendar()
+        return await self._with_report(calendar.get(event_id))
 
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
@@ -75,6 +81,13 @@ class LazyCalendar:
         async with self._opening:
             self._calendar = None
             await self._resources.aclose()
+
+    async def _with_report(self, call: Awaitable[T]) -> T:
+        try:
+            return await call
+        except CalendarError as error:
+            await self._report_failure(error)
+            raise
 
     async def _write(self, write: Callable[[Calendar], Awaitable[Outcome]]) -> Outcome:
         try:

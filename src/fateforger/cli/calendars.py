@@ -10,6 +10,7 @@ import click
 from fateforger.cli.documents import print_result
 from fateforger.cli.options import Opened, add_store_options, check_person_option, run_with_store
 from fateforger.errors import BadInput
+from fateforger.text import format_count
 
 if TYPE_CHECKING:
     from fateforger.calendar.connections import Connection, Connections
@@ -47,7 +48,7 @@ def connect_command(
         raise BadInput("There is no password: type it, or send it as a line on stdin.", where="password")
 
     async def connect(opened: Opened) -> Connection:
-        from fateforger.app.caldav_login import try_caldav  # noqa: PLC0415  heavy
+        from fateforger.app.caldav_login import open_servers  # noqa: PLC0415  heavy
         from fateforger.calendar.connections import Connection, Provider  # noqa: PLC0415  heavy
 
         wanted = Connection(
@@ -60,7 +61,7 @@ def connect_command(
             reads=reads,
             secret=password,
         )
-        found = await try_caldav(wanted, opened.settings.time_zone)
+        found = await open_servers(opened.settings).connect(wanted)
         await _open_connections(opened).keep(found)
         return found
 
@@ -79,20 +80,30 @@ def show_command(ctx: click.Context, user_id: str, as_json: bool, **where: str |
 @_whose
 @add_store_options
 def disconnect_command(ctx: click.Context, user_id: str, as_json: bool, **where: str | None) -> None:
-    """Forget a person's login. Events stay on their calendar, and the history of what was written stays here."""
+    """Forget a person's login, and end the access at Google. Events and the history of what was written stay."""
 
-    async def disconnect(opened: Opened) -> Connection:
-        from fateforger.values import replace  # noqa: PLC0415  the help text needs none of it
+    async def disconnect(opened: Opened) -> tuple[Connection | None, str]:
+        from fateforger.app.access import build_access  # noqa: PLC0415  heavy
+        from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
 
-        connections = _open_connections(opened)
-        found = await connections.of(user_id)
-        if found is None or not found.secret:
+        access = build_access(opened.settings, opened.store, build_clock(opened.settings))
+        found = await access.connections.of(user_id)
+        if found is None or found.has_ended:
             raise BadInput(f"{user_id} has connected no calendar.", where="user")
-        gone = replace(found, secret="", problem="")
-        await connections.keep(gone)
-        return gone
+        words = await access.disconnect(user_id)
+        return await access.connections.of(user_id), words
 
-    _show(run_with_store(ctx, where, disconnect), as_json=as_json)
+    gone, words = run_with_store(ctx, where, disconnect)
+    _show(gone, as_json=as_json, words=words)
+
+
+@calendars_command.command("reencrypt")
+@add_store_options
+def reencrypt_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+    """Encrypt all logins with the newest key, so that older keys can be taken away. ``up`` does it, too."""
+    count = run_with_store(ctx, where, lambda opened: _open_connections(opened).renew_encryption())
+    words = f"{format_count(count, 'login')} encrypted with the newest key. The others were already."
+    print_result({"reencrypted": count}, [words], as_json=as_json)
 
 
 def _open_connections(opened: Opened) -> Connections:
@@ -102,7 +113,7 @@ def _open_connections(opened: Opened) -> Connections:
     return SqlConnections(opened.store.database, open_vault(opened.settings))
 
 
-def _show(connection: Connection | None, *, as_json: bool) -> None:
+def _show(connection: Connection | None, *, as_json: bool, words: str = "") -> None:
     if connection is None:
         print_result({"connection": None}, ["No calendar is connected."], as_json=as_json)
         return
@@ -119,7 +130,8 @@ def _show(connection: Connection | None, *, as_json: bool) -> None:
     state = "connected" if connection.is_open else connection.problem or "disconnected"
     lines = [
         f"{connection.user_id}: {connection.account} at {connection.address}, {state}.",
-        f"Written to: {connection.calendar_id}.",
-        *([f"Also read: {', '.join(connection.reads)}."] if connection.reads else []),
+        f"Written to: {connection.name_of(connection.calendar_id)}.",
+        *([f"Also read: {', '.join(map(connection.name_of, connection.reads))}."] if connection.reads else []),
     ]
-    print_result({"connection": document}, lines, as_json=as_json)
+    said = {"message": words} if words else {}
+    print_result({"connection": document, **said}, [*lines, *said.values()], as_json=as_json)

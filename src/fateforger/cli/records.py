@@ -175,12 +175,14 @@ def erase_command(ctx: click.Context, user_id: str, apply: bool, as_json: bool, 
     from fateforger.ports.people import KINDS  # noqa: PLC0415  heavy
 
     settings = load_settings(ctx, **where)
-    follows = False
+    follows, remains = False, ""
     if apply:
-        counts, follows = asyncio.run(erase_person(settings, user_id))
+        erased, follows = asyncio.run(erase_person(settings, user_id))
+        counts, remains = erased.counts, erased.remains
     else:
         counts = asyncio.run(count_held(settings, user_id))
-    sentence, stays = _describe_result(user_id, counts, apply=apply), list_leftovers(settings)
+    sentence = _describe_result(user_id, counts, apply=apply)
+    stays = (*([remains] if remains else []), *list_leftovers(settings))
     outcome = {"person": user_id, "applied": apply, "counts": dict(counts), "index_follows": follows}
     lines = [*(f"{count:>7}  {KINDS[kind]}" for kind, count in counts.items()), sentence]
     if follows:

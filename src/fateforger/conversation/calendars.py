@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any, Protocol
 
 from fateforger.calendar.access import WriteProgressCallback
+from fateforger.calendar.connections import ConnectionView
 from fateforger.calendar.merge import Choices
 from fateforger.calendar.model import Ledger, SafetyCheckKind, Snapshot, SyncPlan
 from fateforger.calendar.results import SyncResult
@@ -87,12 +88,19 @@ class Calendars(Protocol):
         """Check whether a person has a calendar."""
         ...
 
-    async def find_problem(self, user_id: str) -> str:
-        """Return why the calendar that a person connected does not work any more; empty if there is no problem."""
+    async def describe(self, user_id: str, address: str = "") -> ConnectionView:
+        """Return a person's connection, the link to change it, and what is offered to their mail ``address``."""
         ...
 
-    def connect_link(self, user_id: str) -> str | None:
-        """Return a link to the page on which a person connects a calendar; ``None`` if people cannot reach it."""
+    async def join(self, user_id: str, address: str) -> str:
+        """Connect the calendar that an administrator has opened to ``address``, and return what to tell the person.
+
+        The address is known to be theirs.
+        """
+        ...
+
+    async def disconnect(self, user_id: str) -> str:
+        """Forget a person's login, end the access to their calendar, and return what to tell them."""
         ...
 
     async def get_watched(self, user_id: str) -> WatchedCalendar:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from fateforger.calendar.connections import ConnectionView
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.background_updates import BackgroundUpdates, Improver
 from fateforger.conversation.calendar_reads import Looker
@@ -52,6 +53,7 @@ from fateforger.text import gettext as _
 from fateforger.text import use_language
 from fateforger.ui import forms
 from fateforger.ui.agent_log import build_log_parts
+from fateforger.ui.connection_cards import build_connection_parts
 from fateforger.ui.session_cards import home_card, welcome_card
 from fateforger.workers.people import LanguageService, Ownership
 
@@ -328,13 +330,17 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.has_calendar`."""
         return await self._calendars.is_connected(user_id)
 
-    async def find_calendar_problem(self, user_id: str) -> str:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.find_calendar_problem`."""
-        return await self._calendars.find_problem(user_id)
+    async def describe_connection(self, user_id: str, address: str = "") -> ConnectionView:
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.describe_connection`."""
+        return await self._calendars.describe(user_id, address)
 
-    def connect_link(self, user_id: str) -> str | None:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.connect_link`."""
-        return self._calendars.connect_link(user_id)
+    async def join_calendar(self, user_id: str, address: str) -> str:
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.join_calendar`."""
+        return await self._calendars.join(user_id, address)
+
+    async def disconnect_calendar(self, user_id: str) -> str:
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.disconnect_calendar`."""
+        return await self._calendars.disconnect(user_id)
 
     async def calendar_owner(self) -> OwnerRecord:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.calendar_owner`."""
@@ -360,7 +366,8 @@ class PlanningCoordinator:
         sessions = await self._sessions.of_user(user_id)
         calls = await self._proposals.list_calls(user_id)
         log_parts = build_log_parts(calls, sessions[0].tz if sessions else NO_ZONE)
-        others = (*log_parts, *await self._rituals.find_home_parts(user_id))
+        connection = build_connection_parts(await self._calendars.describe(user_id))
+        others = (*log_parts, *await self._rituals.find_home_parts(user_id), *connection)
         return home_card(sessions, await self._tasks.home(user_id), spoken, others)
 
     async def aclose(self) -> None:

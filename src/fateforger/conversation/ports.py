@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Protocol
 
+from fateforger.calendar.connections import ConnectionView
 from fateforger.drafting.solver import Optimum, Solution
 from fateforger.ports.people import Claim, OwnerRecord
 from fateforger.session.card_actions import Click
@@ -77,12 +78,19 @@ class CoordinatorPort(Protocol):
         """Check whether a person has a calendar to plan on: their own, or the configured one as its owner."""
         ...
 
-    async def find_calendar_problem(self, user_id: str) -> str:
-        """Return why the calendar that a person connected does not work any more; empty if there is no problem."""
+    async def describe_connection(self, user_id: str, address: str = "") -> ConnectionView:
+        """Return the connection of a person's calendar, and the link to change it.
+
+        ``address`` is the mail address of the person, if it is known to be theirs.
+        """
         ...
 
-    def connect_link(self, user_id: str) -> str | None:
-        """Return a link to the page on which a person connects a calendar; ``None`` if people cannot reach it."""
+    async def join_calendar(self, user_id: str, address: str) -> str:
+        """Connect the calendar that an administrator has opened to ``address``, and return what to tell the person."""
+        ...
+
+    async def disconnect_calendar(self, user_id: str) -> str:
+        """Forget a person's login, end the access to their calendar, and return what to tell them."""
         ...
 
     async def calendar_owner(self) -> OwnerRecord:

@@ -136,6 +136,10 @@ class People(Protocol):
         """Return all data as plain JSON values, by kind. Tokens are omitted, even their hashes."""
         ...
 
+    async def check_idle(self, user_id: str, *, now: datetime, calendar: str | None = None) -> None:
+        """Raise what :meth:`erase` raises while some of the data is in use."""
+        ...
+
     async def erase(
         self, user_id: str, *, now: datetime, calendar: str | None = None, closing: str | None = None
     ) -> Counts:

@@ -148,7 +148,8 @@ def name_button(label: str, title: str) -> str:
 class Button(BaseModel):
     """A button.
 
-    ``action`` names its meaning, ``target`` its object (a block key, a task id).
+    ``action`` names its meaning, ``target`` its object (a block key, a task id). One with a ``url`` opens it in the
+    person's browser.
     """
 
     model_config = _FROZEN
@@ -161,6 +162,7 @@ class Button(BaseModel):
     """Question to ask before the click counts."""
     spoken: str = ""
     """Label for screen readers, where several rows have buttons with the same label."""
+    url: Annotated[str, Field(exclude_if=lambda url: not url)] = ""
 
     def localize(self) -> Button:
         """Return the button with its texts in the language of this task; for buttons that are constants."""

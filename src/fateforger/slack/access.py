@@ -4,24 +4,41 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
+from fateforger.errors import BadInput
 from fateforger.ports.clock import Clock
 from fateforger.ports.people import Claim
+from fateforger.session.cards import Card, Prose
 from fateforger.slack import phrases
 from fateforger.slack.addresses import COMMAND_NAME
+from fateforger.slack.blocks import render
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.payloads import Place
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences
+from fateforger.ui.connection_cards import connect_card
 from fateforger.workers.people import LanguageService, is_code
 
 log = logging.getLogger(__name__)
 
 KEPT = timedelta(hours=1)
 MAX_KEPT = 10_000
+
+
+Said = str | Card
+"""An answer to a person: a sentence, or a card without a session."""
+
+
+def build_message(said: Said) -> dict[str, Any]:
+    """Return the arguments of a message that says this."""
+    if isinstance(said, str):
+        return {"text": said}
+    message = render(said, session="", v=uuid4().hex)
+    return {"text": message.text, "blocks": message.blocks}
 
 
 class People:
@@ -33,6 +50,7 @@ class People:
         self._clock = clock
         self._zones: dict[str, tuple[str, datetime]] = {}
         self._channels: dict[str, str] = {}
+        self._team = ""
 
     async def zone(self, user_id: str) -> str | None:
         """Return a person's IANA zone as set in Slack. If Slack fails, return the last known one or ``None``.
@@ -58,6 +76,23 @@ class People:
         self._zones[user_id] = (zone, now + KEPT)
         return zone
 
+    async def address(self, user_id: str) -> str:
+        """Return the mail address of a person of this workspace, as Slack has confirmed it; empty if it does not say.
+
+        People of other workspaces, whose administrators we do not know, have none.
+        """
+        try:
+            user = (await call_slack(self._client.users_info(user=user_id))).get("user", {})
+            self._team = self._team or str((await call_slack(self._client.auth_test())).get("team_id"))
+        except SlackCallError as trouble:
+            log.warning("users.info failed: %s", trouble)
+            return ""
+        own = {user.get("team_id"), *user.get("enterprise_user", {}).get("teams", ())}
+        foreign = self._team not in own or user.get("is_stranger") or user.get("deleted") or user.get("is_bot")
+        if foreign or user.get("is_email_confirmed") is False:
+            return ""
+        return str(user.get("profile", {}).get("email") or "")
+
     async def direct_channel(self, user_id: str) -> str:
         """Return the channel of direct messages with a person. Raises ``SlackCallError``."""
         if user_id not in self._channels:
@@ -75,19 +110,20 @@ class People:
             self._channels.clear()
         self._channels[user_id] = channel
 
-    async def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
-        """Show a sentence to one person in a thread, or send it directly if there is no channel.
+    async def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
+        """Show a message to one person in a thread, or send it directly if there is no channel.
 
         It is not stored, and a failure is only logged.
         """
+        message = build_message(said)
         try:
             if place.channel is None:
                 channel = await self.direct_channel(user_id)
-                await call_slack(self._client.chat_postMessage(channel=channel, text=words))
+                await call_slack(self._client.chat_postMessage(channel=channel, **message))
             else:
                 await call_slack(
                     self._client.chat_postEphemeral(
-                        channel=place.channel, user=user_id, thread_ts=place.thread_ts, text=words
+                        channel=place.channel, user=user_id, thread_ts=place.thread_ts, **message
                     )
                 )
         except SlackCallError as trouble:
@@ -123,24 +159,31 @@ CONNECT = "connect"
 """Word that asks for the link to connect a calendar."""
 
 
-async def calendar_refusal(door: CoordinatorPort, user_id: str) -> str | None:
+class CalendarRefused(BadInput):
+    """The person cannot plan here; ``card`` says why, with a remedy."""
+
+    def __init__(self, card: Card) -> None:
+        super().__init__(card.text)
+        self.card = card
+
+
+async def calendar_refusal(door: CoordinatorPort, people: People, user_id: str) -> Card | None:
     """Return the reason why a person cannot plan here, with a remedy; ``None`` if they can."""
     if await door.has_calendar(user_id):
         return None
     owner = await door.calendar_owner()
     if owner.person is not None:
-        return await connect_answer(door, user_id)
-    return phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
+        return await connect_answer(door, people, user_id)
+    words = phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
+    return Card(text=words, parts=(Prose(text=words),))
 
 
-async def connect_answer(door: CoordinatorPort, user_id: str) -> str:
+async def connect_answer(door: CoordinatorPort, people: People, user_id: str) -> Card:
     """Return how a person connects their calendar, or another one, with what is wrong with the one that they have."""
-    link, problem = door.connect_link(user_id), await door.find_calendar_problem(user_id)
-    way = _(phrases.NOT_CONNECTED) if link is None else _(phrases.CONNECT, link=f"<{link}>")
-    return join_sentences(problem, way)
+    return connect_card(await door.describe_connection(user_id, await people.address(user_id)), user_id)
 
 
-async def claim_answer(door: CoordinatorPort, user_id: str, code: str) -> str:
+async def claim_answer(door: CoordinatorPort, people: People, user_id: str, code: str) -> Said:
     """Try to claim the calendar with a code, and return the answer for the person."""
     match await door.claim_calendar(user_id, code):
         case Claim.CLAIMED:
@@ -154,7 +197,7 @@ async def claim_answer(door: CoordinatorPort, user_id: str, code: str) -> str:
         case Claim.NO_CODE:
             return _(phrases.NO_CODE)
         case Claim.TAKEN:
-            return await calendar_refusal(door, user_id) or phrases.name_commands(phrases.ALREADY_YOURS)
+            return await calendar_refusal(door, people, user_id) or phrases.name_commands(phrases.ALREADY_YOURS)
 
 
 def parse_typed_code(typed: str) -> str | None:

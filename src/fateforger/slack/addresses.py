@@ -43,6 +43,12 @@ PROPOSAL_PREFIX = "proposal."
 PERSON_PREFIX = "person."
 """Prefix of actions on the data held about the person who uses them."""
 
+CALENDAR_PREFIX = "calendar."
+"""Prefix of actions on the connection of a person's calendar."""
+
+CALENDAR_PAGE = "calendar.page"
+"""Action of the buttons that open the page of the connection in the browser."""
+
 FEEDBACK = "feedback"
 """Action of the thumbs; the value carries the vote."""
 

@@ -106,6 +106,8 @@ def _button(button: Button, address: Address, numbers: Iterator[int]) -> Element
         made["accessibility_label"] = truncate(button.spoken, MAX_LABEL)
     if button.style != "default":
         made["style"] = button.style
+    if button.url:
+        made["url"] = button.url
     if button.confirm is not None:
         made["confirm"] = {
             "title": plain_text(_("Are you sure?")),

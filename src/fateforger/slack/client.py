@@ -51,6 +51,7 @@ BOT_SCOPES: Mapping[str, str] = {
     "im:read": "to know direct messages from channels",
     "im:write": "to begin a direct message when a plan starts from App Home",
     "users:read": "to know a person's time zone",
+    "users:read.email": "to find the calendar that an administrator has opened for a person's address",
 }
 """Purpose of each scope."""
 

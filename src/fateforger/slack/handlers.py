@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -33,7 +33,9 @@ from fateforger.session.store import Feedbacks, Rating, Sent
 from fateforger.slack import phrases
 from fateforger.slack.access import (
     CONNECT,
+    CalendarRefused,
     People,
+    Said,
     calendar_refusal,
     claim_answer,
     connect_answer,
@@ -50,12 +52,14 @@ from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.intent import TypedCommand, parse_command
 from fateforger.text import gettext as _
+from fateforger.ui.connection_cards import DISCONNECT, JOIN
 from fateforger.values import replace_named
-from fateforger.workers.lanes import ERASING, STOP_TURN, PersonalDataRequest, StopTurn
+from fateforger.workers.lanes import ERASING, STOP_TURN, ConnectionAction, PersonalDataRequest, StopTurn
 from fateforger.workers.supervisor import BackgroundTasks
-from fateforger.workers.turns import build_command_job
+from fateforger.workers.turns import build_command_job, connection_job
 
 MAX_OPENED = 1_000
+_CONNECTION_BUTTONS: Mapping[str, ConnectionAction] = {DISCONNECT.action: "disconnect", JOIN.action: "join"}
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +112,7 @@ class RequestHandler:
 
     async def start(
         self, command_id: str, user_id: str, asked: Place, *, said: str = "", welcome_ts: str | None = None
-    ) -> str | None:
+    ) -> Said | None:
         """Begin a session in a place that only the person reads, and return words about it for where they asked.
 
         This is their thread with the bot, or else the top of their direct messages. A claim of the calendar arrives
@@ -116,14 +120,14 @@ class RequestHandler:
         """
         code = parse_typed_code(said)
         if code is not None:
-            return await claim_answer(self.door, user_id, code)
+            return await claim_answer(self.door, self.people, user_id, code)
         if said == CONNECT:
-            return await connect_answer(self.door, user_id)
+            return await connect_answer(self.door, self.people, user_id)
         try:
             day = date.fromisoformat(said) if said else None
         except ValueError:
             return phrases.name_commands(phrases.NOT_A_DATE)
-        refusal = await calendar_refusal(self.door, user_id)
+        refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is not None:
             return refusal
         command = StartTimeboxing(
@@ -154,7 +158,8 @@ class RequestHandler:
         self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         code = parse_sent_code(said.text) if said.direct else None
         if code is not None:
-            self.send_ephemeral(said.user_id, Place(None), await claim_answer(self.door, said.user_id, code))
+            answer = await claim_answer(self.door, self.people, said.user_id, code)
+            self.send_ephemeral(said.user_id, Place(None), answer)
             return
         session_id = None if said.opens else await self.door.session_in_thread(said.channel, said.thread_ts)
         if session_id is None:
@@ -166,7 +171,7 @@ class RequestHandler:
             if owner is not None and said.event == "app_mention":
                 self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
-        refusal = await calendar_refusal(self.door, said.user_id)
+        refusal = await calendar_refusal(self.door, self.people, said.user_id)
         if refusal is not None:
             if said.event != "app_mention":
                 self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
@@ -211,7 +216,7 @@ class RequestHandler:
         """
         if not self._is_addressed(said):
             return
-        refusal = await calendar_refusal(self.door, said.user_id)
+        refusal = await calendar_refusal(self.door, self.people, said.user_id)
         if refusal is not None:
             await self._refuse(said, refusal)
             return
@@ -240,7 +245,7 @@ class RequestHandler:
             del self._opened[next(iter(self._opened))]
         return True
 
-    async def _refuse(self, said: MessageSaid, words: str) -> None:
+    async def _refuse(self, said: MessageSaid, words: Said) -> None:
         """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
         if is_private(said.channel):
             await self.jobs.enqueue(greeting_job(said, words), now=self.clock.now())
@@ -263,9 +268,9 @@ class RequestHandler:
             withheld=withheld,
         )
 
-    async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> str | None:
+    async def ask(self, command_id: str, user_id: str, asked: Place, name: str, said: str) -> Said | None:
         """Handle a slash command about the queue, and return words about it for where it was typed."""
-        refusal = await calendar_refusal(self.door, user_id)
+        refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is not None:
             return refusal
         about = {"command_id": command_id, "user_id": user_id, "at": self.clock.now()}
@@ -278,8 +283,9 @@ class RequestHandler:
 
     async def meet(self, user_id: str, channel: str) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
-        refusal = await calendar_refusal(self.door, user_id)
-        await self.jobs.enqueue(first_greeting_job(user_id, channel, refusal), now=self.clock.now())
+        refusal = await calendar_refusal(self.door, self.people, user_id)
+        job = first_greeting_job(user_id, channel, refused=refusal is not None)
+        await self.jobs.enqueue(job, now=self.clock.now())
         if self.door.reads_words and refusal is None:
             self.background.start(suggest(self.client, channel), name="suggestions")
 
@@ -334,6 +340,12 @@ class RequestHandler:
         # Erasure deletes the job last, because it names the person.
         await self.jobs.enqueue(ERASING.build_job(payload, key=user_id, dedupe=command_id), now=self.clock.now())
 
+    async def connection(self, command_id: str, user_id: str, action: str) -> None:
+        """Handle a button about the connection of a person's calendar; ``action`` is that of the control."""
+        wish: ConnectionAction | None = _CONNECTION_BUTTONS.get(action)
+        if wish is not None:
+            await self.jobs.enqueue(connection_job(user_id, wish, command_id), now=self.clock.now())
+
     async def rate(self, rating: Rating, place: Place) -> None:
         """Handle a vote by the session's owner."""
         with self.tell_refusal(rating.user_id, place):
@@ -347,9 +359,9 @@ class RequestHandler:
         Without a session only the calendar is checked.
         """
         await self._check_owner(session_id, user_id)
-        refusal = await calendar_refusal(self.door, user_id)
+        refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is not None:
-            raise BadInput(refusal)
+            raise CalendarRefused(refusal)
 
     async def _check_owner(self, session_id: str, user_id: str) -> None:
         if session_id and (owner := await self.door.owner(session_id)) != user_id:
@@ -365,11 +377,12 @@ class RequestHandler:
         try:
             yield
         except UserError as error:
-            self.send_ephemeral(user_id, place, error.message)
+            said = error.card if isinstance(error, CalendarRefused) else error.message
+            self.send_ephemeral(user_id, place, said)
 
-    def send_ephemeral(self, user_id: str, place: Place, words: str) -> None:
+    def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
         """Tell a person something after the acknowledgement."""
-        self.background.start(self.people.send_ephemeral(user_id, place, words), name="a hint")
+        self.background.start(self.people.send_ephemeral(user_id, place, said), name="a hint")
 
 
 def _is_answered_in(channel: str, command: Command) -> TypeGuard[QueueCommand | SettleConstraints | UndoMemory]:

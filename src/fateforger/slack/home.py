@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 from uuid import uuid4
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -15,7 +15,7 @@ from fateforger.errors import CalendarBusy, InternalError, StoreError
 from fateforger.ports.jobs import Job, Jobs
 from fateforger.session.cards import Card, Prose
 from fateforger.slack import phrases
-from fateforger.slack.access import People, calendar_refusal
+from fateforger.slack.access import People, calendar_refusal, connect_answer
 from fateforger.slack.blocks import HOME, render
 from fateforger.slack.client import (
     SlackCallError,
@@ -27,9 +27,10 @@ from fateforger.slack.client import (
 from fateforger.slack.notices import retry_transient
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
-from fateforger.text import use_language
+from fateforger.text import join_sentences, use_language
+from fateforger.ui.connection_cards import broken_card, build_connection_parts, joined_card
 from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
-from fateforger.workers.lanes import PersonalDataRequest, TryLater
+from fateforger.workers.lanes import ConnectionRequest, PersonalDataRequest, TryLater
 from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks
 
@@ -41,6 +42,7 @@ class Home:
     """Publishes App Home."""
 
     door: CoordinatorPort
+    people: People
     client: AsyncWebClient
     background: BackgroundTasks
 
@@ -54,8 +56,12 @@ class Home:
 
     async def _publish(self, user_id: str) -> None:
         try:
-            refusal = await calendar_refusal(self.door, user_id)
-            card = await self.door.home(user_id) if refusal is None else refused_home_card(refusal)
+            refusal = await calendar_refusal(self.door, self.people, user_id)
+            if refusal is None:
+                card = await self.door.home(user_id)
+            else:
+                connection = build_connection_parts(await self.door.describe_connection(user_id))
+                card = refused_home_card(refusal, connection)
             # Each publication is a new rendering, so a start button works again tomorrow.
             message = render(card, session="", v=uuid4().hex, size=HOME)
             await call_slack(
@@ -65,6 +71,49 @@ class Home:
             log.warning("the home of %s is not published: %s", user_id, error.message)
         except SlackCallError as trouble:
             log.warning("the home of %s is not published: %s", user_id, trouble)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionHandler:
+    """Tells people about the connection of their calendar in direct messages, and disconnects it."""
+
+    door: CoordinatorPort
+    poster: Poster
+    people: People
+    home: Home
+    languages: LanguageService
+
+    async def perform(self, request: ConnectionRequest, job: Job) -> None:
+        """Carry out a request once. Raises like :data:`~fateforger.workers.lanes.Perform`."""
+        user_id = request.user_id
+        use_language((await self.languages.of(user_id)).code)
+        card = await self._build_card(request)
+        with retry_transient("a message about a calendar was not brought"):
+            if card is not None:
+                await self._post(user_id, card, f"connection-{job.id}", again=job.attempts > 1)
+        self.home.show(user_id)
+
+    async def _build_card(self, request: ConnectionRequest) -> Card | None:
+        match request.do:
+            case "tell":
+                view = await self.door.describe_connection(request.user_id)
+                return broken_card(view) if view.problem else None  # it may work again by now
+            case "link":
+                return await connect_answer(self.door, self.people, request.user_id)
+            case "join":
+                words = await self.door.join_calendar(request.user_id, await self.people.address(request.user_id))
+                return joined_card(await self.door.describe_connection(request.user_id), words)
+            case "disconnect":
+                words = await self.door.disconnect_calendar(request.user_id)
+                return Card(text=words, parts=(Prose(text=words),))
+            case unknown:
+                assert_never(unknown)
+
+    async def _post(self, user_id: str, card: Card, v: str, *, again: bool) -> None:
+        channel = await self.people.direct_channel(user_id)
+        if again and await self.poster.find(channel, None, v) is not None:
+            return
+        await self.poster.post(channel, None, card, session="", v=v)
 
 
 EXPORT_FILE_NAME = "what-i-know-about-you.json"
@@ -125,16 +174,15 @@ class PersonalDataHandler:
 
     async def _erase(self, user_id: str, job: Job) -> None:
         try:
-            await self.dossiers.erase(user_id)
+            erased = await self.dossiers.erase(user_id)
         except CalendarBusy as busy:
             if job.attempts < BUSY_TRIES:
                 raise TryLater(busy.message, 1.0) from busy
             await self._say(user_id, _(phrases.NOT_FORGOTTEN), job)
             return
         closed = (await self.dossiers.ownership.owner()).closed
-        await self._say(
-            user_id, f"{_(phrases.FORGOTTEN)} {_(phrases.CLOSED_NOW) if closed else _(phrases.AFRESH)}", job
-        )
+        then = _(phrases.CLOSED_NOW) if closed else _(phrases.AFRESH)
+        await self._say(user_id, join_sentences(_(phrases.FORGOTTEN), erased.remains, then), job)
         # The job names the person as well, so it is finished before the files are scrubbed.
         await self.jobs.finish(job)
         await self.dossiers.people.scrub()

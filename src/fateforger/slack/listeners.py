@@ -23,10 +23,13 @@ from fateforger.conversation.queue.forms import Message
 from fateforger.errors import StoreError
 from fateforger.metrics import ACK_SECONDS as ACK_METRIC
 from fateforger.ports.clock import Clock
+from fateforger.session.cards import Card
 from fateforger.session.commands.rules import OUTSIDE_ACTIONS
 from fateforger.session.forms import FormRequest, FormSubmission, FormValue
+from fateforger.slack.access import Said, build_message
 from fateforger.slack.addresses import (
     ACTION_MARK,
+    CALENDAR_PREFIX,
     COMMAND_NAME,
     FEEDBACK,
     FORM_PREFIX,
@@ -85,8 +88,8 @@ ANY = re.compile("")
 
 log = logging.getLogger(__name__)
 
-Answer = dict[str, Any] | str | None
-"""Body of the acknowledgement: text for a command, a ``response_action`` for a form, or nothing."""
+Answer = dict[str, Any] | Said | None
+"""Body of the acknowledgement: a message for a command, a ``response_action`` for a form, or nothing."""
 
 Reply = Coroutine[Any, Any, Answer]
 Read = Callable[[Json], Reply | None]
@@ -133,6 +136,7 @@ class Listeners:
         app.action(_action(SAY))(listen(_on_control(self._say)))
         app.action(_action(PROPOSAL_PREFIX, prefix=True))(listen(_on_control(self._proposal)))
         app.action(_action(PERSON_PREFIX, prefix=True))(listen(_on_control(self._personal_data)))
+        app.action(_action(CALENDAR_PREFIX, prefix=True))(listen(_on_control(self._connection)))
         app.action(ANY)(listen(_on_control(self._control)))
         app.error(_handle_error)
 
@@ -168,10 +172,10 @@ class Listeners:
             try:
                 with ACK_METRIC.time(), speak((await self._languages.of(context.user_id or "")).code):
                     if not in_order:
-                        return await ack(await call or "")
+                        return await ack(_build_answer(await call))
                     async with self._locks.turn(_conversation(body, context)):
                         answer = await call
-                    return await ack(answer or "")
+                    return await ack(_build_answer(answer))
             except StoreError as error:
                 log.error("a payload is not acknowledged: %s", error.message)  # noqa: TRY400  the sentence says it all
                 return _leave_unanswered()
@@ -280,6 +284,11 @@ class Listeners:
     def _personal_data(self, use: ControlUse) -> Reply:
         return self._requests.about(command_id("about", use.command_id, use.user_id), use.user_id, use.control.action)
 
+    def _connection(self, use: ControlUse) -> Reply:
+        """Handle a button about the connection of a calendar. A click that opened a page is reported, too."""
+        once = command_id("connection", use.command_id, use.user_id)
+        return self._requests.connection(once, use.user_id, use.control.action)
+
     def _control(self, use: ControlUse) -> Reply:
         action = use.control.action
         if not action.startswith(FORM_PREFIX):
@@ -346,6 +355,11 @@ class Listeners:
             other = replace(request, form=name.removeprefix(FORM_PREFIX), target=use.subject, size=0)
             return self._forms.open(other, body["trigger_id"], Place(None), below=form.address)
         return self._forms.press(use.to_click(self._clock.now()), form)
+
+
+def _build_answer(answer: Answer) -> dict[str, Any] | str:
+    """Return the body of an acknowledgement."""
+    return build_message(answer) if isinstance(answer, Card) else answer or ""
 
 
 def _on_control(handle: Callable[[ControlUse], Reply | None]) -> Read:

@@ -18,7 +18,7 @@ from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands.thread import Opening
 from fateforger.session.store import Sent
 from fateforger.slack import phrases
-from fateforger.slack.access import People, find_private_place, is_private
+from fateforger.slack.access import People, Said, calendar_refusal, find_private_place, is_private
 from fateforger.slack.addresses import SAY, WELCOME
 from fateforger.slack.blocks import remove_controls
 from fateforger.slack.client import (
@@ -72,17 +72,22 @@ def retry_transient(failure: str) -> Iterator[None]:
         log.warning("%s: %s", failure, trouble)
 
 
-def greeting_job(said: MessageSaid | Opening, words: str | None = None) -> NewJob:
-    """Return the job that welcomes a person once per message, or tells them ``words`` instead."""
+def greeting_job(said: MessageSaid | Opening, words: Said | None = None) -> NewJob:
+    """Return the job that welcomes a person once per message, or tells them ``words`` instead.
+
+    A card is a refusal, and built again when it is sent: the link in it must not be stored.
+    """
     channel, thread_ts = get_heard_place(said)
-    greeting = Greeting(channel=channel, thread_ts=thread_ts, words=words)
+    refused = said.user_id if isinstance(words, Card) else None
+    text = words if isinstance(words, str) else None
+    greeting = Greeting(channel=channel, thread_ts=thread_ts, words=text, refused=refused)
     return GREETING.build_job(greeting, key=f"{channel} {thread_ts}", dedupe=said.command_id)
 
 
-def first_greeting_job(user_id: str, channel: str, words: str | None = None) -> NewJob:
-    """Return the job that welcomes a person to their direct messages once ever; the same with ``words``."""
-    greeting = Greeting(channel=channel, thread_ts=None, words=words)
-    dedupe = f"{'first' if words is None else 'refused'}-{user_id}"
+def first_greeting_job(user_id: str, channel: str, *, refused: bool = False) -> NewJob:
+    """Return the job that welcomes a person to their direct messages once ever; the same if they are ``refused``."""
+    greeting = Greeting(channel=channel, thread_ts=None, refused=user_id if refused else None)
+    dedupe = f"{'refused' if refused else 'first'}-{user_id}"
     return GREETING.build_job(greeting, key=f"{channel} {user_id}", dedupe=dedupe)
 
 
@@ -93,7 +98,7 @@ def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
     return said.channel, str(said.thread_ts)
 
 
-def build_greeting_handler(door: CoordinatorPort, poster: Poster, client: AsyncWebClient) -> JobHandler:
+def build_greeting_handler(door: CoordinatorPort, people: People, poster: Poster, client: AsyncWebClient) -> JobHandler:
     """Return the handler that posts the welcome card in the person's thread, or at the top of their direct messages.
 
     First messages are suggested once: at the message box where Slack supports that, otherwise on the card.
@@ -106,7 +111,11 @@ def build_greeting_handler(door: CoordinatorPort, poster: Poster, client: AsyncW
             if job.attempts > 1 and await poster.find(channel, thread_ts, WELCOME) is not None:
                 return
             with speak(greeting.language):
-                if words is not None:
+                refused = greeting.refused
+                refusal = None if refused is None else await calendar_refusal(door, people, refused)
+                if refusal is not None:
+                    card = refusal
+                elif words is not None:
                     card = Card(text=words, parts=(Prose(text=words),))
                 elif door.reads_words and not (is_private(channel) and await suggest(client, channel)):
                     card = add_first_words(door.welcome())

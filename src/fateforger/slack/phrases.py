@@ -19,13 +19,6 @@ def not_yours(owner: str) -> str:
     return _("This plan belongs to <@{owner}>, so only they can change it.", owner=owner)
 
 
-NOT_CONNECTED = mark_message(
-    "Your calendar is not connected here yet, and I plan on nobody else's. Whoever runs me can connect it for you, with"
-    " `fateforger calendars connect`."
-)
-CONNECT = mark_message(
-    "Connect your own calendar, and we can begin: {link}\nThe link is for you alone, and works for half an hour."
-)
 NOBODYS_CALENDAR = mark_message(
     "I am not connected to anyone's calendar yet. If you run me, send me `{command} claim` with the code that"
     " `fateforger up` prints."

@@ -42,6 +42,7 @@ from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
 from fateforger.ui.rule_cards import ADD_DAY, POLICY, ROUTINE
 from fateforger.ui.task_cards import tasks_card
+from fateforger.values import replace
 
 START_AGAIN = Button(label=mark_message("Plan a day"), action="start", style="primary")
 
@@ -239,9 +240,12 @@ def unread_card(text: str) -> Card:
     return Card(text=said, parts=(Prose(text=said), Controls(items=(*again, *buttons))))
 
 
-def refused_home_card(why: str) -> Card:
-    """Return the App Home of a person who cannot plan here: the reason, and the controls for their data."""
-    return Card(text=why, parts=(Prose(text=why), *build_own_data()))
+def refused_home_card(refusal: Card, connection: Sequence[Part] = ()) -> Card:
+    """Return the App Home of a person who cannot plan here.
+
+    It shows the reason, the ``connection`` of their calendar if there is one, and the controls for their data.
+    """
+    return replace(refusal, parts=(*(connection or refusal.parts), *build_own_data()))
 
 
 def home_card(

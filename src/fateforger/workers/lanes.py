@@ -167,12 +167,14 @@ class Notification:
 class Greeting:
     """The welcome in a thread, or at the top of direct messages; ``words`` replace it.
 
-    It is in the ``language`` of the task that asks for it.
+    So does the reason why ``refused`` cannot plan, which holds a link and is therefore not stored. It is in the
+    ``language`` of the task that asks for it.
     """
 
     channel: str
     thread_ts: str | None
     words: Annotated[str | None, Field(exclude_if=lambda words: words is None)] = None
+    refused: Annotated[str | None, Field(exclude_if=lambda refused: refused is None)] = None
     language: str = field(default_factory=current_language)
 
 
@@ -227,6 +229,21 @@ class PersonalDataRequest:
     wish: str
 
 
+ConnectionAction = Literal["tell", "link", "disconnect", "join"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionRequest:
+    """Something to do about the connection of a person's calendar.
+
+    ``tell`` them that it broke, send them a new ``link`` to its page, ``disconnect`` it, or ``join`` the calendar that
+    an administrator has opened.
+    """
+
+    user_id: str
+    do: ConnectionAction
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteVersions:
     """Constraints to write that could not be written during the turn ``cause``."""
@@ -272,6 +289,8 @@ MISSED_DAYS = Timer("missed days", seconds=900.0)
 RITUALS = Timer("rituals", seconds=15.0)
 """Messages by themselves are late by a round at most."""
 TIDYING = Timer("tidying", seconds=900.0)
+CONNECTIONS = Timer("connections", seconds=10.0)
+"""Work that is left about connections of calendars; other programs and commands leave it, too."""
 WATCHING = Timer("watching", seconds=60.0)
 
 OUTBOX = Timer("outbox", seconds=1.0)
@@ -295,6 +314,7 @@ PROPOSAL: Lane[ProposalUpdate | ProposalAnswer] = Lane(
 ERASING = Lane(
     ERASING_LANE, TypeAdapter(PersonalDataRequest), LanePolicy(tries=100, backoff=Backoff(longest=5.0)), tells=True
 )
+CONNECTION = Lane("connection", TypeAdapter(ConnectionRequest), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
 # Delayed writes are tried for more than three days.
 MEMORY: Lane[WriteVersions | TidyUp] = Lane(
     "memory",
@@ -327,6 +347,7 @@ LANES: tuple[Row, ...] = (
     STOP_TURN,
     PROPOSAL,
     ERASING,
+    CONNECTION,
     MEMORY,
     EXTRACT,
     COMPARE,
@@ -336,6 +357,7 @@ LANES: tuple[Row, ...] = (
     MISSED_DAYS,
     RITUALS,
     TIDYING,
+    CONNECTIONS,
     WATCHING,
 )
 """Every lane and timer of the program, in the order in which they start."""

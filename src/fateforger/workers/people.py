@@ -11,7 +11,7 @@ import hmac
 import json
 import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -194,6 +194,18 @@ CALENDAR_CLOSED = (
 )
 
 
+EndAccess = Callable[[str], Awaitable[str]]
+"""Ends the access to a person's calendar at its provider, and returns what only they can do themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """The number of deleted items of each kind, and what only the person can do themselves; empty if nothing."""
+
+    counts: Counts
+    remains: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class PersonalData:
     """Read and erase the data of one person at a time.
@@ -207,6 +219,7 @@ class PersonalData:
     clock: Clock
     ownership: Ownership
     calendar: str | None = None
+    end_access: EndAccess | None = None
 
     async def count_held(self, user_id: str) -> Counts:
         """Return the number of stored items of each kind.
@@ -231,19 +244,21 @@ class PersonalData:
             "held": {kind: held[kind] for kind in KINDS if held.get(kind)},
         }
 
-    async def erase(self, user_id: str) -> Counts:
-        """Delete everything and return the number of deleted items of each kind.
+    async def erase(self, user_id: str) -> Erased:
+        """Delete everything, and end the access to the person's calendar.
 
-        The calendar is closed if this person owns it. An interrupted run is completed by repeating it. The search index
-        is updated later by its own worker. Raises the errors of :meth:`held` and of
-        :meth:`fateforger.ports.people.People.erase`.
+        The calendar is closed if this person owns it. An interrupted run is completed by repeating it: the access ends
+        first, while its token is still known. The search index is updated later by its own worker. Raises the errors of
+        :meth:`held` and of :meth:`fateforger.ports.people.People.erase`.
         """
         calendar, closing = await self._calendar_of(user_id), await self.ownership.build_closing(user_id)
+        await self.people.check_idle(user_id, now=self.clock.now(), calendar=calendar)
+        remains = "" if self.end_access is None else await self.end_access(user_id)
         counts = await self.people.erase(user_id, now=self.clock.now(), calendar=calendar, closing=closing)
         if closing is not None:
             log.warning(CALENDAR_CLOSED)
         recorded = 0 if self.recordings is None else await self.recordings.forget(user_id)
-        return _sort_kinds({**counts, "recordings": recorded})
+        return Erased(_sort_kinds({**counts, "recordings": recorded}), remains)
 
     async def _calendar_of(self, user_id: str) -> str | None:
         return self.calendar if (await self.ownership.owner()).person == user_id else None

@@ -20,7 +20,15 @@ from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak, use_language
-from fateforger.workers.lanes import NOTIFICATION, TURN, JobHandler, Notification
+from fateforger.workers.lanes import (
+    CONNECTION,
+    NOTIFICATION,
+    TURN,
+    ConnectionAction,
+    ConnectionRequest,
+    JobHandler,
+    Notification,
+)
 from fateforger.workers.people import LanguageService
 
 
@@ -34,6 +42,11 @@ def build_notification_job(
     """
     payload = Notification(v=v, channel=channel, thread_ts=thread_ts, ts=ts, beside=beside, card=card)
     return NOTIFICATION.build_job(payload, key=f"{channel} {thread_ts}", dedupe=v)
+
+
+def connection_job(user_id: str, do: ConnectionAction, cause: str) -> NewJob:
+    """Return the job that does something about the connection of a person's calendar, once per ``cause``."""
+    return CONNECTION.build_job(ConnectionRequest(user_id=user_id, do=do), key=user_id, dedupe=cause)
 
 
 log = logging.getLogger(__name__)

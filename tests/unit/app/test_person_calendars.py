@@ -16,11 +16,14 @@ from tests.unit.conversation.person import HandClock
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import open_store
 from fateforger.adapters.store.vault import Vault, new_key
-from fateforger.app.calendars import OpenCalendar, PersonCalendars
+from fateforger.app.access import Access
+from fateforger.app.calendars import VANISHED, OpenCalendar, PersonCalendars
+from fateforger.app.delegation import Organization
 from fateforger.calendar.access import CommitContext
-from fateforger.calendar.connections import Connection, Provider
+from fateforger.calendar.connections import Connection, FollowUp, Provider
 from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
+from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarNotFound, CalendarUnreachable
 from fateforger.values import replace
 from fateforger.workers.people import Ownership
 
@@ -34,9 +37,12 @@ class Opened:
 
     now: list[str] = field(default_factory=list)
     owners: list[str] = field(default_factory=list)
+    refusal: CalendarError | None = None
 
     @asynccontextmanager
     async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
+        if self.refusal is not None:
+            raise self.refusal
         self.now.append(f"{connection.user_id} {connection.key}")
         yield GoogleCalendarFake(key=connection.key)
         self.now.remove(f"{connection.user_id} {connection.key}")
@@ -60,8 +66,10 @@ async def program(tmp_path: Path) -> AsyncIterator[tuple[PersonCalendars, SqlCon
         configured=OpenCalendar(build(calendar, "house"), calendar, store.journal),
         ownership=Ownership(store.owners, clock, named="U1", page=(), real_slack=True),
         connections=connections,
-        openers={Provider.CALDAV: opened.open},
+        openers={(Provider.CALDAV, False): opened.open, (Provider.GOOGLE, False): opened.open},
         build_engine=build,
+        access=Access(connections, {}),
+        organization=Organization({}, connections, clock),
         clock=clock,
         links=None,
     )
@@ -112,3 +120,42 @@ async def test_two_people_with_one_calendar_hold_its_lease_under_their_own_names
         await connections.keep(replace(OWN, user_id=user_id))
     assert await look(calendars, "U1") == await look(calendars, "U2")
     assert opened.owners == ["house", "U1", "U2"]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "provider", "problem"),
+    [
+        (CalendarAuthFailed("The password is refused."), Provider.CALDAV, "The password is refused."),
+        (CalendarNotFound("There is no such calendar."), Provider.GOOGLE, VANISHED),
+        (CalendarAuthFailed("The client's secret is wrong."), Provider.GOOGLE, ""),
+        (CalendarUnreachable("It is down."), Provider.CALDAV, ""),
+    ],
+    ids=["password", "vanished", "mistake of the operator", "down"],
+)
+async def test_what_only_the_person_can_mend_is_noted_to_be_told_once(
+    program: tuple[PersonCalendars, SqlConnections, Opened],
+    refusal: CalendarError,
+    provider: Provider,
+    problem: str,
+) -> None:
+    """S333"""
+    calendars, connections, opened = program
+    await connections.keep(replace(OWN, provider=provider))
+    await connections.finish("U1", FollowUp.RESUME, now=NOW)
+    opened.refusal = refusal
+    for _ in range(2):
+        with pytest.raises(CalendarError):
+            await look(calendars, "U1")
+    found = await connections.of("U1")
+    assert found is not None
+    assert found.problem == problem
+    assert await connections.list_due() == ((("U1", FollowUp.TELL),) if problem else ())
+
+
+async def test_a_provider_whose_settings_are_gone_is_said(
+    program: tuple[PersonCalendars, SqlConnections, Opened],
+) -> None:
+    calendars, connections, _ = program
+    await connections.keep(replace(OWN, provider=Provider.MICROSOFT))
+    with pytest.raises(CalendarError, match="Calendars of Microsoft are not set up here any more"):
+        await look(calendars, "U1")

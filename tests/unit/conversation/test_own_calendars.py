@@ -6,11 +6,14 @@ import itertools
 from dataclasses import dataclass, field
 
 import pytest
+from tests.factories.constraints import version_of
+from tests.factories.tasks import new_task
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
 from tests.unit.conversation.person import House, Person, meeting
 
 from fateforger.calendar.access import CommitContext
+from fateforger.calendar.connections import ConnectionView
 from fateforger.calendar.no_calendar import NOT_CONNECTED, MissingCalendar
 from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
@@ -39,13 +42,17 @@ class TwoCalendars:
     async def is_connected(self, user_id: str) -> bool:
         return user_id in self.calendars
 
-    async def find_problem(self, user_id: str) -> str:
-        del user_id
-        return ""
+    async def describe(self, user_id: str, address: str = "") -> ConnectionView:
+        del user_id, address
+        return ConnectionView()
 
-    def connect_link(self, user_id: str) -> str | None:
+    async def join(self, user_id: str, address: str) -> str:
+        del user_id, address
+        raise NotImplementedError
+
+    async def disconnect(self, user_id: str) -> str:
         del user_id
-        return None
+        raise NotImplementedError
 
     async def get_watched(self, user_id: str) -> WatchedCalendar:
         return await self.of(user_id)
@@ -99,3 +106,19 @@ async def test_nobody_without_a_calendar_reaches_another_one(house: House, anna:
     await ben.to_frame()
     assert "Therapy" not in ben.words
     assert NOT_CONNECTED in ben.words
+
+
+async def test_each_reads_only_their_own_rules_and_tasks(house: House, anna: Person, ben: Person) -> None:
+    """S331: also what is kept in memory between two turns, and what App Home says about the last click."""
+    for who, word in ((anna.user, "quokka"), (BEN, "wombat")):
+        said = version_of(f"c-{word}", user=who, name=f"No {word}", description=f"No {word} after six.")
+        await house.store.constraints.write([said], cause=word)
+        await house.store.tasks.add(who, [new_task(f"Feed the {word}")], cause=word, now=house.clock.now())
+    for _ in range(2):
+        await anna.to_frame()
+        await ben.to_frame()
+        shown = {
+            each.user: f"{each.words} {await each.look('rules')!r} {await house.coordinator.home(each.user)!r}"
+            for each in (anna, ben)
+        }
+        assert [("quokka" in text, "wombat" in text) for text in shown.values()] == [(True, False), (False, True)]

@@ -88,7 +88,7 @@ async def table() -> AsyncIterator[Table]:
     listeners = Listeners(
         desk,
         FormHandler(door, desk, client, errands, timing=DEFAULT_TIMING),
-        Home(door, client, errands),
+        Home(door, people, client, errands),
         languages,
         clock=clock,
     )

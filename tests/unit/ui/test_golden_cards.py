@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from tests.unit.conversation.queue.desk import Desk
 from tests.unit.conversation.sessions import planned, session
 from tests.unit.conversation.test_cards import CASES
 
+from fateforger.calendar.connections import Connection, ConnectionView, Provider
 from fateforger.session.cards import Card
 from fateforger.session.model import SessionStatus
 from fateforger.session.queue_commands import PlanWeek
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.task import Do
+from fateforger.ui.connection_cards import broken_card, build_connection_parts, connect_card, joined_card
 from fateforger.ui.proposal_cards import proposal_card
 from fateforger.ui.session_cards import (
     ended_reply,
@@ -34,6 +37,7 @@ from fateforger.ui.session_cards import (
     stage_card,
     welcome_card,
 )
+from fateforger.values import replace
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "cards"
 
@@ -112,12 +116,40 @@ def from_state() -> dict[str, Card]:
     return {
         **stages,
         **lefts,
+        **connections(),
         "ended-reply": ended_reply(ended),
         "not-yours": not_yours_card(),
         "proposal": proposal_card(proposal()),
         "welcome": welcome_card(),
-        "home-0-refused": refused_home_card("This program plans for somebody else."),
+        "home-0-refused": refused_home_card(connect_card(ConnectionView(), "U1")),
         "date-again": stage_card(session()),
+    }
+
+
+def connections() -> dict[str, Card]:
+    """Return the cards about the connection of a calendar."""
+    own = Connection(
+        "U1",
+        Provider.GOOGLE,
+        "anna@example.com",
+        "work",
+        datetime(2026, 3, 2, tzinfo=UTC),
+        reads=("family",),
+        names={"work": "Work", "family": "Family"},
+        secret="any",
+    )
+    link = "https://plan.example.org/connect/token"
+    new, connected = ConnectionView(link=link), ConnectionView(own, link)
+    broken = replace(connected, connection=replace(own, problem="Google has ended my access to your account."))
+    shown = refused_home_card(connect_card(connected, "U1"), build_connection_parts(connected))
+    return {
+        "connect-1-new": connect_card(new, "U1"),
+        "connect-2-offer": connect_card(replace(new, offer="Google"), "U1"),
+        "connect-3-joined": joined_card(connected, "I plan on your calendar from now on."),
+        "connect-4-broken": broken_card(broken),
+        "connect-5-refused": connect_card(broken, "U1"),
+        "connect-6-home": shown,
+        "connect-7-home-broken": refused_home_card(connect_card(broken, "U1"), build_connection_parts(broken)),
     }
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import Boolean, Text, false, select, update
 from sqlalchemy import Connection as SqlConnection
-from sqlalchemy import Text, select, update
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.documents import dump_mapping
+from fateforger.adapters.store.jobs import enqueue
 from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
-from fateforger.calendar.connections import Connection, Provider
+from fateforger.calendar.connections import Connection, FollowUp, Provider
+from fateforger.ports.jobs import NewJob
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 
@@ -20,7 +25,10 @@ LOST_KEY = mark_message("I cannot read the login of your calendar any more. Plea
 
 
 class ConnectionRow(Base, table=True):
-    """The calendar that a person connected. ``secret`` is encrypted, and empty once they disconnected."""
+    """The calendar that a person connected. ``secret`` is encrypted, and empty once they disconnected.
+
+    ``names`` is a JSON object. ``due`` is a :class:`~fateforger.calendar.connections.FollowUp`.
+    """
 
     __tablename__ = "calendar_connection"
 
@@ -30,8 +38,11 @@ class ConnectionRow(Base, table=True):
     address: str = Field(sa_type=Text)
     calendar_id: str = Field(sa_type=Text)
     reads: str = Field(sa_type=Text)
+    names: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "{}"})
     secret: str = Field(sa_type=Text)
+    delegated: bool = Field(sa_type=Boolean, sa_column_kwargs={"server_default": false()})
     problem: str = Field(sa_type=Text)
+    due: str = Field(sa_type=Text, sa_column_kwargs={"server_default": ""})
     connected_at: datetime = Field(sa_type=Instant)
 
 
@@ -64,7 +75,8 @@ class SqlConnections:
             row = _find(connection, user_id)
             if row is None or self._read_secret(row) != old:
                 return False
-            _update(connection, user_id, {"secret": encrypted, "problem": ""})
+            recovered = {"problem": "", "due": FollowUp.RESUME.value} if row.problem else {}
+            _update(connection, user_id, {"secret": encrypted, **recovered})
             return True
 
         return await self._database.write_alone(f"connection of {user_id}", work)
@@ -72,9 +84,41 @@ class SqlConnections:
     async def note_problem(self, user_id: str, problem: str) -> bool:
         def work(connection: SqlConnection) -> bool:
             row = _find(connection, user_id)
-            if row is None or not row.secret or row.problem:
+            if row is None or not (row.secret or row.delegated) or row.problem:
                 return False
-            _update(connection, user_id, {"problem": problem})
+            _update(connection, user_id, {"problem": problem, "due": FollowUp.TELL.value})
+            return True
+
+        return await self._database.write_alone(f"connection of {user_id}", work)
+
+    async def renew_encryption(self) -> int:
+        if not self.vault.has_keys:
+            return 0
+        statement = select(CONNECTION.c.user_id, CONNECTION.c.secret).where(CONNECTION.c.secret != "")
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
+        renewed = [(row.user_id, row.secret, secret) for row in rows if (secret := self._renew(row.secret)) is not None]
+        await self._database.write(lambda connection: _swap_secrets(connection, renewed))
+        return len(renewed)
+
+    def _renew(self, encrypted: str) -> str | None:
+        try:
+            return self.vault.renew(encrypted)
+        except SecretUnreadable:
+            return None
+
+    async def list_due(self) -> tuple[tuple[str, FollowUp], ...]:
+        statement = select(CONNECTION.c.user_id, CONNECTION.c.due).where(CONNECTION.c.due != FollowUp.NOTHING.value)
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
+        return tuple((row.user_id, FollowUp(row.due)) for row in rows)
+
+    async def finish(self, user_id: str, due: FollowUp, *, now: datetime, job: NewJob | None = None) -> bool:
+        def work(connection: SqlConnection) -> bool:
+            row = _find(connection, user_id)
+            if row is None or row.due != due.value:
+                return False
+            _update(connection, user_id, {"due": FollowUp.NOTHING.value})
+            if job is not None:
+                enqueue(connection, job, dump_mapping(job.payload, f"The payload of a job on lane {job.lane}"), now)
             return True
 
         return await self._database.write_alone(f"connection of {user_id}", work)
@@ -89,7 +133,9 @@ class SqlConnections:
             connected_at=row.connected_at,
             address=row.address,
             reads=tuple(row.reads.splitlines()),
+            names=json.loads(row.names),
             secret=secret or "",
+            delegated=row.delegated,
             problem=row.problem if secret is not None else _(LOST_KEY),
         )
 
@@ -101,8 +147,11 @@ class SqlConnections:
             address=connection.address,
             calendar_id=connection.calendar_id,
             reads="\n".join(connection.reads),
+            names=json.dumps(dict(connection.names), ensure_ascii=False),
             secret=self.vault.encrypt(connection.secret) if connection.secret else "",
+            delegated=connection.delegated,
             problem=connection.problem,
+            due=(FollowUp.RESUME if connection.is_open else FollowUp.NOTHING).value,
             connected_at=connection.connected_at,
         )
 
@@ -124,6 +173,13 @@ def _find(connection: SqlConnection, user_id: str) -> ConnectionRow | None:
 def _keep(connection: SqlConnection, row: ConnectionRow) -> None:
     with open_rows(connection) as rows:
         rows.merge(row)
+
+
+def _swap_secrets(connection: SqlConnection, renewed: Sequence[tuple[str, str, str]]) -> None:
+    """Replace encrypted secrets of people by others. One that was replaced meanwhile is newer, and stays."""
+    for user_id, before, after in renewed:
+        unchanged = (CONNECTION.c.user_id == user_id) & (CONNECTION.c.secret == before)
+        connection.execute(update(CONNECTION).where(unchanged).values(secret=after))
 
 
 def _update(connection: SqlConnection, user_id: str, values: dict[str, Any]) -> None:

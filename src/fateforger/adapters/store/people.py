@@ -366,6 +366,10 @@ class SqlPeople:
         check_person(user_id)
         return await self._database.read(lambda connection: _export(connection, user_id, calendar))
 
+    async def check_idle(self, user_id: str, *, now: datetime, calendar: str | None = None) -> None:
+        check_person(user_id)
+        await self._database.read(lambda connection: find_shares(connection, user_id, calendar=calendar, now=now))
+
     async def erase(
         self, user_id: str, *, now: datetime, calendar: str | None = None, closing: str | None = None
     ) -> Counts:

@@ -25,6 +25,7 @@ class Vault:
     def __init__(self, keys: str | None) -> None:
         """Read Fernet keys with commas between. Raises :class:`BadInput`."""
         self._fernet: MultiFernet | None = None
+        self._newest: Fernet | None = None
         if keys is None:
             return
         try:
@@ -33,7 +34,7 @@ class Vault:
             raise BadInput(f"A key for secrets is not one. {HOW}", where="secret_keys") from None
         if not fernets:
             raise BadInput(f"There is no key for secrets. {HOW}", where="secret_keys")
-        self._fernet = MultiFernet(fernets)
+        self._fernet, self._newest = MultiFernet(fernets), fernets[0]
 
     @property
     def has_keys(self) -> bool:
@@ -45,6 +46,22 @@ class Vault:
         if self._fernet is None:
             raise BadInput(f"There is no key for secrets. {HOW}", where="secret_keys")
         return self._fernet.encrypt(secret.encode()).decode()
+
+    def renew(self, encrypted: str) -> str | None:
+        """Return the secret encrypted with the newest key; ``None`` if it is already.
+
+        Raises :class:`SecretUnreadable`.
+        """
+        if self._newest is None or self._fernet is None:
+            raise SecretUnreadable
+        try:
+            self._newest.decrypt(encrypted.encode())
+        except InvalidToken:
+            try:
+                return self._fernet.rotate(encrypted.encode()).decode()
+            except InvalidToken:
+                raise SecretUnreadable from None
+        return None
 
     def decrypt(self, encrypted: str) -> str:
         """Return the secret. Raises :class:`SecretUnreadable`."""

@@ -1,0 +1,82 @@
+"""One calendar to write to, and others of the same account that are read along with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from fateforger.calendar.directory import CalendarEntry, drop_copies, name_unreadable
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event_json import resolve_start
+from fateforger.calendar.ports import Calendar, CalendarTraits, DayReads, Outcome, Window
+from fateforger.errors import CalendarError
+
+
+class CalendarGroup:
+    """Writes to ``main``, and reads the events of ``others`` as well, each meeting once.
+
+    Implements :class:`fateforger.calendar.ports.Calendar`. Events of other calendars can never be mistaken for ours
+    (see :meth:`EventImage.elsewhere`). If one of those calendars cannot be read there is no answer at all, since its
+    time would seem to be free. The others share the connections of ``main``, which is the one that is closed.
+    """
+
+    def __init__(self, main: Calendar, others: Mapping[CalendarEntry, DayReads], *, time_zone: str) -> None:
+        self._main = main
+        self._others = others
+        self._time_zone = time_zone
+
+    @property
+    def key(self) -> str:
+        return self._main.key
+
+    @property
+    def traits(self) -> CalendarTraits:
+        return self._main.traits
+
+    async def window(self, start: datetime, end: datetime) -> Window:
+        others = self._others.items()
+        own, *rest = await asyncio.gather(
+            self._main.window(start, end), *(_read_other(entry, reads, start, end) for entry, reads in others)
+        )
+        events = [*own, *drop_copies(own, (event for events in rest for event in events))]
+        ordered = sorted(events, key=lambda event: (resolve_start(event.start, self._time_zone), event.id))
+        return Window(ordered, (title for window in (own, *rest) for title in _list_left_out(window)))
+
+    async def get(self, event_id: str) -> EventImage | None:
+        return await self._main.get(event_id)
+
+    async def create(
+        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
+    ) -> Outcome:
+        return await self._main.create(event_id, fields, marker, extras)
+
+    async def update(
+        self,
+        event_id: OwnedId,
+        changes: Mapping[str, Any],
+        marker: Marker,
+        *,
+        expect: str | None = None,
+        seen: EventImage | None = None,
+    ) -> Outcome:
+        return await self._main.update(event_id, changes, marker, expect=expect, seen=seen)
+
+    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
+        return await self._main.delete(event_id, expect=expect)
+
+    async def aclose(self) -> None:
+        await self._main.aclose()
+
+
+async def _read_other(other: CalendarEntry, calendar: DayReads, start: datetime, end: datetime) -> Window:
+    try:
+        events = await calendar.window(start, end)
+    except CalendarError as error:
+        raise name_unreadable(error, other) from error
+    return Window((event.elsewhere(other.id, other.summary) for event in events), _list_left_out(events))
+
+
+def _list_left_out(window: tuple[EventImage, ...]) -> tuple[str, ...]:
+    return window.left_out if isinstance(window, Window) else ()

@@ -1,0 +1,125 @@
+"""Cards and parts about the connection of a person's calendar."""
+
+from __future__ import annotations
+
+from fateforger.calendar.connections import Connection, ConnectionView
+from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
+from fateforger.session.day import day_words
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, join_words, mark_message, quote_title
+
+PAGE = "calendar.page"
+"""Action of the buttons that open the page."""
+CONNECT = mark_message("Connect your own calendar, and we can begin.")
+CHANGE = mark_message("Choose here which calendars I read, and which one I write to.")
+YOURS_ALONE = mark_message(
+    "The button is for you alone. Its page works for half an hour; after that, it sends you a new link."
+)
+WAITS = mark_message("Your plans wait, and nothing is lost: once it is connected again, we go on where we were.")
+NO_PAGE = mark_message(
+    "Your calendar is not connected here yet, and I plan on nobody else's. Please ask whoever runs me: they can connect"
+    " it for you with `fateforger calendars connect`, or set FATEFORGER_PUBLIC_URL, so that you can do it yourself."
+)
+CONFIGURED = mark_message("I plan on the calendar that I was set up with.")
+DISCONNECT = Button(
+    label=mark_message("Disconnect"),
+    action="calendar.disconnect",
+    confirm=mark_message(
+        "I forget your login and end my access. What I put on your calendar stays there, and I keep the history of it:"
+        " connect the same calendar again, and you can still undo it."
+    ),
+)
+OFFER = mark_message(
+    "Your administrator has opened your {service} calendar to me, so you need not sign in. I read its events, so that a"
+    " plan fits between them. I write only the blocks of your plan to it, and you can take them off again. I never"
+    " change an event that I did not make."
+)
+JOIN = Button(label=mark_message("Use my calendar"), action="calendar.join", style="primary")
+START = Button(label=mark_message("Plan my day"), action="start", style="primary")
+MOST_NAMED = 5
+
+
+def build_page_button(view: ConnectionView, label: str, *, style: str = "primary") -> Button | None:
+    """Return the button that opens the page, if people can reach one."""
+    if view.link is None:
+        return None
+    return Button(label=label, action=PAGE, url=view.link, style="primary" if style == "primary" else "default")
+
+
+def connect_card(view: ConnectionView, user_id: str) -> Card:
+    """Return how a person connects their calendar, or another one, with what is wrong with the one that they have."""
+    if view.offer and (view.connection is None or not view.connection.is_open):
+        text = join_sentences(view.problem, _(OFFER, service=view.offer))
+        other = build_page_button(view, _("Connect another one"), style="default")
+        return Card(text=text, parts=(Prose(text=text), *_build_row(JOIN.localize(), other)))
+    if view.link is None:
+        whom = _("Your id here is {user_id}.", user_id=user_id)
+        text = join_sentences(view.problem, _(NO_PAGE))
+        return Card(text=join_sentences(text, whom), parts=(Prose(text=text), Note(text=whom)))
+    if view.problem:
+        text, button = join_sentences(view.problem, _(WAITS)), build_page_button(view, _("Reconnect"))
+    elif view.connection is not None and view.connection.is_open:
+        text, button = _(CHANGE), build_page_button(view, _("Open"))
+    else:
+        text, button = _(CONNECT), build_page_button(view, _("Connect your calendar"))
+    return Card(text=text, parts=(Prose(text=text), *_build_row(button), Note(text=_(YOURS_ALONE))))
+
+
+def joined_card(view: ConnectionView, words: str) -> Card:
+    """Return what came of using the calendar that an administrator has opened."""
+    found = view.connection
+    joined = found is not None and found.is_open
+    change = build_page_button(view, _("Change"), style="default")
+    buttons = (START.localize(), change) if joined else (change,)
+    return Card(text=words, parts=(Prose(text=words), *_build_row(*buttons)))
+
+
+def broken_card(view: ConnectionView) -> Card:
+    """Return the message that a connection broke."""
+    text = join_sentences(_("I can no longer reach your calendar."), view.problem, _(WAITS))
+    return Card(text=text, parts=(Prose(text=text), *_build_row(build_page_button(view, _("Reconnect")))))
+
+
+def build_connection_parts(view: ConnectionView) -> tuple[Part, ...]:
+    """Return the part of App Home about the connection of the calendar."""
+    found = view.connection
+    if found is None or found.has_ended:
+        if not view.configured:
+            return ()
+        change = build_page_button(view, _("Connect your own calendar"), style="default")
+        return Divider(), Heading(text=_("Your calendar")), Prose(text=_(CONFIGURED), control=change)
+    label, style = (_("Reconnect"), "primary") if found.problem else (_("Change"), "default")
+    change = build_page_button(view, label, style=style)
+    return (
+        Divider(),
+        Heading(text=_("Your calendar")),
+        Prose(text=describe_connection(found)),
+        *((Prose(text=join_sentences(found.problem, _(WAITS))),) if found.problem else ()),
+        *_build_row(change, DISCONNECT.localize()),
+    )
+
+
+def describe_connection(connection: Connection) -> str:
+    """Return which calendar is connected, since when, what is read, and what is written."""
+    account, service = plain(connection.account), connection.provider.service
+    day = day_words(connection.connected_at.date())
+    place = _("**{account}** ({service}), connected on {day}.", account=account, service=service, day=day)
+    return f"{place} {describe_use(connection)}"
+
+
+def describe_use(connection: Connection) -> str:
+    """Return in plain words which calendars are read, and which one is written to."""
+    written = quote_title(plain(connection.name_of(connection.calendar_id)))
+    others = [quote_title(plain(connection.name_of(each))) for each in connection.reads]
+    if not others:
+        return _("I read {calendar}, and write only the blocks of your plan to it.", calendar=written)
+    return _(
+        "I read {calendars}, and write only the blocks of your plan, only to {calendar}.",
+        calendars=join_words([written, *others], MOST_NAMED),
+        calendar=written,
+    )
+
+
+def _build_row(*buttons: Button | None) -> tuple[Part, ...]:
+    shown = tuple(button for button in buttons if button is not None)
+    return (Controls(items=shown),) if shown else ()

@@ -1,0 +1,375 @@
+"""Two people never share: every table, every cache and every command that is about one person.
+
+Two people are planted everywhere, each with words that nobody else uses. What is read for one of them holds none of the
+other's words, and what is done for one of them changes nothing of the other's. A new table, cache or command fails here
+until it is listed.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import importlib
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+
+import click
+import pytest
+from tests.contracts.stores import new_file
+from tests.factories.agents import NOW
+from tests.factories.inside import run_inside
+from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
+
+from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.store import Store, metadata, open_store
+from fateforger.adapters.store.vault import Vault, new_key
+from fateforger.agents.proposals import ProposalState
+from fateforger.app.resources import open_vault
+from fateforger.calendar.connections import Connection, Provider
+from fateforger.cli.command_line import _COMMANDS
+from fateforger.config import read_settings
+from fateforger.values import replace
+
+ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
+SOURCE = Path(__file__).parents[2] / "src" / "fateforger"
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    opened = open_store(tmp_path / "state.db")
+    for who in (BORIS, ANNA):
+        await tell(opened, who)
+    yield opened
+    await opened.aclose()
+
+
+# --- tables -----------------------------------------------------------------------------------------------------
+
+Read = Callable[[Store, Somebody], Awaitable[object]]
+
+READS: Mapping[str, Read] = {
+    "agent_call": lambda store, who: store.calls.latest(user_id=who.id),
+    "agent_proposal": lambda store, who: store.proposals.of(who.id, tuple(ProposalState)),
+    "calendar_connection": lambda store, who: SqlConnections(store.database, Vault(new_key())).of(who.id),
+    "constraint_version": lambda store, who: store.constraints.of(who.id),
+    "event_generation": lambda store, who: store.journal.ledger(who.calendar_key, who.day),
+    "event_head": lambda store, who: store.journal.ledger(who.calendar_key, who.day),
+    "outbox": lambda store, who: store.outbox.latest(who.session),
+    "person_language": lambda store, who: store.people.export(who.id),
+    "person_talk": lambda store, who: store.talks.of(who.id),
+    "planning_session": lambda store, who: store.sessions.of_user(who.id),
+    "ritual": lambda store, who: store.rituals.of(who.id),
+    "sync_op": lambda store, who: store.journal.history(who.calendar_key),
+    "sync_tx": lambda store, who: store.journal.history(who.calendar_key),
+    "task": lambda store, who: store.tasks.of(who.id, ended=True),
+    "task_blocker": lambda store, who: store.tasks.of(who.id, ended=True),
+    "task_duration": lambda store, who: store.durations.of(who.id),
+}
+"""How one person's part of each table is read."""
+
+OF_ALL = {
+    "agent_client": "all programs of all people: the operator's list, and each program is found by its own key",
+    "calendar_lease": "who writes to which calendar now",
+    "calendar_owner": "the one owner of the configured calendar",
+    "constraint_unindexed": "what the search index has yet to take in, by person",
+    "feedback": "the operator's list of ratings",
+    "job": "work, which names its person and is carried out for them",
+    "job_receipt": "names of work that was taken in",
+    "ritual_mark": "days on which messages were sent, by person",
+}
+"""Tables that are not read for one person at a time, and what they hold."""
+
+
+def test_every_table_is_listed() -> None:
+    assert READS.keys() | OF_ALL.keys() | OF_NOBODY == {table.name for table in metadata.sorted_tables}
+
+
+@pytest.mark.parametrize("table", sorted(READS))
+async def test_what_is_read_of_a_table_for_one_person_has_nothing_of_the_other(store: Store, table: str) -> None:
+    """S331"""
+    for who, other in ((ANNA, BORIS), (BORIS, ANNA)):
+        found = repr(await READS[table](store, who))
+        assert any(name in found for name in who.names), "the read finds something"
+        assert not any(name in found for name in other.names)
+
+
+async def test_what_is_exported_of_one_person_has_nothing_of_the_other(store: Store) -> None:
+    """S331: this reads every table that has something of theirs."""
+    for who, other in ((ANNA, BORIS), (BORIS, ANNA)):
+        found = repr(await store.people.export(who.id))
+        assert not any(name in found for name in other.names)
+
+
+async def test_what_is_erased_of_one_person_leaves_the_other_as_they_were(store: Store) -> None:
+    before = about(await dump(store), *BORIS.names)
+    await store.people.erase(ANNA.id, now=NOW)
+    assert about(await dump(store), *BORIS.names) == before
+
+
+# --- commands ---------------------------------------------------------------------------------------------------
+
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "calendars disconnect": (),
+    "calendars show": (),
+    "constraints archive": ("c0quokka",),
+    "constraints export": (),
+    "constraints list": (),
+    "constraints query": (),
+    "constraints reindex": (),
+    "mcp client add": ("third", "--scopes", "tasks:read"),
+    "mcp log": (),
+    "person erase": ("--apply",),
+    "person export": ("--to", "-"),
+    "sync history": (),
+    "sync undo": (),
+    "tasks add": ("Feed the quokka",),
+    "tasks durations": (),
+    "tasks list": (),
+    "tasks pull": (),
+}
+"""The arguments with which each command is run for one person."""
+
+OF_ONE_TASK = {
+    f"tasks {name}"
+    for name in ("done", "move", "note", "pause", "priority", "rename", "resume", "retry", "show", "stop")
+}
+"""Commands about one task of a person: they refuse a task of somebody else."""
+
+ELSEWHERE = {
+    "calendars connect": "tests/scenarios/test_own_calendars.py",
+    "constraints add": "tests/unit/cli/test_constraint_store_doors.py",
+    "constraints migrate": "tests/unit/cli/test_migrate_door.py",
+    "constraints supersede": "tests/unit/cli/test_constraint_store_doors.py",
+    "sync apply": "tests/scenarios/test_own_calendars.py",
+    "sync diff": "tests/scenarios/test_own_calendars.py",
+}
+"""Commands that need a file or a server, and where they are run for one of two people."""
+
+
+def find_commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command that is about one person."""
+    for name, (module, _) in _COMMANDS.items():
+        yield from _walk(getattr(importlib.import_module(module), f"{name}_command"), name)
+
+
+def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    if isinstance(command, click.Group):
+        for name, below in sorted(command.commands.items()):
+            yield from _walk(below, f"{path} {name}")
+    elif {param.name for param in command.params} & {"user", "user_id"}:
+        yield path, command
+
+
+def test_every_command_about_one_person_is_listed() -> None:
+    listed = COMMANDS.keys() | OF_ONE_TASK | ELSEWHERE.keys()
+    assert listed == {path for path, _ in find_commands()}
+    assert all((SOURCE.parents[1] / proof).exists() for proof in ELSEWHERE.values())
+
+
+NO_SERVER = {"sync undo"}
+"""Commands that need the calendar itself, which is not there."""
+
+
+def connected(word: str) -> Somebody:
+    """Somebody whose history is that of the calendar that they connected."""
+    return Somebody(word, calendar=f"caldav:https://dav.example.org/{word}#work")
+
+
+class Data:
+    """A data directory in which two people are everywhere."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.database = folder / "fateforger.db"
+
+    def plant(self) -> Data:
+        self.folder.mkdir()
+        new_file(self.folder).rename(self.database)
+        self._with_store(self._plant)
+        return self
+
+    def copy(self, folder: Path) -> Data:
+        shutil.copytree(self.folder, folder)
+        return Data(folder)
+
+    def run(self, command: str, who: Somebody, *arguments: str) -> tuple[int, str]:
+        """The status of a command, and all that it says."""
+        words = command.split()
+        by_option = "--user" in {
+            option for path, found in find_commands() if path == command for p in found.params for option in p.opts
+        }
+        user = ("--user", who.id) if by_option else (who.id,)
+        now = ("--now", "2026-03-03T10:00:00+00:00")
+        status, out, err = run_inside(*words, *arguments, *user, "--data-dir", str(self.folder), *now)
+        return status, out + err
+
+    def rows_of(self, who: Somebody) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+
+        async def read(store: Store) -> None:
+            found.update(about(await dump(store), *who.names))
+
+        self._with_store(read)
+        found.pop("constraint_unindexed", None)  # work that waits, which each command does for everybody
+        return found
+
+    def task_of(self, who: Somebody) -> str:
+        found: list[str] = []
+
+        async def read(store: Store) -> None:
+            found.extend(task.id for task in await store.tasks.of(who.id))
+
+        self._with_store(read)
+        return found[0]
+
+    async def _plant(self, store: Store) -> None:
+        vault = open_vault(read_settings(data_dir=self.folder))
+        for who in (connected(BORIS.word), connected(ANNA.word)):
+            await tell(store, who)
+            own = Connection(who.id, Provider.CALDAV, who.word, "work", NOW, f"https://dav.example.org/{who.word}/")
+            await SqlConnections(store.database, vault).keep(replace(own, secret=who.word))
+
+    def _with_store(self, work: Callable[[Store], Awaitable[None]]) -> None:
+        async def run() -> None:
+            store = open_store(self.database)
+            try:
+                await work(store)
+            finally:
+                await store.aclose()
+
+        asyncio.run(run())
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    return Data(tmp_path_factory.mktemp("isolation") / "data").plant()
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_a_command_for_one_person_shows_and_changes_nothing_of_the_other(
+    tmp_path: Path, planted: Data, command: str
+) -> None:
+    """S331"""
+    data = planted.copy(tmp_path / "data")
+    before = data.rows_of(BORIS)
+    status, said = data.run(command, ANNA, *COMMANDS[command])
+    assert (status == 0) is (command not in NO_SERVER), said
+    assert not any(name in said for name in BORIS.names), said
+    assert data.rows_of(BORIS) == before
+
+
+@pytest.mark.parametrize("command", sorted(OF_ONE_TASK))
+def test_a_command_about_a_task_refuses_one_of_somebody_else(tmp_path: Path, planted: Data, command: str) -> None:
+    """S331"""
+    data = planted.copy(tmp_path / "data")
+    before = data.rows_of(BORIS)
+    more = {"move": ("first",), "priority": ("1",), "rename": ("Mine now",), "note": ("--text", "mine")}
+    _, said = data.run(command, ANNA, data.task_of(BORIS), *more.get(command.split()[1], ()))
+    assert BORIS.word not in said
+    assert "Usage:" not in said
+    assert data.rows_of(BORIS) == before
+
+
+# --- caches -----------------------------------------------------------------------------------------------------
+
+SESSION, THREAD, MACHINERY = "by session or message", "by thread or channel", "holds nothing of anybody"
+
+CACHES = {
+    "app/calendars.py CalDavGateway._apps": "by a name that cannot be guessed",
+    "app/calendars.py PersonCalendars._entries": "tests/unit/app/test_person_calendars.py"
+    "::test_two_people_with_one_calendar_hold_its_lease_under_their_own_names",
+    "app/slack.py SlackApp._sockets": MACHINERY,
+    "adapters/store/constraints.py ConstraintCache._known": "constraint_version above",
+    "adapters/store/jobs.py Wakeups._idle_at": MACHINERY,
+    "adapters/store/jobs.py Wakeups._news": MACHINERY,
+    "adapters/store/jobs.py Wakeups._waiting": MACHINERY,
+    "conversation/background_updates.py BackgroundUpdates._improving": SESSION,
+    "conversation/calendar_reads.py Looker._looks": "tests/unit/conversation/test_own_calendars.py"
+    "::test_each_sees_only_their_own_meetings",
+    "conversation/calendar_watch.py Watcher._judged": SESSION,
+    "conversation/calendar_watch.py Watcher._visits": "tests/unit/conversation/test_own_calendars.py"
+    "::test_each_sees_only_their_own_meetings",
+    "conversation/drafts.py Drafts._making": SESSION,
+    "conversation/language/plan_ops.py _Editor._added": SESSION,
+    "conversation/language/plan_ops.py _Editor._edits": SESSION,
+    "conversation/memory_service.py ConstraintRetriever._last": "tests/unit/conversation/test_own_calendars.py"
+    "::test_each_reads_only_their_own_rules_and_tasks",
+    "conversation/memory_service.py ConstraintRetriever._reads": "tests/unit/conversation/test_own_calendars.py"
+    "::test_each_reads_only_their_own_rules_and_tasks",
+    "conversation/memory_service.py RuleService._said": SESSION,
+    "conversation/queue/service.py QueueService._pages": "tests/unit/conversation/test_own_calendars.py"
+    "::test_each_reads_only_their_own_rules_and_tasks",
+    "conversation/queue/service.py QueueService._said": "tests/unit/conversation/test_own_calendars.py"
+    "::test_each_reads_only_their_own_rules_and_tasks",
+    "conversation/queue/service.py QueueService._task_forms": MACHINERY,
+    "conversation/redaction.py Pseudonyms._given": SESSION,
+    "conversation/redaction.py Pseudonyms._taken": SESSION,
+    "conversation/running_turns.py RunningTurn._thinking": SESSION,
+    "conversation/running_turns.py RunningTurns._courses": SESSION,
+    "slack/access.py People._channels": "tests/unit/slack/test_intake.py",
+    "slack/access.py People._zones": "tests/unit/slack/test_intake.py",
+    "slack/agent_threads.py AgentThreads._narrations": SESSION,
+    "slack/agent_threads.py AgentThreads._refused": MACHINERY,
+    "slack/agent_threads.py AgentThreads._statuses": THREAD,
+    "slack/agent_threads.py AgentThreads._streamed": SESSION,
+    "slack/agent_threads.py AgentThreads._titles": THREAD,
+    "slack/client.py Pace._buckets": THREAD,
+    "slack/delivery.py Delivery._adding": SESSION,
+    "slack/delivery.py Delivery._doubtful": SESSION,
+    "slack/delivery.py Delivery._placed": SESSION,
+    "slack/delivery.py Delivery._threads": SESSION,
+    "slack/dispatcher.py Dispatcher._failures": SESSION,
+    "slack/dispatcher.py Dispatcher._sending": SESSION,
+    "slack/handlers.py RequestHandler._opened": THREAD,
+    "slack/poster.py LatestMessages._ts": THREAD,
+    "slack/poster.py LatestMessages._whole": THREAD,
+    "slack/poster.py Pictures._files": "by a digest of all that is drawn",
+    "slack/poster.py Pictures._refused": "by a digest of all that is drawn",
+    "slack/progress.py Presence._cleared": SESSION,
+    "slack/progress.py Presence._places": THREAD,
+    "workers/memory.py TidyScheduler._done": "days, by person",
+    "workers/people.py Ownership._hashes": MACHINERY,
+    "workers/people.py Ownership._wait_until": "instants, by person",
+    "workers/supervisor.py BackgroundTasks._tasks": MACHINERY,
+    "workers/supervisor.py LaneWorkers._running": MACHINERY,
+    "workers/supervisor.py Supervisor._work": MACHINERY,
+}
+"""What outlives a call in memory, and how it tells people apart: its key, or the test that shows it."""
+
+_PACKAGES = ("app", "conversation", "slack", "workers", "agents", "adapters/store")
+_KINDS = frozenset({"dict", "OrderedDict", "defaultdict", "set", "Counter", "list", "deque"})
+
+
+def find_caches() -> Iterator[str]:
+    """Every private attribute that is a collection, of every class that may see several people."""
+    for package in _PACKAGES:
+        for path in sorted((SOURCE / package).rglob("*.py")):
+            for found in ast.walk(ast.parse(path.read_text())):
+                if isinstance(found, ast.ClassDef):
+                    for name in _list_collections(found):
+                        yield f"{path.relative_to(SOURCE)} {found.name}.{name}"
+
+
+def _list_collections(of: ast.ClassDef) -> Iterator[str]:
+    for node in ast.walk(of):
+        if isinstance(node, ast.AnnAssign) and _get_kind(node.annotation) in _KINDS:
+            target = node.target
+            is_field = isinstance(target, ast.Name) and node in of.body
+            name = target.attr if isinstance(target, ast.Attribute) else target.id if is_field else ""  # type: ignore[union-attr]  # it is a name then
+            if name.startswith("_"):
+                yield name
+
+
+def _get_kind(annotation: ast.expr) -> str:
+    inner = annotation.value if isinstance(annotation, ast.Subscript) else annotation
+    return inner.id if isinstance(inner, ast.Name) else ""
+
+
+def test_every_cache_is_listed() -> None:
+    """S331: with the key by which it tells people apart, or the test that shows that it does."""
+    assert sorted(CACHES) == sorted(set(find_caches()))
+    for proof in CACHES.values():
+        path, _, test = proof.partition("::")
+        if path.startswith("tests/"):
+            assert test in (SOURCE.parents[1] / path).read_text(), proof

@@ -1,0 +1,47 @@
+"""Calendars that are read along with the one that is written to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.fakes.google_calendar import Fail, GoogleCalendarFake
+from tests.fakes.google_store import GoogleStore
+
+from fateforger.calendar.directory import CalendarEntry
+from fateforger.calendar.event import EventFields, Marker, OwnedId
+from fateforger.calendar.group import CalendarGroup
+from fateforger.calendar.ports import Done
+from fateforger.errors import CalendarError
+
+NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
+FAMILY = CalendarEntry("family", "Family", None, "reader")
+DAY = (NINE - timedelta(hours=9), NINE + timedelta(hours=15))
+
+
+def group() -> tuple[CalendarGroup, GoogleCalendarFake, GoogleCalendarFake]:
+    main, other = (GoogleCalendarFake(GoogleStore(), key=key) for key in ("main", "other"))
+    return CalendarGroup(main, {FAMILY: other}, time_zone="Europe/Berlin"), main, other
+
+
+async def test_events_of_all_are_read_and_only_one_is_written_to() -> None:
+    """S204"""
+    both, main, other = group()
+    other.store.user_create("School", start=NINE, end=NINE + timedelta(hours=1))
+    fields = EventFields(summary="Report", start=NINE + timedelta(hours=2), end=NINE + timedelta(hours=3))
+    own = OwnedId("fftb" + "a" * 32)
+    done = await both.create(own, fields, Marker(key="report", generation=1, day=NINE.date(), op_id="o1"))
+    assert isinstance(done, Done)
+    shown = await both.window(*DAY)
+    assert [(event.summary, event.calendar, event.has_owned_id) for event in shown] == [
+        ("School", "Family", False),
+        ("Report", None, True),
+    ]
+    assert {event.summary for event in main.store.shown().values()} == {"Report"}
+
+
+async def test_one_that_cannot_be_read_is_named_and_no_day_is_shown() -> None:
+    both, _, other = group()
+    other.inject(Fail())
+    with pytest.raises(CalendarError, match="I cannot read your calendar “Family”"):
+        await both.window(*DAY)
