@@ -33,7 +33,7 @@ UNDERSTAND_LIMIT = 90.0
 DRAFT_LIMIT = 120.0
 """Limit for a model's draft of the day; after that the solver's draft is shown (S120)."""
 ENOUGH_CONFIDENCE = 0.6
-"""How sure a model has to be of what a message is about before it is handed to the queue or to a plan (S223)."""
+"""Least confidence of a model in what a message is about, for handing it to the queue or to a plan (S223)."""
 MOST_STEPS = 64
 """Nodes that one turn may run; a message of eight wishes through all stages needs about fifty."""
 MOST_ROWS = 30
