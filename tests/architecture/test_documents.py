@@ -50,7 +50,7 @@ def test_documents_name_only_what_exists() -> None:
 
 
 def test_the_site_has_every_page() -> None:
-    """The navigation names each page in ``docs/`` and at the root, and nothing else. ARCHITECTURE.md lists decisions."""
+    """The navigation names each page in ``docs/`` and at the root, and nothing else. docs/decisions.md lists decisions."""
     listed = subprocess.run(
         ["git", "ls-files", "*.md", "docs"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.splitlines()

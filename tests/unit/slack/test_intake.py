@@ -28,8 +28,9 @@ from fateforger.slack.client import SlackLogin, new_app, new_client, new_session
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
-from fateforger.slack.limits import Pace
+from fateforger.slack.limits import LimitedClient, Pace, SlackLimits
 from fateforger.slack.listeners import Listeners
+from fateforger.slack.places import Places
 from fateforger.slack.poster import LatestMessages, Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.text import SOURCE
@@ -159,13 +160,16 @@ async def test_a_command_in_the_thread_of_a_plan_is_carried_out(table: Table, te
 
 async def test_a_rule_told_outside_of_a_plan_knows_where_to_ask(table: Table) -> None:
     """S179: a question about it comes in direct messages; inside a plan its card asks."""
-    table.people._channels["U1"] = "D1"
+    table.people.learn_direct("U1", "D1")
+    places, asked = Places(table.people, LimitedClient(SlackLimits())), []
     for session_id in ("", "s1"):
         told = RememberConstraint(
             command_id=f"c{session_id}", user_id="U1", at=AT, session_id=session_id, record=version_of("fish").record
         )
-        await table.listeners._requests.record(told)
-    assert [each["channel"] for each in await table.recorded()] == ["D1", ""]
+        completed = await places.complete(told)
+        assert isinstance(completed, RememberConstraint)
+        asked.append(completed.channel)
+    assert asked == ["D1", ""]
 
 
 async def test_a_command_that_nobody_knows_is_no_message_to_the_plan(table: Table) -> None:
