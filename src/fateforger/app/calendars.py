@@ -154,7 +154,8 @@ class PersonCalendars:
     def _build_entry(self, connection: Connection) -> _Entry:
         opener = self.openers[connection.provider]
         calendar = LazyCalendar(connection.key, lambda: opener(connection))
-        opened = OpenCalendar(self.build_engine(calendar, connection.user_id), calendar, self.configured.journal)
+        engine = self.build_engine(calendar, connection.user_id)
+        opened = OpenCalendar(engine, calendar.in_background(), self.configured.journal)
         return _Entry(connection, calendar, opened, self.clock.now())
 
     def _build_missing(self, user_id: str, connection: Connection | None) -> OpenCalendar:

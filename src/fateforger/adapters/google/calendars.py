@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 from pydantic import ValidationError
 
+from fateforger.adapters.google.changes import ChangeFeed
 from fateforger.adapters.google.client import CALLS_AT_ONCE, PAGE_SIZE, GoogleClient, Json, build_path
 from fateforger.adapters.google.refusals import Kind, Refusal, Write
+from fateforger.adapters.google.wire import build_changes, build_event, has_etag, read_answer, read_page
 from fateforger.calendar.access import refuse_write
 from fateforger.calendar.directory import (
     CalendarEntry,
@@ -24,15 +28,8 @@ from fateforger.calendar.directory import (
     sort_entries,
 )
 from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.event_json import (
-    Unreadable,
-    build_extras,
-    format_time,
-    order_window,
-    read_event,
-    resolve_start,
-)
-from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Stale, Unknown, Window
+from fateforger.calendar.event_json import format_time, order_window, resolve_start
+from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Signals, Stale, Unknown, Window
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -45,7 +42,6 @@ LIST_KEPT_SECONDS = 600.0
 MOST_KNOWN = 500
 """Our own events whose last version is remembered, to save a read before a deletion."""
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
-_NAMES = {"summary": "summary", "description": "description", "color_id": "colorId"}
 GuardedWrite = Callable[[EventImage], Awaitable[Outcome]]
 
 
@@ -69,22 +65,27 @@ class GoogleCalendar:
         time_zone: str,
         key: str,
         also_read: str = "",
+        signals: Signals | None = None,
         write_seconds: float = WRITE_SECONDS,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Use ``key`` in the journal; it has to name the account, too, since every account has a ``primary``.
 
         ``also_read`` is as in :func:`~fateforger.calendar.directory.choose_read`. ``time_zone`` is the person's.
+        ``signals`` save the requests of background reads.
         """
         self.client = client
         self.calendar_id = calendar_id
         self.time_zone = time_zone
         self._key = key
         self._also_read = also_read
+        self._signals = signals
         self._write_seconds = write_seconds
         self._now = now
         self._others: tuple[float, tuple[CalendarEntry, ...]] | None = None
         self._known: OrderedDict[str, EventImage] = OrderedDict()
+        self.background = False
+        self._feeds: dict[str, ChangeFeed] = {}
 
     @property
     def key(self) -> str:
@@ -96,32 +97,43 @@ class GoogleCalendar:
             conditional_write=True, can_clear_color=True, compares_on_delete=True, writes_at_once=CALLS_AT_ONCE
         )
 
+    def in_background(self) -> Self:
+        """Return the same calendar for background reads, which ask only for what changed since the last one."""
+        other = copy.copy(self)
+        other.background = True
+        return other
+
     async def aclose(self) -> None:
         await self.client.aclose()
 
     # --- reads ---
 
     async def window(self, start: datetime, end: datetime) -> Window:
-        return await self.merge_windows(lambda calendar_id: self.read_calendar(calendar_id, start, end))
-
-    async def merge_windows(self, read: Callable[[str], Awaitable[list[EventImage]]]) -> Window:
-        """Return the events of this calendar and of those read along, each calendar by ``read``, without copies."""
+        """Return the events of this calendar and of those that are read along, without copies."""
         others = await self._list_others()
 
         async def read_other(other: CalendarEntry) -> list[EventImage]:
             try:
-                return [event.elsewhere(other.id, other.summary) for event in await read(other.id)]
+                return [event.elsewhere(other.id, other.summary) for event in await self._read(other.id, start, end)]
             except CalendarError as error:
                 raise name_unreadable(error, other) from error
 
-        own, *rest = await asyncio.gather(read(self.calendar_id), *map(read_other, others))
+        own, *rest = await asyncio.gather(self._read(self.calendar_id, start, end), *map(read_other, others))
         self._remember(*own)
         events = [*own, *drop_copies(own, (event for events in rest for event in events))]
         return Window(sorted(events, key=lambda event: (resolve_start(event.start, self.time_zone), event.id)))
 
-    async def read_calendar(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
+    async def _read(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
         """Return the events of one calendar. Raises :class:`~fateforger.errors.CalendarError`."""
         start, end = start.astimezone(UTC), end.astimezone(UTC)
+        if not self.background:
+            return await self._read_span(calendar_id, start, end)
+        if calendar_id not in self._feeds:
+            read = partial(self._read_span, calendar_id)
+            self._feeds[calendar_id] = ChangeFeed(self.client, calendar_id, self.time_zone, read, self._signals)
+        return await self._feeds[calendar_id].read(start, end)
+
+    async def _read_span(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
         if end <= start:
             return []
         query: dict[str, str | int] = {
@@ -159,7 +171,7 @@ class GoogleCalendar:
         answer = await self.client.read(self._get_path(event_id))
         if isinstance(answer, Refusal):
             return await self._check_absence() if answer.kind in {Kind.NOT_FOUND, Kind.DELETED} else answer
-        found = _read_answer(answer, event_id)
+        found = read_answer(answer, event_id)
         if isinstance(found, EventImage):
             self._remember(found)
         return found
@@ -217,7 +229,7 @@ class GoogleCalendar:
             )
             return self._judge(answer, "update", owned)
 
-        vouching = seen if seen is not None and _has_etag(seen) else None
+        vouching = seen if seen is not None and has_etag(seen) else None
         return await self._in_time(self._write_guarded("update", owned, expect, write, vouching))
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
@@ -266,7 +278,7 @@ class GoogleCalendar:
     def _judge(self, answer: Json | Refusal, kind: Write, event_id: OwnedId) -> Outcome:
         if isinstance(answer, Refusal):
             return answer.to_outcome(kind)
-        image = _read_answer(answer, event_id)
+        image = read_answer(answer, event_id)
         if isinstance(image, Refusal):
             return Unknown(image.words)
         self._remember(image)
@@ -277,7 +289,7 @@ class GoogleCalendar:
 
     def _remember(self, *events: EventImage) -> None:
         for event in events:
-            if event.has_owned_id and _has_etag(event):
+            if event.has_owned_id and has_etag(event):
                 self._known[event.id] = event
                 self._known.move_to_end(event.id)
         while len(self._known) > MOST_KNOWN:
@@ -287,64 +299,6 @@ class GoogleCalendar:
 def _to_owned_id(event_id: str) -> OwnedId:
     """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
     return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
-
-
-def _has_etag(event: EventImage) -> bool:
-    return not event.gone and event.version is not None and event.raw.get("etag") == event.version
-
-
-def read_page(page: Json | Refusal) -> list[EventImage]:
-    """Read a page of a list of events. Raises :class:`~fateforger.errors.CalendarError`."""
-    if isinstance(page, Refusal):
-        raise page.to_error()
-    try:
-        return [read_event(shown) for shown in page.get("items", ())]
-    except (Unreadable, TypeError) as problem:
-        raise CalendarIncomplete(_("I do not understand Google's answer: {problem}.", problem=problem)) from None
-
-
-def _read_answer(answer: Json, event_id: str) -> EventImage | Refusal:
-    try:
-        image = read_event(answer)
-    except Unreadable as problem:
-        return Refusal(Kind.UNCLEAR, _("I do not understand Google's answer: {problem}.", problem=problem))
-    if image.id != event_id:
-        return Refusal(Kind.UNCLEAR, f"an answer about event {image.id}")
-    return image
-
-
-def build_event(
-    event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras, time_zone: str
-) -> dict[str, Any]:
-    """Return a new event. What has its usual value is left out, as Google leaves it out."""
-    given = build_extras(extras)
-    given.pop("otherProperties", None)
-    shared = {"shared": dict(extras.shared_properties)} if extras.shared_properties else {}
-    return {
-        "id": event_id,
-        "summary": fields.summary,
-        "start": _build_time(fields.start, time_zone),
-        "end": _build_time(fields.end, time_zone),
-        **({"description": fields.description} if fields.description else {}),
-        **({} if fields.color_id is None else {"colorId": fields.color_id}),
-        **({"status": "tentative"} if extras.tentative else {}),
-        **given,
-        "extendedProperties": {"private": {**extras.properties, **marker.properties()}, **shared},
-    }
-
-
-def build_changes(changes: Mapping[str, Any], marker: Marker, time_zone: str) -> dict[str, Any]:
-    """Return what a PATCH sends: what it does not name stays, and a colour of ``None`` is removed."""
-    times = {name: _build_time(changes[name], time_zone) for name in ("start", "end") if name in changes}
-    return {
-        **{_NAMES[name]: value for name, value in changes.items() if name in _NAMES},
-        **times,
-        "extendedProperties": {"private": marker.properties()},
-    }
-
-
-def _build_time(moment: datetime, time_zone: str) -> dict[str, str]:
-    return {"dateTime": format_time(moment), "timeZone": time_zone}
 
 
 # --- the account ---

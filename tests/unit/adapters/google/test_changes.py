@@ -19,7 +19,6 @@ from tests.fakes.serving import served
 from tests.unit.adapters.google.conftest import HandClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar
-from fateforger.adapters.google.changes import IncrementalReads
 from fateforger.adapters.google.channels import LASTS, TRUSTED_FOR, PushChannels
 from fateforger.adapters.google.client import GoogleClient
 from fateforger.calendar.event import EventImage
@@ -29,8 +28,14 @@ pytestmark = pytest.mark.asyncio
 MORNING, NIGHT = NINE - 9 * HOUR, NINE + 15 * HOUR
 
 
-async def day(reads: IncrementalReads | GoogleCalendar) -> tuple[EventImage, ...]:
+async def day(reads: GoogleCalendar) -> tuple[EventImage, ...]:
     return await reads.window(MORNING, NIGHT)
+
+
+def listening(calendar: GoogleCalendar, channels: PushChannels) -> GoogleCalendar:
+    """The background reads of a calendar that hears of changes."""
+    told = GoogleCalendar(calendar.client, "primary", time_zone="Europe/Berlin", key=calendar.key, signals=channels)
+    return told.in_background()
 
 
 def lists(google: GoogleEmulator) -> list[str]:
@@ -44,7 +49,7 @@ async def test_after_the_first_read_only_changes_are_asked_for(
 ) -> None:
     """S304"""
     await put(calendar)
-    reads = IncrementalReads(calendar)
+    reads = calendar.in_background()
     google.calm()
     first = await day(reads)
     assert lists(google) == ["token", "day"]
@@ -63,7 +68,7 @@ async def test_an_event_that_moves_to_another_day_is_gone_from_this_one(
     calendar: GoogleCalendar, store: GoogleStore
 ) -> None:
     await put(calendar)
-    reads = IncrementalReads(calendar)
+    reads = calendar.in_background()
     await day(reads)
     store.user_edit(owned(), start=NINE + 48 * HOUR, end=NINE + 49 * HOUR)
     assert await day(reads) == ()
@@ -75,7 +80,7 @@ async def test_it_shows_what_a_full_read_shows_whatever_happens(
     calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
 ) -> None:
     """S304: 300 things that people do: create, move, delete, all-day events, series; tokens expire and reads fail between."""
-    rng, reads = Random(330), IncrementalReads(calendar)
+    rng, reads = Random(330), calendar.in_background()
     for number in range(300):
         live = list(store.shown().values())
         timed = [event for event in live if event.is_timed and event.series_id is None]
@@ -114,7 +119,7 @@ async def test_a_series_that_is_deleted_is_gone_from_a_watched_day(
     for n in range(3):
         begin = NINE + n * HOUR
         store.user_create("Stand-up", start=begin, end=begin + 15 * MINUTE, series_id="standup00001")
-    reads = IncrementalReads(calendar)
+    reads = calendar.in_background()
     assert len(await day(reads)) == 3
     master = store.user_create("Stand-up", start=NINE - 480 * HOUR, end=NINE - 479 * HOUR, event_id="standup00001")
     store.user_delete(master.id)
@@ -126,7 +131,7 @@ async def test_a_series_that_is_deleted_is_gone_from_a_watched_day(
 async def test_an_expired_sync_token_means_a_full_read(
     calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
 ) -> None:
-    reads = IncrementalReads(calendar)
+    reads = calendar.in_background()
     await day(reads)
     store.user_create("Dentist", start=NINE, end=NINE + HOUR)
     google.api.expire_sync_tokens()
@@ -160,7 +165,7 @@ async def test_a_calendar_that_google_says_nothing_about_costs_nothing(
 ) -> None:
     """S304"""
     channels, taken = pushed
-    reads = IncrementalReads(calendar, channels)
+    reads = listening(calendar, channels)
     first = await day(reads)
     await day(reads)
     google.calm()
@@ -175,7 +180,7 @@ async def test_a_quiet_calendar_is_asked_about_now_and_then(
     calendar: GoogleCalendar, store: GoogleStore, clock: HandClock, pushed: Pushed
 ) -> None:
     """A notice was lost: Google promises none."""
-    reads = IncrementalReads(calendar, pushed[0])
+    reads = listening(calendar, pushed[0])
     await day(reads)
     store.user_create("Dentist", start=NINE, end=NINE + HOUR)
     clock.instant += TRUSTED_FOR + timedelta(seconds=1)
@@ -185,7 +190,7 @@ async def test_a_quiet_calendar_is_asked_about_now_and_then(
 async def test_a_channel_is_renewed_before_it_ends(
     calendar: GoogleCalendar, google: GoogleEmulator, clock: HandClock, pushed: Pushed
 ) -> None:
-    reads = IncrementalReads(calendar, pushed[0])
+    reads = listening(calendar, pushed[0])
     await day(reads)
     (first,) = google.api.channels.open
     clock.instant += LASTS - timedelta(minutes=30)
@@ -201,7 +206,7 @@ async def test_a_forged_notice_changes_nothing(
 ) -> None:
     """S304: Whoever knows the address, even the channel, does not know its secret."""
     channels, _ = pushed
-    reads = IncrementalReads(calendar, channels)
+    reads = listening(calendar, channels)
     await day(reads)
     await day(reads)
     (known,) = google.api.channels.open
@@ -218,7 +223,7 @@ async def test_without_a_channel_the_calendar_is_polled(
     calendar: GoogleCalendar, client: GoogleClient, google: GoogleEmulator, store: GoogleStore, clock: HandClock
 ) -> None:
     """Google takes no address without https; each read asks, and none fails."""
-    reads = IncrementalReads(calendar, PushChannels(client, "http://example.com/told", clock))
+    reads = listening(calendar, PushChannels(client, "http://example.com/told", clock))
     await day(reads)
     store.user_create("Dentist", start=NINE, end=NINE + HOUR)
     google.calm()
