@@ -9,20 +9,28 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.emulators.google.accounts import Client, GoogleAccounts
+from tests.emulators.google.accounts import Client
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.fakes.serving import served
+from tests.scenarios.caldav import CalDav
+from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN
 from tests.scenarios.day import STEPS
+from tests.scenarios.gate import Gate, pass_on
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
-from tests.scenarios.radicale import free_port
+from tests.scenarios.radicale import Radicale, free_port
+
+from fateforger.slack.client import app_manifest
+from localslack import DEFAULT_USERS, WorkspaceConfig, create_workspace
+from localslack.people import WorkspaceUser
 
 MONDAY = "2026-03-02T07:00:00+01:00"
 
@@ -56,13 +64,13 @@ def fill(page: str, /, **fields: str) -> httpx.Response:
 
 
 @contextmanager
-def serve(app: Any) -> Iterator[str]:
+def serve(app: Any, *, port: int = 0, websockets: bool = False) -> Iterator[str]:
     """Serve an emulator in a thread of its own, and give its address."""
     loop, stop, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
     found: list[str] = []
 
     async def run() -> None:
-        async with served(app) as address:
+        async with served(app, port=port, websockets=websockets) as address:
             found.append(address)
             ready.set()
             await stop.wait()
@@ -92,12 +100,14 @@ class Providers:
             person.slash("/timebox", "connect")
             eventually(lambda: "/connect/" in str(person.roots()), "a link")
         with httpx.Client(trust_env=False, timeout=60) as browser:
-            away = browser.get(f"{link(person)}/{provider}").headers["location"]
+            answer = browser.get(f"{link(person)}/{provider}")
+            # Over https, a browser gives back a cookie that is only for https, too.
+            away, cookie = answer.headers["location"], answer.headers["set-cookie"].partition(";")[0]
             if provider == "google":
                 back = self.google.accounts.consent(away, self.google.accounts.people[0])
             else:
                 back = browser.get(away).headers["location"]
-            return browser.get(back).text
+            return browser.get(back, headers={"Cookie": cookie}).text
 
     def lists(self, provider: str) -> list[str]:
         """Each list of events that the provider was asked for: those of a ``day``, or only its ``changes``."""
@@ -108,26 +118,119 @@ class Providers:
         return ["changes" if path.endswith("/delta") else "day" for path in paths]
 
 
+def build_settings(google: GoogleEmulator, microsoft: MicrosoftEmulator, *, port: int) -> dict[str, str]:
+    """Let both providers know a program at that port, and return what it needs to know of them but their addresses."""
+    back = f"http://127.0.0.1:{port}/connect"
+    google.accounts.client = Client(redirects=(f"{back}/google/callback",))
+    microsoft.sign_in.apps["the-client"].redirects = (f"{back}/microsoft/callback",)
+    return {
+        "FATEFORGER_NOW": MONDAY,
+        "FATEFORGER_GOOGLE_CLIENT_ID": google.accounts.client.id,
+        "FATEFORGER_GOOGLE_CLIENT_SECRET": google.accounts.client.secret,
+        "FATEFORGER_MICROSOFT_CLIENT_ID": "the-client",
+        "FATEFORGER_MICROSOFT_CLIENT_SECRET": "the-secret",
+    }
+
+
 @contextmanager
 def open_providers(folder: Path, **more: str) -> Iterator[Providers]:
     """Start both providers, and a program at which people can sign in with either; ``more`` are its settings."""
-    port = free_port()
-    back = f"http://127.0.0.1:{port}/connect"
-    google = GoogleEmulator(accounts=GoogleAccounts(client=Client(redirects=(f"{back}/google/callback",))))
-    microsoft = MicrosoftEmulator()
-    microsoft.sign_in.apps["the-client"].redirects = (f"{back}/microsoft/callback",)
+    port, google, microsoft = free_port(), GoogleEmulator(), MicrosoftEmulator()
+    settings = build_settings(google, microsoft, port=port) | more
     with serve(google.app()) as at_google, serve(microsoft.app()) as at_microsoft:
-        settings = {
-            "FATEFORGER_NOW": MONDAY,
-            "FATEFORGER_GOOGLE_CLIENT_ID": google.accounts.client.id,
-            "FATEFORGER_GOOGLE_CLIENT_SECRET": google.accounts.client.secret,
-            "FATEFORGER_GOOGLE_URL": at_google,
-            "FATEFORGER_MICROSOFT_CLIENT_ID": "the-client",
-            "FATEFORGER_MICROSOFT_CLIENT_SECRET": "the-secret",
-            "FATEFORGER_MICROSOFT_URL": at_microsoft,
-            **more,
-        }
-        program = Program(folder / "data", environment=settings, port=port).start()
+        places = {"FATEFORGER_GOOGLE_URL": at_google, "FATEFORGER_MICROSOFT_URL": at_microsoft}
+        program = Program(folder / "data", environment=settings | places, port=port).start()
         yield Providers(google, microsoft, program)
         if program.process is not None:
             program.kill()
+
+
+class Connected(Program):
+    """The program with the tokens of a workspace: it has no page of its own."""
+
+    def _address(self, offset: int) -> str | None:
+        super()._address(offset)  # which fails when the program ended
+        printed = self.log.read_bytes()[offset:].decode(errors="replace") if self.log.exists() else ""
+        return f"http://127.0.0.1:{self.port}" if "Ready: type /timebox in Slack." in printed else None
+
+
+SAM = WorkspaceUser("U0000SAM", "sam", "Sam Lindqvist", "Europe/Amsterdam", "sam@example.com")
+
+
+@dataclass
+class ThreePeople(Providers):
+    """Alex has a calendar at Microsoft, Robin at Google, and Sam by CalDAV. All writes pass a gate."""
+
+    alex: Person
+    robin: Person
+    sam: Person
+    caldav: CalDav
+    way: str
+    """Where the CalDAV calendar is behind its gate."""
+    gates: dict[str, Gate]
+
+    @property
+    def people(self) -> tuple[Person, Person, Person]:
+        return (self.alex, self.robin, self.sam)
+
+    def connect_caldav(self, person: Person) -> None:
+        """Connect the CalDAV calendar for a person."""
+        where = ("--user", person.user, "--address", self.way, "--account", "me")
+        done = run(self.program, "calendars", "connect", *where, password="any")
+        assert done.returncode == 0, done.stderr
+
+    def titles(self) -> dict[str, list[str]]:
+        """What is on each of the three calendars."""
+        return {
+            "google": sorted(event.summary for event in self.google.calendars["primary"].shown().values()),
+            "microsoft": sorted(str(item.values["subject"]) for item in self.microsoft.mailbox.items.values()),
+            "caldav": sorted(self.caldav.titles()),
+        }
+
+
+@contextmanager
+def open_three_people(folder: Path, radicale: Radicale) -> Iterator[ThreePeople]:
+    """Start a workspace, three calendars, and the program; nobody is connected yet."""
+    port, at_slack = free_port(), free_port()
+    google, microsoft = GoogleEmulator(), MicrosoftEmulator()
+    gates = {
+        "google": Gate(google.app(), "before", "/events"),
+        "microsoft": Gate(microsoft.app(), "lost", "/events"),
+        "caldav": Gate(pass_on(f"http://127.0.0.1:{radicale.port}"), "late"),
+    }
+    url = f"http://127.0.0.1:{at_slack}"
+    config = WorkspaceConfig(
+        database=folder / "workspace.sqlite",
+        public_url=url,
+        bot_token=BOT_TOKEN,
+        app_token=APP_TOKEN,
+        manifest=app_manifest(),
+        users=(*DEFAULT_USERS, SAM),
+    )
+    workspace = create_workspace(config, now=lambda: datetime.now(UTC))
+    with ExitStack() as stack:
+        stack.callback(workspace.close)
+        stack.enter_context(serve(workspace.app, port=at_slack, websockets=True))
+        places = {name: stack.enter_context(serve(gate)) for name, gate in gates.items()}
+        settings = build_settings(google, microsoft, port=port) | {
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_APP_TOKEN": APP_TOKEN,
+            "SLACK_API_BASE_URL": f"{url}/api/",
+            "FATEFORGER_PICTURE": "off",
+            "FATEFORGER_PUBLIC_URL": f"http://127.0.0.1:{port}",
+            "FATEFORGER_GOOGLE_URL": places["google"],
+            "FATEFORGER_MICROSOFT_URL": places["microsoft"],
+        }
+        program = Connected(folder / "data", environment=settings, port=port).start()
+        stack.callback(lambda: program.kill() if program.process is not None else None)
+        alex, robin, sam = (Person(url, user.id) for user in config.users)
+        alex.wait_connected()
+        way = f"{places['caldav']}/me/calendar/"
+        three = ThreePeople(google, microsoft, program, alex, robin, sam, CalDav(radicale.calendar), way, gates)
+        three.connect_caldav(sam)
+        for person, provider in ((robin, "google"), (alex, "microsoft")):
+            page = three.sign_in(person, provider)
+            assert "Your calendar is connected." in page, page
+        yield three
+        for gate in gates.values():
+            gate.open()
