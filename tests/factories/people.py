@@ -35,7 +35,7 @@ from fateforger.tasks.durations import Observation
 from fateforger.workers.memory import build_tidy_job, build_write_job
 from fateforger.workers.turns import build_notification_job
 
-OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use"})
+OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use", "request_bucket"})
 """Tables in which no row is about anybody."""
 _DIGEST = re.compile(r"^\('\w+', '(click|message)-[0-9a-f]{32}'\)$")
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import httpx
 import pytest
-from tests.scenarios.day import confirm_date, start
+from tests.scenarios.day import STEPS, confirm_date, start
 from tests.scenarios.person import eventually
-from tests.scenarios.providers import Providers, open_providers, second
+from tests.scenarios.program import Program
+from tests.scenarios.providers import Providers, ThreePeople, open_providers, open_three_people, second
+from tests.scenarios.radicale import Radicale, free_port
+
+from fateforger.adapters.google.client import build_account_bucket
+from fateforger.adapters.store.store import open_store
+from fateforger.calendar.budgets import Purpose, TokenBucket
 
 pytestmark = pytest.mark.process
 
@@ -37,3 +48,105 @@ def test_the_watch_asks_only_for_what_changed(tmp_path: Path) -> None:
             assert see_watch(providers, provider) == {"changes"}
         providers.google.calendars["primary"].user_create("Dentist", start=TEN, end=TEN + timedelta(hours=1))
         robin.reads("New on your calendar: “Dentist”")
+
+
+BLOCKS = 5
+"""Events that the steps of a day make."""
+
+
+@pytest.fixture
+def radicale(tmp_path: Path) -> Iterator[Radicale]:
+    server = Radicale(tmp_path / "dav", free_port())
+    server.start()
+    httpx.request("MKCALENDAR", server.calendar, trust_env=False, auth=("me", "")).raise_for_status()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def three(tmp_path: Path, radicale: Radicale) -> Iterator[ThreePeople]:
+    with open_three_people(tmp_path, radicale) as opened:
+        yield opened
+
+
+def test_three_people_are_whole_after_a_kill_in_the_middle_of_all_their_writes(three: ThreePeople) -> None:
+    """S340: at Google answers were lost, at Microsoft requests, and those of CalDAV arrive after the kill."""
+    three.google.calendars["primary"].user_create("Dentist", start=TEN, end=TEN + timedelta(hours=1))
+    three.caldav.put("therapy", "Therapy", TEN, TEN + timedelta(hours=1))
+    before = three.titles()
+    for person in three.people:
+        for _, step in STEPS[:-1]:
+            step(person)
+    assert three.titles() == before
+    for gate in three.gates.values():
+        gate.shut = True
+    for person in three.people:
+        person.press("Commit to calendar")
+    for name, gate in three.gates.items():
+        eventually(gate.held.is_set, f"a write to {name} is on its way")
+    three.program.kill()
+    assert len(three.titles()["microsoft"]) == 1, "it was in the middle"
+    for gate in three.gates.values():
+        gate.open()
+    three.program.start()
+    for person in three.people:
+        person.reads("is on your calendar")
+    for name, titles in three.titles().items():
+        added = list((Counter(titles) - Counter(before[name])).elements())
+        assert (len(added), len(set(added))) == (BLOCKS, BLOCKS), name
+    three.google.accounts.withdraw(three.google.accounts.people[0])
+    three.google.accounts.expire_access()
+    for person in (three.alex, three.sam):
+        person.press("Undo")
+        person.reads("Taken back")
+    three.robin.press("Undo")
+    three.robin.reads("Google has ended my access to your account.")
+    after = three.titles()
+    assert (after["microsoft"], after["caldav"]) == (before["microsoft"], before["caldav"])
+    assert len(after["google"]) == BLOCKS + 1
+    three.sign_in(three.robin, "google")
+    three.robin.press("Undo")
+    three.robin.reads("Taken back")
+    assert three.titles() == before
+
+
+def test_people_wait_for_a_write_only_if_it_is_to_their_calendar(three: ThreePeople) -> None:
+    """S340: the lease for writing is that of a calendar, whoever writes."""
+    three.connect_caldav(three.alex)
+    for person in three.people:
+        for _, step in STEPS[:-1]:
+            step(person)
+    three.gates["caldav"].shut = True
+    three.sam.press("Commit to calendar")
+    eventually(three.gates["caldav"].held.is_set, "a write is on its way")
+    three.alex.press("Commit to calendar")
+    three.robin.press("Commit to calendar")
+    three.robin.reads("5 created")
+    assert len(three.titles()["google"]) == BLOCKS
+    three.alex.reads("Another change to this calendar is being written right now.")
+    three.gates["caldav"].open()
+    three.sam.reads("5 created")
+    assert len(three.titles()["caldav"]) == BLOCKS
+    assert three.titles()["microsoft"] == []
+
+
+async def use_up(program: Program, bucket: TokenBucket) -> None:
+    """Make all requests that an account may make at once, as another program on the database would."""
+    async with aclosing(open_store(program.data / "fateforger.db")) as store:
+        while not await store.buckets.take((bucket,), Purpose.WRITE):
+            pass
+
+
+def test_a_commit_waits_for_the_requests_of_its_account_and_says_so(tmp_path: Path) -> None:
+    """S341: the budget is in the database, so another program's requests count."""
+    with open_providers(tmp_path) as providers:
+        robin = second(providers.program.person())
+        providers.sign_in(robin, "google")
+        for _, step in STEPS[:-1]:
+            step(robin)
+        asyncio.run(use_up(providers.program, build_account_bucket(providers.google.accounts.people[0])))
+        providers.google.calm()
+        robin.press("Commit to calendar")
+        robin.reads("s for your calendar")
+        assert providers.google.requests == 0, "nothing is sent without budget"
+        robin.reads("5 created")

@@ -310,7 +310,8 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
         connections = SqlConnections(store.database, open_vault(settings))
         links = _build_links(settings, connections.vault, web, clock)
-        logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}")
+        address = f"{settings.public_url or web.url}{CONNECT_PATH}"
+        logins = build_logins(settings, connections, clock, address, store.buckets)
         own = [
             health.route,
             Mount(GATEWAY, gateway),

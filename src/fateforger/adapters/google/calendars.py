@@ -100,7 +100,7 @@ class GoogleCalendar:
     def in_background(self) -> Self:
         """Return the same calendar for background reads, which ask only for what changed since the last one."""
         other = copy.copy(self)
-        other.background = True
+        other.client, other.background = self.client.in_background(), True
         return other
 
     async def aclose(self) -> None:

@@ -98,7 +98,7 @@ class MicrosoftCalendar:
     def in_background(self) -> Self:
         """Return the same calendar for background reads, which first ask whether anything changed."""
         other = copy.copy(self)
-        other.background = True
+        other._client, other.background = self._client.in_background(), True  # noqa: SLF001  it is one of its own kind
         return other
 
     async def find_account(self) -> tuple[str, str]:
