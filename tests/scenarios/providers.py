@@ -28,6 +28,7 @@ from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.radicale import Radicale, free_port
 
+from fateforger.adapters.clock import ShiftedClock
 from fateforger.slack.client import app_manifest
 from localslack import DEFAULT_USERS, WorkspaceConfig, create_workspace
 from localslack.people import WorkspaceUser
@@ -109,6 +110,11 @@ class Providers:
                 back = browser.get(away).headers["location"]
             return browser.get(back, headers={"Cookie": cookie}).text
 
+    def deliver(self) -> None:
+        """Send the notices that are due, as providers do by themselves."""
+        asyncio.run(self.google.deliver())
+        asyncio.run(self.microsoft.subscriptions.deliver(self.microsoft.mailboxes))
+
     def lists(self, provider: str) -> list[str]:
         """Each list of events that the provider was asked for: those of a ``day``, or only its ``changes``."""
         if provider == "google":
@@ -133,9 +139,11 @@ def build_settings(google: GoogleEmulator, microsoft: MicrosoftEmulator, *, port
 
 
 @contextmanager
-def open_providers(folder: Path, **more: str) -> Iterator[Providers]:
+def open_providers(folder: Path, *, port: int = 0, **more: str) -> Iterator[Providers]:
     """Start both providers, and a program at which people can sign in with either; ``more`` are its settings."""
-    port, google, microsoft = free_port(), GoogleEmulator(), MicrosoftEmulator()
+    port, clock = port or free_port(), ShiftedClock(datetime.fromisoformat(MONDAY))
+    google, microsoft = GoogleEmulator(now=clock.now), MicrosoftEmulator()
+    microsoft.subscriptions.now = clock.now
     settings = build_settings(google, microsoft, port=port) | more
     with serve(google.app()) as at_google, serve(microsoft.app()) as at_microsoft:
         places = {"FATEFORGER_GOOGLE_URL": at_google, "FATEFORGER_MICROSOFT_URL": at_microsoft}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import aclosing
@@ -14,7 +15,7 @@ import pytest
 from tests.scenarios.day import STEPS, confirm_date, start
 from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
-from tests.scenarios.providers import Providers, ThreePeople, open_providers, open_three_people, second
+from tests.scenarios.providers import Providers, ThreePeople, fill, open_providers, open_three_people, second
 from tests.scenarios.radicale import Radicale, free_port
 
 from fateforger.adapters.google.client import build_account_bucket
@@ -150,3 +151,35 @@ def test_a_commit_waits_for_the_requests_of_its_account_and_says_so(tmp_path: Pa
         robin.reads("s for your calendar")
         assert providers.google.requests == 0, "nothing is sent without budget"
         robin.reads("5 created")
+
+
+def test_a_change_is_told_to_the_program_so_that_it_need_not_ask(tmp_path: Path) -> None:
+    """S342: it would ask in ten minutes. Channels outlive the program, and end when a person disconnects."""
+    port = free_port()
+    settings = {"FATEFORGER_PUBLIC_URL": f"http://127.0.0.1:{port}", "FATEFORGER_WATCH_SECONDS": "600"}
+    with open_providers(tmp_path, port=port, **settings) as providers:
+        google, microsoft = providers.google, providers.microsoft
+        alex = providers.program.person()
+        robin = second(alex)
+        page = providers.sign_in(robin, "google")
+        providers.sign_in(alex, "microsoft")
+        for person in (robin, alex):
+            start(person)
+            confirm_date(person)
+        providers.program.restart()  # which looks at the days of open sessions once
+        channels = eventually(lambda: [*google.api.channels.open], "a channel at Google")
+        subscriptions = eventually(lambda: [*microsoft.subscriptions.open], "a subscription at Microsoft")
+        google.calendars["primary"].user_create("Dentist", start=TEN, end=TEN + timedelta(hours=1))
+        microsoft.mailbox.user_create("Haircut", TEN, TEN + timedelta(hours=1))
+        providers.deliver()
+        robin.reads("New on your calendar: “Dentist”")
+        alex.reads("New on your calendar: “Haircut”")
+        providers.program.restart()
+        google.calendars["primary"].user_create("Lunch", start=TEN + timedelta(hours=2), end=TEN + timedelta(hours=3))
+        providers.deliver()
+        robin.reads("New on your calendar: “Lunch”")
+        assert [*google.api.channels.open] == channels
+        assert [*microsoft.subscriptions.open] == subscriptions
+        (form,) = re.findall(r'<form method="post" action="([^"]+)"', page)
+        assert "I have forgotten your login" in fill(form, do="disconnect").text
+        assert google.api.channels.open == {}

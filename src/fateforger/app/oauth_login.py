@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from fateforger.adapters.oauth import Consent, OAuthApp, Tokens, TokenSource, open_token_source
 from fateforger.calendar.connections import Connection, Connections, Provider
@@ -27,6 +28,14 @@ class Account:
     calendar_id: str
 
 
+class AccountCalendar(Calendar, Protocol):
+    """A calendar of an account, whose provider may tell of changes."""
+
+    async def end_signals(self) -> None:
+        """Close the channels by which the provider tells of changes."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class OAuthLogin:
     """Connects the accounts of one provider.
@@ -40,7 +49,7 @@ class OAuthLogin:
     connections: Connections
     clock: Clock
     try_account: Callable[[TokenSource], Awaitable[Account]]
-    build: Callable[[TokenSource, Connection], Calendar]
+    build: Callable[[TokenSource, Connection], AccountCalendar]
 
     @property
     def name(self) -> str:
@@ -72,11 +81,13 @@ class OAuthLogin:
         return connection
 
     async def revoke(self, connection: Connection) -> None:
-        """End the access at the provider, if it offers that."""
+        """Stop the notices, and end the access at the provider, if it offers that."""
+        async with self.open(connection) as calendar:
+            await calendar.end_signals()
         await self.app.revoke(_load(connection.secret))
 
     @asynccontextmanager
-    async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
+    async def open(self, connection: Connection) -> AsyncIterator[AccountCalendar]:
         """Open a person's calendar."""
         kept = KeptTokens(self.connections, connection.user_id, self.name)
         tokens = _Watched(open_token_source(self.app, kept, self.clock), self.connections, connection.user_id)

@@ -50,7 +50,7 @@ async def open_person_submitter(settings: Settings, user_id: str) -> AsyncIterat
         gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
         await web.start(Starlette(routes=[Mount(GATEWAY, gateway)]))
         stack.push_async_callback(web.stop)
-        logins = build_logins(settings, connections, clock, web.url, store.buckets)
+        logins = build_logins(settings, connections, clock, web.url, store)
         openers = {Provider.CALDAV: gateway.open, **{each: login.open for each, login in logins.items()}}
         if connection.provider not in openers:
             raise BadInput(f"The settings for {connection.provider} are missing here.", where="user")

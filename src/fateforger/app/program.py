@@ -23,6 +23,7 @@ from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault
 from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
+from fateforger.app.change_notices import ChangeNotices
 from fateforger.app.connect_page import PATH as CONNECT_PATH
 from fateforger.app.connect_page import ConnectLinks, ConnectPage
 from fateforger.app.health import build_external_list
@@ -310,14 +311,20 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", settings.time_zone, clock.now)
         connections = SqlConnections(store.database, open_vault(settings))
         links = _build_links(settings, connections.vault, web, clock)
-        address = f"{settings.public_url or web.url}{CONNECT_PATH}"
-        logins = build_logins(settings, connections, clock, address, store.buckets)
-        own = [
-            health.route,
-            Mount(GATEWAY, gateway),
-            *_build_connect_page(resources, connections, links, logins),
-        ]
-        await _serve_pages(resources, web, login, local, own)
+        logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}", store)
+        notices = ChangeNotices(store.channels)
+        await _serve_pages(
+            resources,
+            web,
+            login,
+            local,
+            [
+                health.route,
+                Mount(GATEWAY, gateway),
+                *_build_connect_page(resources, connections, links, logins),
+                *notices.routes,
+            ],
+        )
         stack.push_async_callback(calendar.aclose)
         engine = submitter(settings, calendar, store.journal, clock, role="house")
         configured = OpenCalendar(engine, calendar.in_background(), store.journal)
@@ -350,7 +357,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         health.slack = slack = SlackApp(login, _build_slack_services(resources, coordinator, memory, engine))
         handlers = (
             *slack.handlers,
-            *_build_handlers(resources, calendars, health.indexing),
+            *_build_handlers(resources, calendars, notices, health.indexing),
             Repeated(INDEXING, health.indexing.run_once),
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
@@ -360,6 +367,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         lanes = _select_lanes(settings)
         supervisor = Supervisor(store.jobs, handlers, owner=resources.replica, clock=clock, lanes=lanes)
         coordinator.on_message_due(partial(supervisor.wake, SENDING))
+        notices.on_change(lambda _user_id: supervisor.wake(WATCHING))
         store.constraints.on_write(partial(supervisor.wake, INDEXING))
         store.people.on_erase(partial(supervisor.wake, INDEXING))
         team = await stack.enter_async_context(run_slack_app(slack, supervisor))
@@ -498,7 +506,9 @@ def _select_lanes(settings: Settings) -> tuple[Row, ...]:
     return tuple(row for row in LANES if not off.get(row.name))
 
 
-def _build_handlers(resources: _Resources, calendars: Calendars, index: Finder) -> Iterator[Handler]:
+def _build_handlers(
+    resources: _Resources, calendars: Calendars, notices: ChangeNotices, index: Finder
+) -> Iterator[Handler]:
     """Yield the handlers of the background work that needs neither Slack nor the services of a turn."""
     settings, store, clock = resources.settings, resources.store, resources.clock
     sessions, jobs, constraints = store.sessions, store.jobs, store.constraints
@@ -513,4 +523,5 @@ def _build_handlers(resources: _Resources, calendars: Calendars, index: Finder) 
     yield build_compare_handler(comparer, jobs, clock)
     if seconds := settings.watch_seconds:
         watcher = Watcher(sessions=sessions, jobs=jobs, calendars=calendars, clock=clock, seconds=seconds)
+        notices.on_change(watcher.expect_change)
         yield Repeated(WATCHING, watcher.run_once, seconds=seconds)

@@ -182,6 +182,10 @@ class Signals(Protocol):
         """Check whether a calendar may have changed since the last call; true if no one would have said so."""
         ...
 
+    async def stop(self) -> None:
+        """End the word from the provider, about all calendars of the account."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:

@@ -103,6 +103,11 @@ class GoogleCalendar:
         other.client, other.background = self.client.in_background(), True
         return other
 
+    async def end_signals(self) -> None:
+        """Close the channels by which the provider tells of changes. Raises ``StoreError``."""
+        if self._signals is not None:
+            await self._signals.stop()
+
     async def aclose(self) -> None:
         await self.client.aclose()
 

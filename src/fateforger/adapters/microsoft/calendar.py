@@ -25,7 +25,18 @@ from fateforger.adapters.microsoft.wire import (
 from fateforger.calendar.access import refuse_write
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.ports import CalendarTraits, Done, Exists, Gone, Outcome, Rejected, Stale, Unknown, Window
+from fateforger.calendar.ports import (
+    CalendarTraits,
+    Done,
+    Exists,
+    Gone,
+    Outcome,
+    Rejected,
+    Signals,
+    Stale,
+    Unknown,
+    Window,
+)
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -67,6 +78,7 @@ class MicrosoftCalendar:
         time_zone: str,
         user: str | None = None,
         calendar_id: str | None = None,
+        signals: Signals | None = None,
         write_seconds: float = WRITE_SECONDS,
     ) -> None:
         """Use the calendar of ``user``, or of the person whose token it is; without ``calendar_id`` the main one.
@@ -80,10 +92,13 @@ class MicrosoftCalendar:
         self._client = client
         self._key = key
         self._zone = zone(time_zone)
+        self._calendar_id = calendar_id
+        self._signals = signals
         self._write_seconds = write_seconds
         self.background = False
         self._known: OrderedDict[str, EventImage] = OrderedDict()
         self._followed: OrderedDict[tuple[datetime, datetime], Followed] = OrderedDict()
+        self._stale: set[tuple[datetime, datetime]] = set()
 
     @property
     def key(self) -> str:
@@ -142,13 +157,24 @@ class MicrosoftCalendar:
 
         The address for the next question is taken before the span is read, so a change in between is not missed.
         """
+        if await self._may_have_changed():
+            self._stale.update(self._followed)
         known = self._followed.pop((start, end), None)
+        if known is not None and (start, end) not in self._stale:
+            self._followed[start, end] = known
+            return known.window
         link, changed = await self._ask_changes(start, end, known)
         window = known.window if known is not None and not changed else await self._read_window(start, end)
         self._followed[start, end] = Followed(link, window)
+        self._stale.discard((start, end))
         while len(self._followed) > MOST_FOLLOWED:
-            self._followed.popitem(last=False)
+            self._stale.discard(self._followed.popitem(last=False)[0])
         return window
+
+    async def _may_have_changed(self) -> bool:
+        if self._signals is None or self._calendar_id is None:
+            return True
+        return await self._signals.has_changed(self._calendar_id)
 
     async def _ask_changes(self, start: datetime, end: datetime, known: Followed | None) -> tuple[str, bool]:
         """Return the address for the next question, and whether the span may have changed.
@@ -280,6 +306,11 @@ class MicrosoftCalendar:
             return answer.to_outcome("delete") if isinstance(answer, Refused) else Done(None)
 
         return await self._in_time(self._write_guarded("delete", _to_owned_id(event_id), expect, write))
+
+    async def end_signals(self) -> None:
+        """Close the channels by which the provider tells of changes. Raises ``StoreError``."""
+        if self._signals is not None:
+            await self._signals.stop()
 
     async def aclose(self) -> None:
         await self._client.aclose()

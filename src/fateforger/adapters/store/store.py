@@ -7,6 +7,7 @@ from pathlib import Path
 from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
 from fateforger.adapters.store.buckets import SqlBuckets
 from fateforger.adapters.store.calendars import SqlOwners, SqlQuota
+from fateforger.adapters.store.channels import SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, open_database
 from fateforger.adapters.store.durations import SqlDurations
@@ -48,6 +49,7 @@ class Store:
         self.rituals = SqlRituals(database, self.jobs)
         self.quota = SqlQuota(database)
         self.buckets = SqlBuckets(database)
+        self.channels = SqlChannels(database)
         self.owners = SqlOwners(database)
 
     async def aclose(self) -> None:
