@@ -28,7 +28,7 @@ def providers(tmp_path: Path) -> Iterator[Providers]:
 def radicale(tmp_path: Path) -> Iterator[Radicale]:
     server = Radicale(tmp_path / "dav", free_port())
     server.start()
-    httpx.request("MKCALENDAR", server.calendar, trust_env=False, auth=("me", "")).raise_for_status()
+    server.make_calendar()
     yield server
     server.kill()
 

@@ -10,7 +10,6 @@ from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import httpx
 import pytest
 from tests.scenarios.day import STEPS, confirm_date, start
 from tests.scenarios.person import eventually
@@ -59,7 +58,7 @@ BLOCKS = 5
 def radicale(tmp_path: Path) -> Iterator[Radicale]:
     server = Radicale(tmp_path / "dav", free_port())
     server.start()
-    httpx.request("MKCALENDAR", server.calendar, trust_env=False, auth=("me", "")).raise_for_status()
+    server.make_calendar()
     yield server
     server.kill()
 
