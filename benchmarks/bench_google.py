@@ -146,7 +146,10 @@ async def _measure_over(server: SlowCalDav, folder: Path) -> Cost:
             username="me",
             password="any",
         )
-        async with await open_local_calendar(config, now=SystemClock().now) as local, served(local.mcp_app, lifespan=False) as tools:
+        async with (
+            await open_local_calendar(config, now=SystemClock().now) as local,
+            served(local.mcp_app, lifespan=False) as tools,
+        ):
             calendar = open_mcp_calendar(f"{tools}/mcp", time_zone=ZONE)
             async with aclosing(calendar):
                 return await measure(calendar, lambda: server.requests)

@@ -25,6 +25,13 @@ class Purpose(Enum):
     BACKGROUND = 0.5
 
 
+def find_purpose(method: str, *, background: bool) -> Purpose:
+    """Return the purpose of an HTTP request."""
+    if background:
+        return Purpose.BACKGROUND
+    return Purpose.READ if method == "GET" else Purpose.WRITE
+
+
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
     """At most ``size`` requests at once, and ``per_second`` more as time passes.

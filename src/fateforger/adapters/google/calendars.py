@@ -16,9 +16,8 @@ from pydantic import ValidationError
 
 from fateforger.adapters.google.changes import ChangeFeed
 from fateforger.adapters.google.client import CALLS_AT_ONCE, PAGE_SIZE, GoogleClient, Json, build_path
-from fateforger.adapters.google.refusals import Kind, Refusal, Write
+from fateforger.adapters.google.refusals import Kind, Refusal
 from fateforger.adapters.google.wire import build_changes, build_event, has_etag, read_answer, read_page
-from fateforger.calendar.access import refuse_write
 from fateforger.calendar.directory import (
     CalendarEntry,
     WireCalendar,
@@ -27,16 +26,22 @@ from fateforger.calendar.directory import (
     name_unreadable,
     sort_entries,
 )
-from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import format_time, order_window, resolve_start
-from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Signals, Stale, Unknown, Window
+from fateforger.calendar.guarded_writes import (
+    WRITE_SECONDS,
+    Write,
+    check_update,
+    to_owned_id,
+    try_write,
+    write_if_ours,
+    write_in_time,
+)
+from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Signals, Unknown, Window
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
-WRITE_SECONDS = 14.0
-"""Seconds for one write of the port, including the reads before it. Shorter than what must be left of the lease when a
-write starts (``access.Limits``), so that no write outlives its lease."""
 LIST_KEPT_SECONDS = 600.0
 """Seconds for which the list of calendars is kept."""
 MOST_KNOWN = 500
@@ -198,20 +203,20 @@ class GoogleCalendar:
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
-        owned = _to_owned_id(event_id)
+        owned = to_owned_id(event_id)
 
         async def insert(wanted: EventExtras) -> Outcome:
             body = build_event(owned, fields, marker, wanted, self.time_zone)
             query = {"sendUpdates": "none", "supportsAttachments": "true"}
             path = build_path("calendars", self.calendar_id, "events")
-            return self._judge(await self.client.write("POST", path, query=query, body=body), "create", owned)
+            return self._judge(await self.client.request("POST", path, query=query, body=body), "create", owned)
 
         async def write() -> Outcome:
             outcome = await insert(extras)
             # A guest or an attachment that Google refuses must not prevent the event itself.
             return await insert(PLAIN) if isinstance(outcome, Rejected) and extras != PLAIN else outcome
 
-        return await self._in_time(write())
+        return await write_in_time(write(), self._write_seconds)
 
     async def update(
         self,
@@ -222,63 +227,40 @@ class GoogleCalendar:
         expect: str | None = None,
         seen: EventImage | None = None,
     ) -> Outcome:
-        if seen is not None and seen.id != event_id:
-            raise ValueError(f"event {seen.id} was seen, not {event_id}")
-        if unmanaged := changes.keys() - set(MANAGED):
-            raise TypeError(f"not managed fields: {', '.join(sorted(unmanaged))}")
-        owned, body = _to_owned_id(event_id), build_changes(changes, marker, self.time_zone)
+        check_update(event_id, changes, seen)
+        owned, body = to_owned_id(event_id), build_changes(changes, marker, self.time_zone)
 
         async def write(image: EventImage) -> Outcome:
-            answer = await self.client.write(
+            answer = await self.client.request(
                 "PATCH", self._get_path(owned), query={"sendUpdates": "none"}, body=body, if_match=image.version
             )
             return self._judge(answer, "update", owned)
 
         vouching = seen if seen is not None and has_etag(seen) else None
-        return await self._in_time(self._write_guarded("update", owned, expect, write, vouching))
+        return await self._write_guarded("update", owned, expect, write, vouching)
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        owned = _to_owned_id(event_id)
+        owned = to_owned_id(event_id)
 
         async def write(image: EventImage) -> Outcome:
-            answer = await self.client.write(
+            answer = await self.client.request(
                 "DELETE", self._get_path(owned), query={"sendUpdates": "none"}, if_match=image.version
             )
             return answer.to_outcome("delete") if isinstance(answer, Refusal) else Done(None)
 
         known = self._known.get(owned)
         vouching = known if known is not None and expect == known.version else None
-        return await self._in_time(self._write_guarded("delete", owned, expect, write, vouching))
-
-    async def _in_time(self, write: Awaitable[Outcome]) -> Outcome:
-        try:
-            async with asyncio.timeout(self._write_seconds):
-                return await write
-        except TimeoutError:
-            return Unknown(f"no answer within {self._write_seconds:g} s")
+        return await self._write_guarded("delete", owned, expect, write, vouching)
 
     async def _write_guarded(
         self, kind: Write, event_id: OwnedId, expect: str | None, write: GuardedWrite, vouched: EventImage | None
     ) -> Outcome:
-        """Write over the event as it was read, if it is ours.
+        """Write over the event as it was read, if it is ours. ``vouched`` saves the first read."""
 
-        Without ``expect``, a write that finds the event changed is tried once more. ``vouched`` saves the first read;
-        only a real read can establish that an event is gone.
-        """
-        outcome: Outcome = Gone()
-        for look in range(2 if vouched is None else 3):
-            found = vouched if vouched is not None and look == 0 else await self._find(event_id)
-            if isinstance(found, Refusal):
-                return found.to_outcome(kind)
-            if found is None or found.gone:
-                return Gone()
-            if (refused := refuse_write(found, expect)) is not None:
-                return refused
-            outcome = await write(found)
-            unsure = isinstance(outcome, Gone) and found is vouched
-            if not unsure and (expect is not None or not isinstance(outcome, Stale)):
-                return outcome
-        return outcome
+        async def attempt(seen: EventImage | None) -> Outcome:
+            return await write_if_ours(seen or await self._find(event_id), kind, expect, write)
+
+        return await write_in_time(try_write(attempt, expect=expect, seen=vouched), self._write_seconds)
 
     def _judge(self, answer: Json | Refusal, kind: Write, event_id: OwnedId) -> Outcome:
         if isinstance(answer, Refusal):
@@ -299,11 +281,6 @@ class GoogleCalendar:
                 self._known.move_to_end(event.id)
         while len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
-
-
-def _to_owned_id(event_id: str) -> OwnedId:
-    """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
-    return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
 
 
 # --- the account ---

@@ -32,7 +32,7 @@ class GoogleChannels:
             "expiration": str(int(channel.expires_at.timestamp() * 1000)),
         }
         path = build_path("calendars", channel.calendar_id, "events", "watch")
-        answer = await self._client.write("POST", path, body=body)
+        answer = await self._client.request("POST", path, body=body)
         if isinstance(answer, Refusal):
             log.warning("Google opens no channel: %s", answer.words)
             return None
@@ -46,6 +46,6 @@ class GoogleChannels:
 
     async def close(self, channel: Channel) -> None:
         body = {"id": channel.id, "resourceId": channel.remote_id}
-        answer = await self._client.write("POST", build_path("channels", "stop"), body=body)
+        answer = await self._client.request("POST", build_path("channels", "stop"), body=body)
         if isinstance(answer, Refusal):
             log.info("a channel was not closed and expires at %s: %s", channel.expires_at, answer.words)

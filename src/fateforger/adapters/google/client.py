@@ -15,7 +15,7 @@ import httpx
 
 from fateforger.adapters.google.refusals import Kind, Refusal, classify
 from fateforger.adapters.oauth import TokenSource
-from fateforger.calendar.budgets import ASKED_OFTEN, Budget, Purpose, TokenBucket, Unlimited
+from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
@@ -78,10 +78,10 @@ class GoogleClient:
         await self._http.aclose()
 
     async def read(self, path: str, query: Mapping[str, str | int] | None = None) -> Json | Refusal:
-        """Send a GET."""
-        answer = await self._send("GET", path, query=query)
+        """Send a GET, once more if it fails on its way."""
+        answer = await self.request("GET", path, query=query)
         if isinstance(answer, Refusal) and answer.kind is Kind.TROUBLE:
-            answer = await self._send("GET", path, query=query)
+            answer = await self.request("GET", path, query=query)
         return answer
 
     async def read_pages(self, path: str, query: Mapping[str, str | int]) -> AsyncIterator[Json | Refusal]:
@@ -94,7 +94,7 @@ class GoogleClient:
             if token is None:
                 return
 
-    async def write(
+    async def request(
         self,
         method: str,
         path: str,
@@ -103,22 +103,11 @@ class GoogleClient:
         body: Json | None = None,
         if_match: str | None = None,
     ) -> Json | Refusal:
-        """Send a request that changes something; with ``if_match``, only if the event has that etag."""
-        return await self._send(method, path, query=query, body=body, if_match=if_match)
-
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str | int] | None = None,
-        body: Json | None = None,
-        if_match: str | None = None,
-    ) -> Json | Refusal:
+        """Send a request; with ``if_match``, only an event with that etag changes."""
         headers = {} if if_match is None else {"If-Match": if_match}
         refusal = Refusal(Kind.UNCLEAR, "")
         for _attempt in range(2):
-            if wait := await self._budget.spend(self._get_purpose(method)):
+            if wait := await self._budget.spend(find_purpose(method, background=self._background)):
                 return Refusal(Kind.LIMITED, _(ASKED_OFTEN), wait)
             try:
                 token = await self._tokens.get_token()
@@ -144,11 +133,6 @@ class GoogleClient:
                 return refusal
             self._tokens.report_refused(token)
         return refusal
-
-    def _get_purpose(self, method: str) -> Purpose:
-        if self._background:
-            return Purpose.BACKGROUND
-        return Purpose.READ if method == "GET" else Purpose.WRITE
 
     def _read_refusal(self, response: httpx.Response) -> Refusal:
         try:

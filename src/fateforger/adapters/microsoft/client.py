@@ -12,7 +12,7 @@ import httpx
 
 from fateforger.adapters.microsoft.refusals import Refusal, Refused, read_refusal
 from fateforger.adapters.oauth import TokenSource
-from fateforger.calendar.budgets import ASKED_OFTEN, Budget, Purpose, TokenBucket, Unlimited
+from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.text import gettext as _
 
@@ -80,7 +80,7 @@ class GraphClient:
             return Refused(Refusal.UNREADABLE, _("its answer leads to another server"))
         preferred = (*_PREFERRED, *(() if page_size is None else (f"odata.maxpagesize={page_size}",)))
         headers = {"Prefer": ", ".join(preferred), **({} if if_match is None else {"If-Match": if_match})}
-        if wait := await self._budget.spend(self._get_purpose(method)):
+        if wait := await self._budget.spend(find_purpose(method, background=self._background)):
             return Refused(Refusal.LIMITED, _(ASKED_OFTEN), wait)
         async with self._turn:
             try:
@@ -109,11 +109,6 @@ class GraphClient:
                 return pages
             path, query = str(page["@odata.nextLink"]), None
         return Refused(Refusal.UNREADABLE, _("its answer has no end"))
-
-    def _get_purpose(self, method: str) -> Purpose:
-        if self._background:
-            return Purpose.BACKGROUND
-        return Purpose.READ if method == "GET" else Purpose.WRITE
 
     async def aclose(self) -> None:
         await self._http.aclose()
