@@ -124,6 +124,14 @@ class Providers:
         return ["changes" if path.endswith("/delta") else "day" for path in paths]
 
 
+def build_emulators() -> tuple[GoogleEmulator, MicrosoftEmulator]:
+    """Both providers, with channels by the clock of the program."""
+    clock = ShiftedClock(datetime.fromisoformat(MONDAY))
+    google, microsoft = GoogleEmulator(now=clock.now), MicrosoftEmulator()
+    microsoft.subscriptions.now = clock.now
+    return google, microsoft
+
+
 def build_settings(google: GoogleEmulator, microsoft: MicrosoftEmulator, *, port: int) -> dict[str, str]:
     """Let both providers know a program at that port, and return what it needs to know of them but their addresses."""
     back = f"http://127.0.0.1:{port}/connect"
@@ -141,9 +149,7 @@ def build_settings(google: GoogleEmulator, microsoft: MicrosoftEmulator, *, port
 @contextmanager
 def open_providers(folder: Path, *, port: int = 0, **more: str) -> Iterator[Providers]:
     """Start both providers, and a program at which people can sign in with either; ``more`` are its settings."""
-    port, clock = port or free_port(), ShiftedClock(datetime.fromisoformat(MONDAY))
-    google, microsoft = GoogleEmulator(now=clock.now), MicrosoftEmulator()
-    microsoft.subscriptions.now = clock.now
+    port, (google, microsoft) = port or free_port(), build_emulators()
     settings = build_settings(google, microsoft, port=port) | more
     with serve(google.app()) as at_google, serve(microsoft.app()) as at_microsoft:
         places = {"FATEFORGER_GOOGLE_URL": at_google, "FATEFORGER_MICROSOFT_URL": at_microsoft}
@@ -200,7 +206,7 @@ class ThreePeople(Providers):
 def open_three_people(folder: Path, radicale: Radicale) -> Iterator[ThreePeople]:
     """Start a workspace, three calendars, and the program; nobody is connected yet."""
     port, at_slack = free_port(), free_port()
-    google, microsoft = GoogleEmulator(), MicrosoftEmulator()
+    google, microsoft = build_emulators()
     gates = {
         "google": Gate(google.app(), "before", "/events"),
         "microsoft": Gate(microsoft.app(), "lost", "/events"),

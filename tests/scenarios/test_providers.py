@@ -14,7 +14,7 @@ import pytest
 from tests.scenarios.day import STEPS, confirm_date, start
 from tests.scenarios.person import eventually
 from tests.scenarios.program import Program
-from tests.scenarios.providers import Providers, ThreePeople, fill, open_providers, open_three_people, run, second
+from tests.scenarios.providers import Providers, ThreePeople, fill, open_providers, open_three_people, second
 from tests.scenarios.radicale import Radicale, free_port
 
 from fateforger.adapters.google.client import build_account_bucket
@@ -99,12 +99,8 @@ def test_three_people_are_whole_after_a_kill_in_the_middle_of_all_their_writes(t
     for person in (three.alex, three.sam):
         person.press("Undo")
         person.reads("Taken back")
-    ask = ("calendars", "show", "--user", three.robin.user)
-    eventually(
-        lambda: "ended my access" in run(three.program, *ask).stdout, "the program has seen that its access ended"
-    )
     three.robin.press("Undo")
-    three.robin.reads("Google has ended my access to your account.")
+    three.robin.reads("Google has ended my access to your account.")  # before or after the watch has seen it
     after = three.titles()
     assert (after["microsoft"], after["caldav"]) == (before["microsoft"], before["caldav"])
     assert len(after["google"]) == BLOCKS + 1

@@ -120,7 +120,7 @@ async def calendar_refusal(door: CoordinatorPort, user_id: str) -> str | None:
     if await door.has_calendar(user_id):
         return None
     owner = await door.calendar_owner()
-    if owner.person is not None:
+    if owner.person is not None or door.connect_link(user_id) is not None:
         return await connect_answer(door, user_id)
     return phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
 
