@@ -61,7 +61,7 @@ async def test_a_server_on_the_internet_is_asked_at_the_address_that_was_checked
     "address", ["http://127.0.0.1:8765/", "https://intern.example.org/", "http://[::1]/", "http://2130706433/"]
 )
 async def test_our_own_network_is_refused(address: str) -> None:
-    """S330"""
+    """S323"""
     internet = Internet({"intern.example.org": ["10.0.0.7"], "2130706433": ["127.0.0.1"]}, {})
     async with internet.open() as dav:
         with pytest.raises(PrivateNetwork):

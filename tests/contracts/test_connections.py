@@ -136,7 +136,7 @@ async def test_a_problem_is_news_once(both: Both) -> None:
 
 
 async def test_what_is_left_to_do_is_done_by_one_program(both: Both) -> None:
-    """S333: with the message that says it, in one commit; and what is old by now is not done."""
+    """S326: with the message that says it, in one commit; and what is old by now is not done."""
     first, other = (connections(store) for store in both)
     now = ANNA.connected_at
     await first.keep(ANNA)

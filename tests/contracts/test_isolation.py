@@ -87,7 +87,7 @@ def test_every_table_is_listed() -> None:
 
 @pytest.mark.parametrize("table", sorted(READS))
 async def test_what_is_read_of_a_table_for_one_person_has_nothing_of_the_other(store: Store, table: str) -> None:
-    """S331"""
+    """S324"""
     for who, other in ((ANNA, BORIS), (BORIS, ANNA)):
         found = repr(await READS[table](store, who))
         assert any(name in found for name in who.names), "the read finds something"
@@ -95,7 +95,7 @@ async def test_what_is_read_of_a_table_for_one_person_has_nothing_of_the_other(s
 
 
 async def test_what_is_exported_of_one_person_has_nothing_of_the_other(store: Store) -> None:
-    """S331: this reads every table that has something of theirs."""
+    """S324: this reads every table that has something of theirs."""
     for who, other in ((ANNA, BORIS), (BORIS, ANNA)):
         found = repr(await store.people.export(who.id))
         assert not any(name in found for name in other.names)
@@ -250,7 +250,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Data:
 def test_a_command_for_one_person_shows_and_changes_nothing_of_the_other(
     tmp_path: Path, planted: Data, command: str
 ) -> None:
-    """S331"""
+    """S324"""
     data = planted.copy(tmp_path / "data")
     before = data.rows_of(BORIS)
     status, said = data.run(command, ANNA, *COMMANDS[command])
@@ -261,7 +261,7 @@ def test_a_command_for_one_person_shows_and_changes_nothing_of_the_other(
 
 @pytest.mark.parametrize("command", sorted(OF_ONE_TASK))
 def test_a_command_about_a_task_refuses_one_of_somebody_else(tmp_path: Path, planted: Data, command: str) -> None:
-    """S331"""
+    """S324"""
     data = planted.copy(tmp_path / "data")
     before = data.rows_of(BORIS)
     more = {"move": ("first",), "priority": ("1",), "rename": ("Mine now",), "note": ("--text", "mine")}
@@ -367,7 +367,7 @@ def _get_kind(annotation: ast.expr) -> str:
 
 
 def test_every_cache_is_listed() -> None:
-    """S331: with the key by which it tells people apart, or the test that shows that it does."""
+    """S324: with the key by which it tells people apart, or the test that shows that it does."""
     assert sorted(CACHES) == sorted(set(find_caches()))
     for proof in CACHES.values():
         path, _, test = proof.partition("::")

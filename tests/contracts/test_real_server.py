@@ -26,7 +26,7 @@ from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, 
 
 from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar
 from fateforger.adapters.calendar.directory import probe_server
-from fateforger.adapters.calendar.refusals import Write
+from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown
 from fateforger.errors import CalendarNotFound
 

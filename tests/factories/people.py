@@ -21,6 +21,7 @@ from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store, metadata
 from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.agents.clients import Call
+from fateforger.calendar.channels import Channel
 from fateforger.calendar.connections import Connection, Provider
 from fateforger.calendar.transactions import TxState
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
@@ -35,7 +36,7 @@ from fateforger.tasks.durations import Observation
 from fateforger.workers.memory import build_tidy_job, build_write_job
 from fateforger.workers.turns import build_notification_job
 
-OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use"})
+OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use", "request_bucket"})
 """Tables in which no row is about anybody."""
 _DIGEST = re.compile(r"^\('\w+', '(click|message)-[0-9a-f]{32}'\)$")
 
@@ -95,6 +96,9 @@ async def _said(store: Store, who: Somebody) -> None:
     await store.languages.keep(who.id, PersonLanguage("en"))
     connection = Connection(who.id, Provider.CALDAV, who.word, "work", NOW, "https://dav.example.org/", secret=who.word)
     await SqlConnections(store.database, Vault(new_key())).keep(connection)
+    await store.channels.add(
+        Channel(f"channel {who.word}", who.id, who.word, NOW + timedelta(days=1)), who.word, now=NOW
+    )
     chosen = RitualSettings(user_id=who.id, channel=f"D{who.word}", tz="Europe/Amsterdam", since=NOW, morning=time(9))
     chosen = await store.rituals.change(who.id, lambda _before: chosen)
     card = Card(text=f"Good morning, {who.word}", parts=())

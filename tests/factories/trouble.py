@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from tests.fakes.google_calendar import Answer, Crash, Fault, GoogleCalendarFake, LandLate, LoseAnswer
 from tests.fakes.memory_journal import MemoryJournal
@@ -131,6 +131,9 @@ class WatchedCalendar:
     @property
     def traits(self) -> CalendarTraits:
         return self.inner.traits
+
+    def in_background(self) -> Self:
+        return self
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         return await self._call(self.inner.window(start, end))

@@ -16,7 +16,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 
@@ -147,6 +147,9 @@ class GoogleCalendarFake:
     @property
     def traits(self) -> CalendarTraits:
         return self._traits
+
+    def in_background(self) -> Self:
+        return self
 
     @property
     def writes(self) -> list[Call]:

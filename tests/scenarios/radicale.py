@@ -48,6 +48,9 @@ class Radicale:
         )  # fmt: skip
         eventually(self._answers, "Radicale answers")
 
+    def make_calendar(self) -> None:
+        httpx.request("MKCALENDAR", self.calendar, trust_env=False, auth=("me", "")).raise_for_status()
+
     def _answers(self) -> bool:
         try:
             return httpx.get(self.calendar, trust_env=False, auth=("me", "")).status_code < 500

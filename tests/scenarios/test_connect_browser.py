@@ -14,8 +14,8 @@ from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.google_store import GoogleStore
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
+from tests.scenarios.providers import MONDAY, plan, second, serve
 from tests.scenarios.radicale import free_port
-from tests.scenarios.test_own_calendars import MONDAY, plan, second, serve
 
 CHROMIUM = shutil.which("chromium") or ""
 SHOTS = Path(__file__).parents[2] / "docs"
@@ -49,7 +49,7 @@ def shoot(page: Page, name: str) -> None:
 
 
 def test_a_newcomer_connects_google_with_three_clicks(browser: BrowserContext, tmp_path: Path) -> None:
-    """S306, S316, S335: from the button in Slack, by the sign-in, to a choice that is said in plain words."""
+    """S306, S316, S328: from the button in Slack, by the sign-in, to a choice that is said in plain words."""
     expect.set_options(timeout=60_000)
     port = free_port()
     accounts = GoogleAccounts(

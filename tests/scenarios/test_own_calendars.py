@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import re
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,29 +12,31 @@ from typing import Any
 import httpx
 import pytest
 from joserfc.jwk import RSAKey
-from tests.emulators.google.accounts import Client, GoogleAccounts, Robot
+from tests.emulators.google.accounts import GoogleAccounts, Robot
 from tests.emulators.google.emulator import GoogleEmulator
-from tests.emulators.microsoft.emulator import MicrosoftEmulator
-from tests.fakes.serving import served
 from tests.scenarios.caldav import CalDav
-from tests.scenarios.day import STEPS
 from tests.scenarios.person import Json, Person, controls, eventually, texts
 from tests.scenarios.person import label as name_of
 from tests.scenarios.program import Program
+from tests.scenarios.providers import MONDAY, Providers, fill, link, open_providers, plan, run, second, serve
 from tests.scenarios.radicale import Radicale, free_port
 
 from fateforger.adapters.google.access import SCOPES
 
 pytestmark = pytest.mark.process
 
-MONDAY = "2026-03-02T07:00:00+01:00"
+
+@pytest.fixture
+def providers(tmp_path: Path) -> Iterator[Providers]:
+    with open_providers(tmp_path) as opened:
+        yield opened
 
 
 @pytest.fixture
 def radicale(tmp_path: Path) -> Iterator[Radicale]:
     server = Radicale(tmp_path / "dav", free_port())
     server.start()
-    httpx.request("MKCALENDAR", server.calendar, trust_env=False, auth=("me", "")).raise_for_status()
+    server.make_calendar()
     yield server
     server.kill()
 
@@ -54,29 +49,11 @@ def program(tmp_path: Path) -> Iterator[Program]:
         program.kill()
 
 
-def run(program: Program, *arguments: str, password: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a command of the command line on the data directory of the program."""
-    command = [sys.executable, "-m", "fateforger", *arguments, "--data-dir", str(program.data)]
-    environment = {**os.environ, "FATEFORGER_NOW": MONDAY}
-    return subprocess.run(command, input=f"{password}\n", capture_output=True, text=True, env=environment, check=False)
-
-
-def second(first: Person) -> Person:
-    """The page's second person."""
-    people = [p["id"] for p in first.state()["users"] if not p["is_bot"]]
-    return Person(first.base, people[1])
-
-
 def connect(program: Program, person: Person, radicale: Radicale) -> str:
     where = ("--address", radicale.calendar, "--account", "me")
     done = run(program, "calendars", "connect", "--user", person.user, *where, password="any")
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def plan(person: Person) -> None:
-    for _, step in STEPS:
-        step(person)
 
 
 def test_each_plans_and_undoes_on_their_own_calendar(program: Program, radicale: Radicale) -> None:
@@ -123,16 +100,6 @@ def test_a_calendar_that_does_not_work_is_not_kept(program: Program) -> None:
     assert run(program, "calendars", "show", "--user", alex.user).stdout == "No calendar is connected.\n"
 
 
-def link(person: Person) -> str:
-    """The newest link that the person can read in their messages."""
-    found = re.findall(r"http://[^\s|>']+/connect/[\w=-]+", f"{person.roots()} {person.thread()}")
-    return str(found[-1])
-
-
-def fill(page: str, /, **fields: str | list[str]) -> httpx.Response:
-    return httpx.post(page, data=fields, trust_env=False, timeout=60)
-
-
 def test_a_person_connects_and_disconnects_on_a_page(program: Program, radicale: Radicale) -> None:
     """S309: no password passes through Slack, and what does not work is not kept."""
     alex = program.person()
@@ -170,77 +137,9 @@ def test_a_link_of_somebody_else_or_an_old_one_opens_nothing(program: Program) -
     assert (answer.status_code, "too old" in answer.text) == (410, True)
 
 
-@contextmanager
-def serve(app: Any) -> Iterator[str]:
-    """Serve an emulator in a thread of its own, and give its address."""
-    loop, stop, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
-    found: list[str] = []
-
-    async def run() -> None:
-        async with served(app) as address:
-            found.append(address)
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(run(),), daemon=True)
-    thread.start()
-    assert ready.wait(20)
-    try:
-        yield found[0]
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(20)
-        loop.close()
-
-
 def count_told(person: Person) -> int:
     """How many messages say that the connection broke."""
     return sum("I can no longer reach your calendar." in m["text"] for m in person.roots())
-
-
-@dataclass
-class Providers:
-    """Google and Microsoft, and the program that people sign in to with either."""
-
-    google: GoogleEmulator
-    microsoft: MicrosoftEmulator
-    program: Program
-
-    def sign_in(self, person: Person, provider: str) -> str:
-        """Connect a person's account on the page as a browser does, and return what the page says."""
-        if "/connect/" not in f"{person.roots()} {person.thread()}":
-            person.slash("/timebox", "connect")
-            eventually(lambda: "/connect/" in str(person.roots()), "a link")
-        with httpx.Client(trust_env=False, timeout=60) as browser:
-            away = browser.get(f"{link(person)}/{provider}").headers["location"]
-            if provider == "google":
-                back = self.google.accounts.consent(away, self.google.accounts.people[0])
-            else:
-                back = browser.get(away).headers["location"]
-            return browser.get(back).text
-
-
-@pytest.fixture
-def providers(tmp_path: Path) -> Iterator[Providers]:
-    port = free_port()
-    back = f"http://127.0.0.1:{port}/connect"
-    google = GoogleEmulator(accounts=GoogleAccounts(client=Client(redirects=(f"{back}/google/callback",))))
-    microsoft = MicrosoftEmulator()
-    microsoft.sign_in.apps["the-client"].redirects = (f"{back}/microsoft/callback",)
-    with serve(google.app()) as at_google, serve(microsoft.app()) as at_microsoft:
-        settings = {
-            "FATEFORGER_NOW": MONDAY,
-            "FATEFORGER_GOOGLE_CLIENT_ID": google.accounts.client.id,
-            "FATEFORGER_GOOGLE_CLIENT_SECRET": google.accounts.client.secret,
-            "FATEFORGER_GOOGLE_URL": at_google,
-            "FATEFORGER_MICROSOFT_CLIENT_ID": "the-client",
-            "FATEFORGER_MICROSOFT_CLIENT_SECRET": "the-secret",
-            "FATEFORGER_MICROSOFT_URL": at_microsoft,
-        }
-        program = Program(tmp_path / "data", environment=settings, port=port).start()
-        yield Providers(google, microsoft, program)
-        if program.process is not None:
-            program.kill()
 
 
 def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
@@ -279,7 +178,7 @@ def test_people_sign_in_at_google_and_microsoft(providers: Providers) -> None:
 
 
 def test_a_calendar_that_vanished_is_told_and_can_be_tried_again(program: Program, radicale: Radicale) -> None:
-    """S333: without typing the password again; the plan is written where it left off."""
+    """S326: without typing the password again; the plan is written where it left off."""
     robin = second(program.person())
     connect(program, robin, radicale)
     plan(robin)
@@ -327,7 +226,7 @@ def told(person: Person, words: str) -> None:
 
 
 def test_app_home_shows_the_connection_and_disconnects_it(program: Program, radicale: Radicale) -> None:
-    """S335: also for the owner of the configured calendar, who has it again afterwards."""
+    """S328: also for the owner of the configured calendar, who has it again afterwards."""
     alex = program.person()
     read_home(alex, "I plan on the calendar that I was set up with.")
     connect(program, alex, radicale)

@@ -396,16 +396,21 @@ class Truth:
 
     def single(self, since: int | None = None) -> None:
         """Between two commands every block is there once. (Within one, an undo may bring an event back before it
-        takes another away.) What landed after ``since`` nobody can have seen yet; what landed late, and the person then put
-        something into, is left to them."""
+        takes another away.) What landed after ``since``, or is not listed since then, nobody can have seen yet; what landed
+        late, and the person then put something into, is left to them."""
         theirs = self.landed.keys() & self.touched
         ours = [e for e in self.live.values() if e.id not in theirs]
-        ours = [e for e in ours if since is None or self.landed.get(e.id, since) <= since]
+        ours = [e for e in ours if since is None or self._is_known(e.id, since)]
         keys = Counter(str(key_of(e)) for e in ours)
         looks = Counter(f"“{e.summary}” at {e.start}" for e in ours)
         for what, times in (*keys.items(), *looks.items()):
             if times > 1:
                 self.breach("duplicate", f"{times} events are {what}")
+
+    def _is_known(self, event_id: str, since: int) -> bool:
+        """Whether an event landed in time, or landed late before ``since`` and was shown to the program after that."""
+        landed = self.landed.get(event_id)
+        return landed is None or (landed <= since and self.looked_at(event_id) > landed)
 
     def said(self) -> None:
         """Every edit that lost against a wish without having been seen in the thread was named there."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from tests.emulators.google.simulated import SimulatedGoogle, name_request
 from tests.emulators.google.wire import Ask, Reply
@@ -284,6 +284,9 @@ class SeenCalendar:
     @property
     def traits(self) -> CalendarTraits:
         return self.inner.traits
+
+    def in_background(self) -> Self:
+        return self
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         return await self._call(lambda: self.inner.window(start, end))

@@ -39,7 +39,7 @@ OF_ADMINISTRATOR = mark_message(
 def build_access(settings: Settings, store: Store, clock: Clock) -> Access:
     """Return the object for a command that has no sign-in page. Raises ``BadInput``."""
     connections = SqlConnections(store.database, open_vault(settings))
-    return Access(connections, build_logins(settings, connections, clock, ""))
+    return Access(connections, build_logins(settings, connections, clock, "", store))
 
 
 @dataclass(frozen=True, slots=True)

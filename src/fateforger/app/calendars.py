@@ -181,7 +181,8 @@ class PersonCalendars:
                 await self.connections.note_problem(connection.user_id, problem)
 
         calendar = LazyCalendar(connection.key, lambda: opener(connection), note)
-        opened = OpenCalendar(self.build_engine(calendar, connection.user_id), calendar, self.configured.journal)
+        engine = self.build_engine(calendar, connection.user_id)
+        opened = OpenCalendar(engine, calendar.in_background(), self.configured.journal)
         return _Entry(connection, calendar, opened, self.clock.now())
 
     def _build_missing(self, user_id: str, connection: Connection | None) -> OpenCalendar:

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, TokenSource
+from fateforger.adapters.store.store import Store
+from fateforger.app.change_notices import PATH as NOTICES_PATH
 from fateforger.app.delegation import Delegation, Delegations
 from fateforger.app.oauth_login import Account, OAuthLogin, Service
+from fateforger.calendar.budgets import SharedBudget
+from fateforger.calendar.channels import ChannelApi, PushSignals
 from fateforger.calendar.connections import Connection, Connections, Provider
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.group import CalendarGroup
-from fateforger.calendar.ports import Calendar
+from fateforger.calendar.ports import AccountCalendar, Calendar
 from fateforger.config import Settings
 from fateforger.errors import BadInput
 from fateforger.ports.clock import Clock
@@ -40,25 +44,28 @@ def build_openers(open_caldav: Opener, logins: Logins, delegations: Delegations)
     }
 
 
-def build_logins(settings: Settings, connections: Connections, clock: Clock, address: str) -> Logins:
-    """Return the sign-in of each configured provider. ``address`` is that of the connect page, where people return."""
+def build_logins(settings: Settings, connections: Connections, clock: Clock, address: str, store: Store) -> Logins:
+    """Return the sign-in of each configured provider. ``address`` is that of the connect page, where people return.
+
+    ``store`` keeps what all programs share: the count of requests, and the channels for notices of changes.
+    """
     logins = [
-        *([_build_google(settings, connections, clock, address)] if settings.google_client_id else []),
-        *([_build_microsoft(settings, connections, clock, address)] if settings.microsoft_client_id else []),
+        *([_build_google(settings, connections, clock, address, store)] if settings.google_client_id else []),
+        *([_build_microsoft(settings, connections, clock, address, store)] if settings.microsoft_client_id else []),
     ]
     return {login.provider: login for login in logins}
 
 
-def build_delegations(settings: Settings, connections: Connections, clock: Clock) -> Delegations:
+def build_delegations(settings: Settings, connections: Connections, clock: Clock, store: Store) -> Delegations:
     """Return the access that administrators gave, by provider. Raises ``BadInput``."""
     found = [
-        *([_delegate_google(settings, connections, clock)] if settings.google_service_account else []),
-        *([_delegate_microsoft(settings, connections, clock)] if _split(settings.microsoft_domains) else []),
+        *([_delegate_google(settings, connections, clock, store)] if settings.google_service_account else []),
+        *([_delegate_microsoft(settings, connections, clock, store)] if _split(settings.microsoft_domains) else []),
     ]
     return {each.provider: each for each in found}
 
 
-def _delegate_google(settings: Settings, connections: Connections, clock: Clock) -> Delegation:
+def _delegate_google(settings: Settings, connections: Connections, clock: Clock, store: Store) -> Delegation:
     from fateforger.adapters.google.access import (  # noqa: PLC0415  heavy, and not everybody uses it
         open_delegated_tokens,
         read_service_account,
@@ -78,38 +85,47 @@ def _delegate_google(settings: Settings, connections: Connections, clock: Clock)
     account = read_service_account(content)
     if settings.google_url is not None:
         account = replace(account, token_url=f"{settings.google_url}/token")
-    service = _build_google_service(settings, clock)
+    service = _build_google_service(settings, clock, store)
     return Delegation(
         service, domains, connections, clock, lambda person: open_delegated_tokens(account, person, clock)
     )
 
 
-def _delegate_microsoft(settings: Settings, connections: Connections, clock: Clock) -> Delegation:
+def _delegate_microsoft(settings: Settings, connections: Connections, clock: Clock, store: Store) -> Delegation:
     directory, client = _open_directory(settings), _read_microsoft_client(settings, "")
     tokens = directory.open_app_tokens(client, clock)
     domains = _split(settings.microsoft_domains)
-    return Delegation(_build_microsoft_service(settings), domains, connections, clock, lambda _person: tokens)
+    service = _build_microsoft_service(settings, clock, store)
+    return Delegation(service, domains, connections, clock, lambda _person: tokens)
 
 
 def _split(names: str) -> frozenset[str]:
     return frozenset(name.strip().lower().lstrip("@") for name in names.split(",") if name.strip())
 
 
-def _build_google(settings: Settings, connections: Connections, clock: Clock, address: str) -> OAuthLogin:
+def _build_google(settings: Settings, connections: Connections, clock: Clock, address: str, store: Store) -> OAuthLogin:
     from fateforger.adapters.google.access import build_provider  # noqa: PLC0415  heavy, and not everybody uses it
 
     other = settings.google_url
     provider = build_provider() if other is None else build_provider(accounts_url=other, tokens_url=other)
     secret = _require_secret("FATEFORGER_GOOGLE_CLIENT_SECRET", settings.google_client_secret)
     client = OAuthClient(str(settings.google_client_id), secret, f"{address}/{Provider.GOOGLE}/callback")
-    return OAuthLogin(_build_google_service(settings, clock), OAuthApp(provider, client, clock), connections, clock)
+    service = _build_google_service(settings, clock, store)
+    return OAuthLogin(service, OAuthApp(provider, client, clock), connections, clock)
 
 
-def _build_google_service(settings: Settings, clock: Clock) -> Service:
+def _build_google_service(settings: Settings, clock: Clock, store: Store) -> Service:
     from fateforger.adapters.google.calendars import GoogleCalendar, try_account  # noqa: PLC0415  the same
-    from fateforger.adapters.google.client import API_URL, GoogleClient  # noqa: PLC0415  the same
+    from fateforger.adapters.google.channels import GoogleChannels  # noqa: PLC0415  the same
+    from fateforger.adapters.google.client import (  # noqa: PLC0415  the same
+        API_URL,
+        PROJECT,
+        GoogleClient,
+        build_account_bucket,
+    )
 
     api = API_URL if settings.google_url is None else f"{settings.google_url}/calendar/v3"
+    notices, build_signals = _build_notices_url(settings, Provider.GOOGLE), _build_signals(store, clock)
 
     async def look(tokens: TokenSource, _address: str | None) -> Account:
         opened = GoogleClient(tokens, clock, url=api)
@@ -119,21 +135,26 @@ def _build_google_service(settings: Settings, clock: Clock) -> Service:
             await opened.aclose()
         return Account(report.account, report.calendars)
 
-    def build(tokens: TokenSource, connection: Connection) -> Calendar:
+    def build(tokens: TokenSource, connection: Connection) -> AccountCalendar:
+        budget = SharedBudget(store.buckets, build_account_bucket(connection.account), PROJECT)
+        opened = GoogleClient(tokens, clock, budget=budget, url=api)
         return GoogleCalendar(
-            GoogleClient(tokens, clock, url=api),
+            opened,
             connection.calendar_id,
             time_zone=settings.time_zone,
             key=connection.key,
             also_read=",".join(connection.reads),
+            signals=None if notices is None else build_signals(GoogleChannels(opened, notices), connection),
         )
 
     return Service(Provider.GOOGLE, look, build)
 
 
-def _build_microsoft(settings: Settings, connections: Connections, clock: Clock, address: str) -> OAuthLogin:
+def _build_microsoft(
+    settings: Settings, connections: Connections, clock: Clock, address: str, store: Store
+) -> OAuthLogin:
     app = OAuthApp(_open_directory(settings).build_provider(), _read_microsoft_client(settings, address), clock)
-    return OAuthLogin(_build_microsoft_service(settings), app, connections, clock)
+    return OAuthLogin(_build_microsoft_service(settings, clock, store), app, connections, clock)
 
 
 def _open_directory(settings: Settings) -> Directory:
@@ -147,24 +168,38 @@ def _read_microsoft_client(settings: Settings, address: str) -> OAuthClient:
     return OAuthClient(str(settings.microsoft_client_id), secret, f"{address}/{Provider.MICROSOFT}/callback")
 
 
-def _build_microsoft_service(settings: Settings) -> Service:
+def _build_microsoft_service(settings: Settings, clock: Clock, store: Store) -> Service:
     from fateforger.adapters.microsoft.calendar import MicrosoftCalendar  # noqa: PLC0415  the same
-    from fateforger.adapters.microsoft.client import GRAPH_URL, GraphClient  # noqa: PLC0415  the same
+    from fateforger.adapters.microsoft.channels import MicrosoftChannels  # noqa: PLC0415  the same
+    from fateforger.adapters.microsoft.client import GRAPH_URL, GraphClient, build_mailbox_bucket  # noqa: PLC0415  the same
 
     api = GRAPH_URL if settings.microsoft_url is None else f"{settings.microsoft_url}/v1.0"
 
-    def open_calendar(graph: GraphClient, key: str, user: str | None, calendar_id: str | None) -> MicrosoftCalendar:
-        return MicrosoftCalendar(graph, key=key, time_zone=settings.time_zone, user=user, calendar_id=calendar_id)
+    notices, build_signals = _build_notices_url(settings, Provider.MICROSOFT), _build_signals(store, clock)
 
     async def look(tokens: TokenSource, user: str | None) -> Account:
-        async with aclosing(open_calendar(GraphClient(tokens, address=api), "", user, None)) as calendar:
+        graph = GraphClient(tokens, address=api)
+        async with aclosing(MicrosoftCalendar(graph, key="", time_zone=settings.time_zone, user=user)) as calendar:
             address, _main = await calendar.find_account()
             return Account(address, await calendar.list_calendars())
 
-    def build(tokens: TokenSource, connection: Connection) -> Calendar:
-        graph, user = GraphClient(tokens, address=api), connection.account if connection.delegated else None
-        main = open_calendar(graph, connection.key, user, connection.calendar_id)
-        others = {entry: open_calendar(graph, connection.key, user, entry.id) for entry in list_others(connection)}
+    def build(tokens: TokenSource, connection: Connection) -> AccountCalendar:
+        budget = SharedBudget(store.buckets, build_mailbox_bucket(connection.account))
+        graph = GraphClient(tokens, budget=budget, address=api)
+        signals = None if notices is None else build_signals(MicrosoftChannels(graph, notices), connection)
+
+        def open_calendar(calendar_id: str) -> MicrosoftCalendar:
+            return MicrosoftCalendar(
+                graph,
+                key=connection.key,
+                time_zone=settings.time_zone,
+                user=connection.account if connection.delegated else None,
+                calendar_id=calendar_id,
+                signals=signals,
+            )
+
+        main = open_calendar(connection.calendar_id)
+        others = {entry: open_calendar(entry.id) for entry in list_others(connection)}
         return CalendarGroup(main, others, time_zone=settings.time_zone) if others else main
 
     return Service(Provider.MICROSOFT, look, build)
@@ -173,6 +208,16 @@ def _build_microsoft_service(settings: Settings) -> Service:
 def list_others(connection: Connection) -> tuple[CalendarEntry, ...]:
     """Return the calendars that a connection reads along, by the names that they had when they were chosen."""
     return tuple(CalendarEntry(each, connection.name_of(each), None, "reader") for each in connection.reads)
+
+
+def _build_notices_url(settings: Settings, provider: Provider) -> str | None:
+    """Return the address for notices of changes; ``None`` if a provider cannot reach this program."""
+    public = settings.public_url
+    return None if public is None else f"{public.rstrip('/')}{NOTICES_PATH}/{provider}"
+
+
+def _build_signals(store: Store, clock: Clock) -> Callable[[ChannelApi, Connection], PushSignals]:
+    return lambda api, connection: PushSignals(api, store.channels, connection.user_id, clock)
 
 
 def _require_secret(setting: str, secret: SecretStr | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -11,10 +12,12 @@ from datetime import datetime, timedelta
 from fateforger.adapters.oauth import Consent, OAuthApp, Tokens, TokenSource, open_token_source
 from fateforger.calendar.connections import Connection, Connections, Provider
 from fateforger.calendar.directory import CalendarEntry
-from fateforger.calendar.ports import Calendar
-from fateforger.errors import BadInput, ConnectionRevoked
+from fateforger.calendar.ports import AccountCalendar
+from fateforger.errors import BadInput, CalendarError, ConnectionFailed, ConnectionRevoked
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
+
+log = logging.getLogger(__name__)
 
 LOOK = timedelta(minutes=1)
 """The span of time that is read to see whether a calendar can be."""
@@ -40,7 +43,7 @@ class Service:
 
     provider: Provider
     look: Callable[[TokenSource, str | None], Awaitable[Account]]
-    build: Callable[[TokenSource, Connection], Calendar]
+    build: Callable[[TokenSource, Connection], AccountCalendar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +98,17 @@ class OAuthLogin:
             await calendar.window(now, now + LOOK)
 
     async def revoke(self, connection: Connection) -> bool:
-        """End the access at the provider; return ``False`` if it does not offer that."""
+        """Stop the notices, and end the access at the provider; return ``False`` if it does not offer that."""
+        try:
+            async with self.open(connection) as calendar:
+                await calendar.end_signals()
+        except (CalendarError, ConnectionFailed) as problem:  # without access there are no notices either
+            log.info("notices of %s were not ended: %s", self.name, type(problem).__name__)
         await self.app.revoke(_load(connection.secret))
         return bool(self.app.provider.revoke_url)
 
     @asynccontextmanager
-    async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
+    async def open(self, connection: Connection) -> AsyncIterator[AccountCalendar]:
         """Open a person's calendar."""
         async with aclosing(self.service.build(self._open_kept_tokens(connection.user_id), connection)) as calendar:
             yield calendar

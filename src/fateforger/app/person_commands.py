@@ -52,8 +52,8 @@ async def open_person_submitter(settings: Settings, user_id: str) -> AsyncIterat
         gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
         await web.start(Starlette(routes=[Mount(GATEWAY, gateway)]))
         stack.push_async_callback(web.stop)
-        logins = build_logins(settings, connections, clock, web.url)
-        openers = build_openers(gateway.open, logins, build_delegations(settings, connections, clock))
+        logins = build_logins(settings, connections, clock, web.url, store)
+        openers = build_openers(gateway.open, logins, build_delegations(settings, connections, clock, store))
         opener = openers.get((connection.provider, connection.delegated))
         if opener is None:
             raise BadInput(f"The settings for {connection.provider} are missing here.", where="user")

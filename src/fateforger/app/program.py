@@ -23,6 +23,7 @@ from fateforger.adapters.store.vault import Vault
 from fateforger.app.access import Access
 from fateforger.app.caldav_login import CalDavServers, open_servers
 from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
+from fateforger.app.change_notices import ChangeNotices
 from fateforger.app.connect_links import PATH as CONNECT_PATH
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
@@ -280,10 +281,12 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
         connections = SqlConnections(store.database, open_vault(settings))
         links = _build_links(settings, connections.vault, web, clock)
-        logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}")
-        delegations = build_delegations(settings, connections, clock)
+        logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}", store)
+        delegations = build_delegations(settings, connections, clock, store)
         pages = _build_connect_page(resources, Access(connections, logins), links, servers, delegations)
-        await _serve_pages(resources, web, login, local, (operations.route, Mount(GATEWAY, gateway), *pages))
+        notices = ChangeNotices(store.channels)
+        own = (operations.route, Mount(GATEWAY, gateway), *pages, *notices.routes)
+        await _serve_pages(resources, web, login, local, own)
         stack.push_async_callback(calendar.aclose)
         engine = submitter(settings, calendar, store.journal, clock, role="house")
         configured = OpenCalendar(engine, calendar.in_background(), store.journal)
@@ -311,14 +314,12 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         coordinator = _build_coordinator(resources, calendars, memory, tools, rituals)
         stack.push_async_callback(coordinator.aclose)
         await _take_over_claims(resources, connections)
-        recovery = BackgroundTasks()
-        stack.push_async_callback(recovery.close)
-        recovery.start(_recover_transactions(calendars), name="recovery")
+        _start_recovery(stack, calendars)
         await asyncio.to_thread(warm_up)
         operations.slack = slack = SlackApp(login, _build_slack_services(resources, coordinator, memory, engine))
         handlers = (
             *slack.handlers,
-            *_build_handlers(resources, calendars, operations.indexing),
+            *_build_handlers(resources, calendars, notices, operations.indexing),
             Repeated(INDEXING, operations.indexing.run_once),
             Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
@@ -331,6 +332,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         lanes = _select_lanes(settings)
         supervisor = Supervisor(store.jobs, handlers, owner=resources.replica, clock=clock, lanes=lanes)
         coordinator.on_message_due(partial(supervisor.wake, SENDING))
+        notices.on_change(lambda _user_id: supervisor.wake(WATCHING))
         store.constraints.on_write(partial(supervisor.wake, INDEXING))
         store.people.on_erase(partial(supervisor.wake, INDEXING))
         team = await stack.enter_async_context(run_slack_app(slack, supervisor))
@@ -437,6 +439,12 @@ async def _take_over_claims(resources: _Resources, connections: Connections) -> 
         log.info("%d logins are encrypted with the newest key now", renewed)
 
 
+def _start_recovery(stack: AsyncExitStack, calendars: PersonCalendars) -> None:
+    recovery = BackgroundTasks()
+    stack.push_async_callback(recovery.close)
+    recovery.start(_recover_transactions(calendars), name="recovery")
+
+
 async def _recover_transactions(calendars: PersonCalendars) -> None:
     """Finish what a crash left open. While a calendar does not answer, this is left to the next submit or undo."""
     for engine in await calendars.list_engines():
@@ -481,7 +489,9 @@ def _select_lanes(settings: Settings) -> tuple[Row, ...]:
     return tuple(row for row in LANES if not off.get(row.name))
 
 
-def _build_handlers(resources: _Resources, calendars: Calendars, index: Finder) -> Iterator[Handler]:
+def _build_handlers(
+    resources: _Resources, calendars: Calendars, notices: ChangeNotices, index: Finder
+) -> Iterator[Handler]:
     """Yield the handlers of the background work that needs neither Slack nor the services of a turn."""
     settings, store, clock = resources.settings, resources.store, resources.clock
     sessions, jobs, constraints = store.sessions, store.jobs, store.constraints
@@ -496,4 +506,5 @@ def _build_handlers(resources: _Resources, calendars: Calendars, index: Finder) 
     yield build_compare_handler(comparer, jobs, clock)
     if seconds := settings.watch_seconds:
         watcher = Watcher(sessions=sessions, jobs=jobs, calendars=calendars, clock=clock, seconds=seconds)
+        notices.on_change(watcher.expect_change)
         yield Repeated(WATCHING, watcher.run_once, seconds=seconds)

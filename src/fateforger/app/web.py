@@ -13,8 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fateforger.errors import BadInput
 
-PUBLIC_PATH = "/connect/"
-"""Path of the pages that people may reach from elsewhere. Everything else is for this machine only."""
+PUBLIC_PATHS = ("/connect/", "/changes/")
+"""Paths that may be reached from elsewhere: pages for people, and notices by Google and Microsoft. Everything else
+is for this machine only."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -33,7 +34,7 @@ class SameOrigin:
     """
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], public: str | None = None) -> None:
-        """Answer requests for ``hosts``, and those for the host ``public`` only below :data:`PUBLIC_PATH`."""
+        """Answer requests for ``hosts``, and those for the host ``public`` only below :data:`PUBLIC_PATHS`."""
         self._app = app
         self._hosts = hosts
         self._public = public
@@ -55,7 +56,7 @@ class SameOrigin:
         host = _parse_host(f"//{headers.get(b'host', '')}")
         origin = headers.get(b"origin")
         hosts = self._hosts
-        if self._public is not None and scope["path"].startswith(PUBLIC_PATH):
+        if self._public is not None and scope["path"].startswith(PUBLIC_PATHS):
             hosts = hosts | {self._public}
         return host in hosts and (origin is None or _parse_host(origin) in hosts)
 

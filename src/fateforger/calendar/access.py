@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Ledger, Snapshot, Standing
-from fateforger.calendar.ports import Calendar, DayReads, Journal, Lease, Outcome, Rejected, Stale, Window
+from fateforger.calendar.ports import Calendar, DayReads, Journal, Lease, Window
 from fateforger.errors import CalendarBusy, CalendarUnreachable
 from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
@@ -282,15 +282,3 @@ async def wait_with_lease(seconds: float, hold: Hold) -> None:
         await hold.outside.sleep(nap)
         await hold.ensure()
         seconds -= nap
-
-
-def _is_ours(image: EventImage) -> bool:
-    own_kind = image.series_id is None and image.event_type == "default" and image.organized_by_me
-    return own_kind and image.marker is not None
-
-
-def refuse_write(found: EventImage, expect: str | None) -> Outcome | None:
-    """Return the reason an event may not be written to; ``None`` if it may."""
-    if not _is_ours(found):
-        return Rejected(f"“{found.summary[:60]}” is not an event that fateforger made.")
-    return Stale() if expect is not None and found.version != expect else None

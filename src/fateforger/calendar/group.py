@@ -10,42 +10,61 @@ from typing import Any
 from fateforger.calendar.directory import CalendarEntry, drop_copies, name_unreadable
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import resolve_start
-from fateforger.calendar.ports import Calendar, CalendarTraits, DayReads, Outcome, Window
+from fateforger.calendar.ports import AccountCalendar, Calendar, CalendarTraits, DayReads, Outcome, Window
 from fateforger.errors import CalendarError
 
 
-class CalendarGroup:
-    """Writes to ``main``, and reads the events of ``others`` as well, each meeting once.
+class GroupReads:
+    """Reads the events of a calendar and of ``others``, each meeting once.
 
-    Implements :class:`fateforger.calendar.ports.Calendar`. Events of other calendars can never be mistaken for ours
-    (see :meth:`EventImage.elsewhere`). If one of those calendars cannot be read there is no answer at all, since its
-    time would seem to be free. The others share the connections of ``main``, which is the one that is closed.
+    Events of other calendars can never be mistaken for ours (see :meth:`EventImage.elsewhere`). If one of those
+    calendars cannot be read there is no answer at all, since its time would seem to be free.
     """
 
-    def __init__(self, main: Calendar, others: Mapping[CalendarEntry, DayReads], *, time_zone: str) -> None:
-        self._main = main
-        self._others = others
+    def __init__(self, main: DayReads, others: Mapping[CalendarEntry, DayReads], *, time_zone: str) -> None:
+        self._reads = main
+        self._read_along = others
         self._time_zone = time_zone
 
     @property
     def key(self) -> str:
-        return self._main.key
-
-    @property
-    def traits(self) -> CalendarTraits:
-        return self._main.traits
+        return self._reads.key
 
     async def window(self, start: datetime, end: datetime) -> Window:
-        others = self._others.items()
+        others = self._read_along.items()
         own, *rest = await asyncio.gather(
-            self._main.window(start, end), *(_read_other(entry, reads, start, end) for entry, reads in others)
+            self._reads.window(start, end), *(_read_other(entry, reads, start, end) for entry, reads in others)
         )
         events = [*own, *drop_copies(own, (event for events in rest for event in events))]
         ordered = sorted(events, key=lambda event: (resolve_start(event.start, self._time_zone), event.id))
         return Window(ordered, (title for window in (own, *rest) for title in _list_left_out(window)))
 
     async def get(self, event_id: str) -> EventImage | None:
-        return await self._main.get(event_id)
+        return await self._reads.get(event_id)
+
+
+class CalendarGroup(GroupReads):
+    """Writes to ``main``, and reads the events of ``others`` as well.
+
+    Implements :class:`fateforger.calendar.ports.AccountCalendar`. The others share the connections and the notices of
+    ``main``, which is the one that is closed.
+    """
+
+    def __init__(self, main: AccountCalendar, others: Mapping[CalendarEntry, Calendar], *, time_zone: str) -> None:
+        super().__init__(main, others, time_zone=time_zone)
+        self._main = main
+        self._others = others
+
+    @property
+    def traits(self) -> CalendarTraits:
+        return self._main.traits
+
+    def in_background(self) -> DayReads:
+        others = {entry: calendar.in_background() for entry, calendar in self._others.items()}
+        return GroupReads(self._main.in_background(), others, time_zone=self._time_zone)
+
+    async def end_signals(self) -> None:
+        await self._main.end_signals()
 
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN

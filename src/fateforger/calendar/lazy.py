@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.ports import Calendar, CalendarTraits, Limited, Outcome, Unauthorized
+from fateforger.calendar.ports import Calendar, CalendarTraits, DayReads, Limited, Outcome, Unauthorized
 from fateforger.errors import CalendarAuthFailed, CalendarError
 
 T = TypeVar("T")
@@ -31,6 +31,7 @@ class LazyCalendar:
         self._report_failure = report_failure
         self._opening = asyncio.Lock()
         self._calendar: Calendar | None = None
+        self._reads: DayReads | None = None
         self._resources = AsyncExitStack()
 
     @property
@@ -42,20 +43,30 @@ class LazyCalendar:
         """The calendar's, which the engine asks for after it has read, and until then the least."""
         return CalendarTraits() if self._calendar is None else self._calendar.traits
 
+    def in_background(self) -> DayReads:
+        return _BackgroundReads(self)
+
     async def get_calendar(self) -> Calendar:
         """Return the calendar itself. Raises ``CalendarError``."""
         async with self._opening:
             if self._calendar is None:
-                self._calendar = await self._with_report(self._resources.enter_async_context(self._open()))
+                self._calendar = await self.with_report(self._resources.enter_async_context(self._open()))
             return self._calendar
+
+    async def get_reads(self) -> DayReads:
+        """Return the calendar's background reads, the same until it is closed. Raises ``CalendarError``."""
+        calendar = await self.get_calendar()
+        if self._reads is None:
+            self._reads = calendar.in_background()
+        return self._reads
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         calendar = await self.get_calendar()
-        return await self._with_report(calendar.window(start, end))
+        return await self.with_report(calendar.window(start, end))
 
     async def get(self, event_id: str) -> EventImage | None:
         calendar = await self.get_calendar()
-        return await self._with_report(calendar.get(event_id))
+        return await self.with_report(calendar.get(event_id))
 
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
@@ -79,10 +90,11 @@ class LazyCalendar:
     async def aclose(self) -> None:
         """Close the calendar if it was opened. A later call opens it again."""
         async with self._opening:
-            self._calendar = None
+            self._calendar = self._reads = None
             await self._resources.aclose()
 
-    async def _with_report(self, call: Awaitable[T]) -> T:
+    async def with_report(self, call: Awaitable[T]) -> T:
+        """Await a call of the calendar, and report its failure."""
         try:
             return await call
         except CalendarError as error:
@@ -97,3 +109,22 @@ class LazyCalendar:
         except CalendarError as error:
             return Limited(reason=error.message)  # nothing was sent
         return await write(calendar)
+
+
+class _BackgroundReads:
+    """The background reads of a calendar that is opened when they are first used."""
+
+    def __init__(self, calendar: LazyCalendar) -> None:
+        self._calendar = calendar
+
+    @property
+    def key(self) -> str:
+        return self._calendar.key
+
+    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
+        reads = await self._calendar.get_reads()
+        return await self._calendar.with_report(reads.window(start, end))
+
+    async def get(self, event_id: str) -> EventImage | None:
+        reads = await self._calendar.get_reads()
+        return await self._calendar.with_report(reads.get(event_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.ports import CalendarTraits, Outcome, Unauthorized
@@ -31,6 +31,9 @@ class MissingCalendar:
     @property
     def traits(self) -> CalendarTraits:
         return CalendarTraits()
+
+    def in_background(self) -> Self:
+        return self
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         del start, end

@@ -130,6 +130,13 @@ class Calendar(DayReads, Protocol):
     @property
     def traits(self) -> CalendarTraits: ...
 
+    def in_background(self) -> DayReads:
+        """Return the reads for a reader that comes back often and can wait.
+
+        They leave most of the request budget to others, and ask only for what changed where the calendar can tell.
+        """
+        ...
+
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
@@ -165,6 +172,26 @@ class Calendar(DayReads, Protocol):
 
     async def aclose(self) -> None:
         """Close connections."""
+        ...
+
+
+class AccountCalendar(Calendar, Protocol):
+    """A calendar of an account, whose provider may tell of changes."""
+
+    async def end_signals(self) -> None:
+        """Close the channels by which the provider tells of changes. Raises ``StoreError``."""
+        ...
+
+
+class Signals(Protocol):
+    """Word from a provider that a calendar changed."""
+
+    async def has_changed(self, calendar_id: str) -> bool:
+        """Check whether a calendar may have changed since the last call; true if no one would have said so."""
+        ...
+
+    async def stop(self) -> None:
+        """End the word from the provider, about all calendars of the account."""
         ...
 
 

@@ -222,6 +222,8 @@ class _PollState:
     spread: float = 1.0
     asked: float = 0.0
     """Seconds that the calendar asked us to wait."""
+    told: bool = False
+    """Word from the provider of a change that was not read yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +262,11 @@ class Watcher:
         self._visits: dict[Day, _PollState] = {}
         self._judged: dict[str, _JudgedRead] = {}
 
+    def expect_change(self, user_id: str) -> None:
+        """Read a person's days in the next round, since their provider told of a change."""
+        for day, visits in self._visits.items():
+            visits.told = visits.told or day[0] == user_id
+
     async def run_once(self) -> None:
         """Read each day that is due. Raises ``StoreError``."""
         now = self._clock.now()
@@ -279,7 +286,7 @@ class Watcher:
 
     def _due(self, day: Day, watched: Sequence[Session]) -> bool:
         visits, now = self._visits.get(day), self._clock.now()
-        if visits is None:
+        if visits is None or visits.told:
             return True
         paces = [p for session in watched if (p := poll_interval(session, now, self._seconds)) is not None]
         spent = sum(each.cost for (person, *_), each in self._visits.items() if person == day[0])
@@ -291,7 +298,7 @@ class Watcher:
 
     async def _visit(self, day: Day, watched: Sequence[Session], calendar: WatchedCalendar) -> None:
         visits = self._visits.setdefault(day, _PollState(self._clock.now()))
-        visits.at, visits.asked = self._clock.now(), 0.0
+        visits.at, visits.asked, visits.told = self._clock.now(), 0.0, False
         try:
             snapshot, ledger = await calendar.read(*day[1:])
             late = may_be_late(snapshot, ledger) and bool(await calendar.late())

@@ -112,6 +112,7 @@ KINDS: Mapping[str, str] = {
     "proposals": "proposals of agents",
     "ownership": "notes of whose calendar this is",
     "connection": "the calendar that they connected",
+    "channels": "channels by which its provider tells of changes",
     "recordings": "recorded turns",
     "language": "the language in which they are answered",
     "talk": "what was said last outside of plans",

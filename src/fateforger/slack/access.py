@@ -172,8 +172,9 @@ async def calendar_refusal(door: CoordinatorPort, people: People, user_id: str) 
     if await door.has_calendar(user_id):
         return None
     owner = await door.calendar_owner()
-    if owner.person is not None:
-        return await connect_answer(door, people, user_id)
+    view = await door.describe_connection(user_id, await people.address(user_id))
+    if owner.person is not None or view.link is not None:
+        return connect_card(view, user_id)
     words = phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
     return Card(text=words, parts=(Prose(text=words),))
 

@@ -27,6 +27,7 @@ from starlette.routing import Route
 from tests.emulators.microsoft.graph import Answered, Asked, Calendars
 from tests.emulators.microsoft.mailbox import Mailbox, Refusal
 from tests.emulators.microsoft.sign_in import SignIn
+from tests.emulators.microsoft.subscriptions import Subscriptions
 
 ANN = "ann@contoso.example"
 _SPAN = 600.0
@@ -80,6 +81,7 @@ class MicrosoftEmulator:
     def __post_init__(self) -> None:
         self.sign_in = SignIn(self.now)
         self.calendars = Calendars()
+        self.subscriptions = Subscriptions()
 
     @property
     def mailbox(self) -> Mailbox:
@@ -207,14 +209,26 @@ class MicrosoftEmulator:
         try:
             if self.seconds_a_request:
                 await asyncio.sleep(self.seconds_a_request)
-            answered = self.answer(asked)
+            answered = await self._subscribe(asked) or self.answer(asked)
         except (Lost, httpx.ReadTimeout):
             return _BrokenOff()
         finally:
             self._under_way -= 1
+        await self.subscriptions.deliver(self.mailboxes)
         if answered.body is None:
             return Response(status_code=answered.status, headers=dict(answered.headers))
         return JSONResponse(answered.body, answered.status, dict(answered.headers))
+
+    async def _subscribe(self, asked: Asked) -> Answered | None:
+        """The answer to a request about subscriptions; ``None`` for another one."""
+        if not self.subscriptions.handles(asked.path):
+            return None
+        self.requests.append((asked.method, asked.path))
+        try:
+            owner = self.sign_in.check(asked.headers.get("authorization", "")).user or ""
+            return await self.subscriptions.answer(asked, owner, self.mailboxes[owner])
+        except Refusal as refusal:
+            return Answered(refusal.status, refusal.body, refusal.headers)
 
 
 class _BrokenOff(Response):

@@ -135,7 +135,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
             microsoft_client_secret="the-secret",
             microsoft_url=await stack.enter_async_context(served(microsoft.app())),
         )
-        logins = build_logins(settings, connections, clock, back)
+        logins = build_logins(settings, connections, clock, back, store)
         servers = CalDavServers("Europe/Berlin", public_only=True)
         made = Site(google, microsoft, store, connections, logins, clock, servers)
         stack.push_async_callback(made.http.aclose)
@@ -196,7 +196,7 @@ async def test_a_calendar_that_cannot_be_read_is_not_kept(site: Site) -> None:
 
 
 async def test_what_was_chosen_by_one_person_cannot_be_saved_by_another(site: Site) -> None:
-    """S334: nor half an hour later."""
+    """S327: nor half an hour later."""
     add_calendars(site)
     page = await site.consent(ANNA, "google")
     theirs = await site.send(await site.open(BEN), do="save", kept=page.kept, write="owner@example.com")
@@ -227,7 +227,7 @@ async def test_an_old_link_gives_nothing_but_a_new_one_in_slack(site: Site) -> N
 
 
 async def test_disconnecting_says_what_stays_and_ends_the_access(site: Site) -> None:
-    """S332"""
+    """S325"""
     await site.consent(ANNA, "google")
     asked = await site.send(await site.open(ANNA), do="disconnect")
     assert "What I put on your calendar stays there" in asked.words
@@ -238,7 +238,7 @@ async def test_disconnecting_says_what_stays_and_ends_the_access(site: Site) -> 
 
 
 async def test_a_provider_that_does_not_answer_is_named_with_the_page_to_end_the_access_on(site: Site) -> None:
-    """S332: Microsoft offers no program to end its access, and Google may be down."""
+    """S325: Microsoft offers no program to end its access, and Google may be down."""
     await site.consent(ANNA, "google")
     site.google.inject(Fault(503), path="/revoke", times=5)
     gone = await site.send(await site.open(ANNA), do="disconnect-now")
@@ -258,7 +258,7 @@ async def test_another_account_takes_the_place_of_the_first_whose_access_ends(si
 
 
 async def test_what_broke_shows_why_and_how_to_connect_it_again(site: Site) -> None:
-    """S333: the same account keeps its choice, and what waited goes on."""
+    """S326: the same account keeps its choice, and what waited goes on."""
     add_calendars(site)
     page = await site.consent(ANNA, "google")
     await site.send(page, do="save", kept=page.kept, read=[FAMILY], write="owner@example.com")
@@ -278,7 +278,7 @@ async def test_what_broke_shows_why_and_how_to_connect_it_again(site: Site) -> N
 
 
 async def test_an_address_in_the_programs_own_network_is_refused(site: Site) -> None:
-    """S330"""
+    """S323"""
     page = await site.open(ANNA)
     for address in ("http://127.0.0.1:9/me/", "http://169.254.169.254/latest/", "http://localhost/dav/"):
         refused = await site.send(page, address=address, account="me", password="any")
@@ -297,7 +297,7 @@ async def test_what_a_calendar_is_called_cannot_change_the_page(site: Site) -> N
 
 
 async def test_erasing_a_person_ends_their_access(site: Site) -> None:
-    """S332: while the token is known; and not while a write is unfinished, which would then stay half done."""
+    """S325: while the token is known; and not while a write is unfinished, which would then stay half done."""
     await site.consent(ANNA, "google")
     ownership = Ownership(site.store.owners, site.clock, named=None, page=(), real_slack=True)
     access = Access(site.connections, site.logins)

@@ -19,7 +19,7 @@ from tests.unit.conversation.person import HandClock
 
 from fateforger.adapters.google.access import SCOPES
 from fateforger.adapters.store.connections import SqlConnections
-from fateforger.adapters.store.store import open_store
+from fateforger.adapters.store.store import Store, open_store
 from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.app.access import OF_ADMINISTRATOR, Access
 from fateforger.app.delegation import NOT_ALLOWED, Organization
@@ -40,11 +40,12 @@ class Office:
     google: GoogleEmulator
     microsoft: MicrosoftEmulator
     settings: Settings
+    store: Store
     connections: SqlConnections
     clock: HandClock
 
     def open(self, settings: Settings | None = None) -> Organization:
-        delegations = build_delegations(settings or self.settings, self.connections, self.clock)
+        delegations = build_delegations(settings or self.settings, self.connections, self.clock, self.store)
         return Organization(delegations, self.connections, self.clock)
 
 
@@ -70,7 +71,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
             microsoft_domains="contoso.example",
             microsoft_url=await stack.enter_async_context(served(microsoft.app())),
         )
-        yield Office(google, microsoft, settings, SqlConnections(store.database, Vault(new_key())), clock)
+        yield Office(google, microsoft, settings, store, SqlConnections(store.database, Vault(new_key())), clock)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ async def test_a_domain_that_the_settings_have_no_more_is_closed(office: Office)
 
 
 async def test_disconnecting_uses_it_no_more(office: Office) -> None:
-    """S332: only the administrator can take the access itself away."""
+    """S325: only the administrator can take the access itself away."""
     await office.open().join("U1", "owner@example.com")
     words = await Access(office.connections, {}).disconnect("U1")
     assert OF_ADMINISTRATOR in words

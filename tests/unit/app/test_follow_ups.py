@@ -65,7 +65,7 @@ async def program(tmp_path: Path) -> AsyncIterator[Program]:
 
 
 async def test_a_connection_that_broke_is_told_once_and_again_only_after_it_worked(program: Program) -> None:
-    """S333: a second program finds nothing left to do."""
+    """S326: a second program finds nothing left to do."""
     other = Program(program.store, program.connections, Engines())
     await program.connections.keep(OWN)
     for _ in range(2):
@@ -82,7 +82,7 @@ async def test_a_connection_that_broke_is_told_once_and_again_only_after_it_work
 
 @pytest.mark.parametrize("is_down", [False, True])
 async def test_what_waited_goes_on_after_a_new_connection(program: Program, *, is_down: bool) -> None:
-    """S333: writes that were cut off are finished, and each open plan reads the calendar again."""
+    """S326: writes that were cut off are finished, and each open plan reads the calendar again."""
     mine, theirs = any_session("s1", user_id="U1"), any_session("s2", user_id="U2")
     for session in (mine, theirs):
         await program.store.sessions.save(session, expected=0)

@@ -138,7 +138,7 @@ async def test_what_only_the_person_can_mend_is_noted_to_be_told_once(
     provider: Provider,
     problem: str,
 ) -> None:
-    """S333"""
+    """S326"""
     calendars, connections, opened = program
     await connections.keep(replace(OWN, provider=provider))
     await connections.finish("U1", FollowUp.RESUME, now=NOW)

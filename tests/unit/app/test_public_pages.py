@@ -25,9 +25,16 @@ async def ask(path: str, *, public: str | None = PUBLIC, **headers: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("path", "allowed"), [("/connect/abc", True), ("/calendar/mcp", False), ("/calendars/x/mcp", False), ("/", False)]
+    ("path", "allowed"),
+    [
+        ("/connect/abc", True),
+        ("/changes/google", True),
+        ("/calendar/mcp", False),
+        ("/calendars/x/mcp", False),
+        ("/", False),
+    ],
 )
-async def test_only_the_connect_page_is_public(path: str, *, allowed: bool) -> None:
+async def test_only_the_connect_page_and_notices_are_public(path: str, *, allowed: bool) -> None:
     """S309: a proxy that passes everything on does not open the calendar, the local page or the server for agents."""
     assert (await ask(path, host=PUBLIC) == 200) is allowed
     assert await ask(path) == 200

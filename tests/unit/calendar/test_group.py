@@ -19,8 +19,17 @@ FAMILY = CalendarEntry("family", "Family", None, "reader")
 DAY = (NINE - timedelta(hours=9), NINE + timedelta(hours=15))
 
 
-def group() -> tuple[CalendarGroup, GoogleCalendarFake, GoogleCalendarFake]:
-    main, other = (GoogleCalendarFake(GoogleStore(), key=key) for key in ("main", "other"))
+class Account(GoogleCalendarFake):
+    """A calendar of an account whose provider tells of changes."""
+
+    told = True
+
+    async def end_signals(self) -> None:
+        self.told = False
+
+
+def group() -> tuple[CalendarGroup, Account, Account]:
+    main, other = (Account(GoogleStore(), key=key) for key in ("main", "other"))
     return CalendarGroup(main, {FAMILY: other}, time_zone="Europe/Berlin"), main, other
 
 
@@ -45,3 +54,12 @@ async def test_one_that_cannot_be_read_is_named_and_no_day_is_shown() -> None:
     other.inject(Fail())
     with pytest.raises(CalendarError, match="I cannot read your calendar “Family”"):
         await both.window(*DAY)
+
+
+async def test_the_background_reads_them_too_and_notices_end_once() -> None:
+    both, main, other = group()
+    other.store.user_create("School", start=NINE, end=NINE + timedelta(hours=1))
+    shown = await both.in_background().window(*DAY)
+    assert [event.summary for event in shown] == ["School"]
+    await both.end_signals()
+    assert (main.told, other.told) == (False, True), "the notices are those of the account"

@@ -40,7 +40,7 @@ def test_logins_follow_the_newest_key(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_disconnecting_says_what_is_left_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S332"""
+    """S325"""
     asyncio.run(keep(tmp_path, OLD, ANNA))
     monkeypatch.setenv("FATEFORGER_SECRET_KEYS", OLD)
     status, out, _ = run_inside("calendars", "disconnect", "--user", "U1", "--data-dir", str(tmp_path))

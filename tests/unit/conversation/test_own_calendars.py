@@ -109,7 +109,7 @@ async def test_nobody_without_a_calendar_reaches_another_one(house: House, anna:
 
 
 async def test_each_reads_only_their_own_rules_and_tasks(house: House, anna: Person, ben: Person) -> None:
-    """S331: also what is kept in memory between two turns, and what App Home says about the last click."""
+    """S324: also what is kept in memory between two turns, and what App Home says about the last click."""
     for who, word in ((anna.user, "quokka"), (BEN, "wombat")):
         said = version_of(f"c-{word}", user=who, name=f"No {word}", description=f"No {word} after six.")
         await house.store.constraints.write([said], cause=word)

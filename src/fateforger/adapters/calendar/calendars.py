@@ -12,12 +12,11 @@ from fateforger.adapters.calendar.budget import Allowance, NoBudget, RequestBudg
 from fateforger.adapters.calendar.connection import (
     BUDGET_PATIENCE,
     CALL_SECONDS,
-    WRITE_SECONDS,
     McpSession,
     read_endpoint,
 )
 from fateforger.adapters.calendar.directory import list_calendars
-from fateforger.adapters.calendar.refusals import Refusal, Write
+from fateforger.adapters.calendar.refusals import Refusal
 from fateforger.adapters.calendar.tools import CalendarTools, Refused, read_window
 from fateforger.adapters.calendar.wire import (
     Arguments,
@@ -31,10 +30,18 @@ from fateforger.adapters.calendar.wire import (
     build_list_arguments,
     build_update_arguments,
 )
-from fateforger.calendar.access import refuse_write
 from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable
-from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import Unreadable, read_event, resolve_start
+from fateforger.calendar.guarded_writes import (
+    WRITE_SECONDS,
+    Write,
+    check_update,
+    to_owned_id,
+    try_write,
+    write_if_ours,
+    write_in_time,
+)
 from fateforger.calendar.ports import (
     CalendarTraits,
     Done,
@@ -42,7 +49,6 @@ from fateforger.calendar.ports import (
     Limited,
     Outcome,
     Rejected,
-    Stale,
     Unknown,
     Window,
 )
@@ -112,7 +118,7 @@ class McpCalendar:
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
         async def write() -> Outcome:
-            arguments = build_create_arguments(self.target, _to_owned_id(event_id), fields, marker, extras)
+            arguments = build_create_arguments(self.target, to_owned_id(event_id), fields, marker, extras)
             outcome = await self._write("create", "create-event", event_id, arguments)
             if not isinstance(outcome, Rejected) or extras == PLAIN:
                 return outcome
@@ -120,7 +126,7 @@ class McpCalendar:
             arguments = build_create_arguments(self.target, event_id, fields, marker)
             return await self._write("create", "create-event", event_id, arguments)
 
-        return await self._in_time(write())
+        return await write_in_time(write(), self.write_seconds)
 
     async def update(
         self,
@@ -131,10 +137,7 @@ class McpCalendar:
         expect: str | None = None,
         seen: EventImage | None = None,
     ) -> Outcome:
-        if seen is not None and seen.id != event_id:
-            raise ValueError(f"event {seen.id} was seen, not {event_id}")
-        if unmanaged := changes.keys() - set(MANAGED):
-            raise TypeError(f"not managed fields: {', '.join(sorted(unmanaged))}")
+        check_update(event_id, changes, seen)
         if changes and all(name == "color_id" and value is None for name, value in changes.items()):
             return Rejected("This calendar can change a colour but not take it away.")
 
@@ -146,7 +149,7 @@ class McpCalendar:
             return await self._write("update", "update-event", event_id, arguments, allowance)
 
         vouching = seen if seen is not None and self._can_trust_seen(seen, changes) else None
-        return await self._in_time(self._write_guarded("update", _to_owned_id(event_id), expect, write, vouching))
+        return await self._write_guarded("update", to_owned_id(event_id), expect, write, vouching)
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         async def write(_image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
@@ -154,17 +157,10 @@ class McpCalendar:
             answer = await self.tools.tell("delete", "delete-event", arguments, DeleteAnswer, allowance=allowance)
             return Done(None) if isinstance(answer, DeleteAnswer) else answer
 
-        return await self._in_time(self._write_guarded("delete", _to_owned_id(event_id), expect, write))
+        return await self._write_guarded("delete", to_owned_id(event_id), expect, write)
 
     async def aclose(self) -> None:
         await self.tools.aclose()
-
-    async def _in_time(self, write: Awaitable[Outcome]) -> Outcome:
-        try:
-            async with asyncio.timeout(self.write_seconds):
-                return await write
-        except TimeoutError:
-            return Unknown(f"no answer within {self.write_seconds:g} s")
 
     async def _write_guarded(
         self,
@@ -172,32 +168,21 @@ class McpCalendar:
         event_id: OwnedId,
         expect: str | None,
         write: GuardedWrite,
-        seen: EventImage | None = None,
+        vouched: EventImage | None = None,
     ) -> Outcome:
-        """Read the event and write only if it is ours.
+        """Write over the event as it was read, if it is ours. ``vouched`` saves the first read."""
 
-        Without ``expect``, a write that finds the event changed is tried once more. ``seen`` saves the first read; only
-        a real read can establish that an event is gone.
-        """
-        outcome: Outcome = Gone()
-        for look in range(2 if seen is None else 3):
-            vouched = None if look else seen
-            reserved = await self.tools.reserve(get_cost(f"{kind}-event") + (vouched is None) * get_cost("get-event"))
+        async def attempt(seen: EventImage | None) -> Outcome:
+            reserved = await self.tools.reserve(get_cost(f"{kind}-event") + (seen is None) * get_cost("get-event"))
             if isinstance(reserved, Limited):
                 return reserved
             with reserved:
-                found = vouched or await self._find(event_id, reserved)
-                if isinstance(found, Refused):
-                    return found.outcome(kind)
-                if found is None or found.gone:
-                    return Gone()
-                if (refused := refuse_write(found, expect)) is not None:
-                    return refused
-                outcome = await write(found, self._get_etag(found), reserved)
-            unsure = isinstance(outcome, Gone) and found is seen
-            if not unsure and (expect is not None or not isinstance(outcome, Stale)):
-                return outcome
-        return outcome
+                found = seen or await self._find(event_id, reserved)
+                return await write_if_ours(
+                    found, kind, expect, lambda image: write(image, self._get_etag(image), reserved)
+                )
+
+        return await write_in_time(try_write(attempt, expect=expect, seen=vouched), self.write_seconds)
 
     def _can_trust_seen(self, seen: EventImage, changes: Mapping[str, Any]) -> bool:
         """Check whether ``seen`` can replace a read.
@@ -252,11 +237,6 @@ class McpCalendar:
             return Unknown(f"an answer about event {image.id}")
         # The server reports success for a change to a deleted event.
         return Gone() if image.gone else Done(image)
-
-
-def _to_owned_id(event_id: str) -> OwnedId:
-    """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
-    return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
 
 
 def _add_missing_end(changes: Mapping[str, Any], image: EventImage) -> dict[str, Any] | Rejected:

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 CALL_SECONDS = 10.0
 """Seconds for one tool call. The server gives Google 3 s a request, and an update is three requests."""
 
-WRITE_SECONDS = 14.0
-"""Seconds for one write of the port, including the read before it and a second try. Shorter than what must be left of
-the lease when a write starts (``commit.limits``), so that no write outlives its lease."""
 
 OPEN_SECONDS = 10.0
 """Seconds to open a session with a server that is already running."""

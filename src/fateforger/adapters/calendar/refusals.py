@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Literal, assert_never
+from typing import assert_never
 
+from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.errors import (
     CalendarAuthFailed,
@@ -154,7 +155,6 @@ def classify_refusal(text: str) -> Refusal:
     return next((refusal for refusal, sign in _TABLE if sign.search(message)), Refusal.UNCLEAR)
 
 
-Write = Literal["create", "update", "delete"]
 _LONGEST = 300
 _DETAILS = re.compile(r"\.? Details: .*$")
 _AROUND = re.compile(r"(Access denied|Resource not found|Bad Request|Google API server error): ")

@@ -30,7 +30,6 @@ from fateforger.adapters.calendar.connection import (
 )
 from fateforger.adapters.calendar.refusals import (
     Refusal,
-    Write,
     classify_refusal,
     extract_sentence,
     to_error,
@@ -39,6 +38,7 @@ from fateforger.adapters.calendar.refusals import (
 from fateforger.adapters.calendar.wire import AccountsAnswer, EventsAnswer, Target, build_list_arguments, read_answer
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import Unreadable, order_window, read_event
+from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Limited, Outcome, Unknown, Window
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
 from fateforger.text import gettext as _
@@ -56,7 +56,7 @@ class Refused:
     error: CalendarError
     retry_after: float | None = None
 
-    def outcome(self, write: Write) -> Outcome:
+    def to_outcome(self, write: Write) -> Outcome:
         """Return the outcome of a write that could not start."""
         if self.retry_after is not None:
             return Limited(self.retry_after, _(WHY_WAIT))

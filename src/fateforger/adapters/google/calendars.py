@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 from pydantic import ValidationError
 
+from fateforger.adapters.google.changes import ChangeFeed
 from fateforger.adapters.google.client import CALLS_AT_ONCE, PAGE_SIZE, GoogleClient, Json, build_path
-from fateforger.adapters.google.refusals import Kind, Refusal, Write
-from fateforger.calendar.access import refuse_write
+from fateforger.adapters.google.refusals import Kind, Refusal
+from fateforger.adapters.google.wire import build_changes, build_event, has_etag, read_answer, read_page
 from fateforger.calendar.directory import (
     CalendarEntry,
     WireCalendar,
@@ -23,29 +26,27 @@ from fateforger.calendar.directory import (
     name_unreadable,
     sort_entries,
 )
-from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.event_json import (
-    Unreadable,
-    build_extras,
-    format_time,
-    order_window,
-    read_event,
-    resolve_start,
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event_json import format_time, order_window, resolve_start
+from fateforger.calendar.guarded_writes import (
+    WRITE_SECONDS,
+    Write,
+    check_update,
+    to_owned_id,
+    try_write,
+    write_if_ours,
+    write_in_time,
 )
-from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Stale, Unknown, Window
+from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Signals, Unknown, Window
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
-WRITE_SECONDS = 14.0
-"""Seconds for one write of the port, including the reads before it. Shorter than what must be left of the lease when a
-write starts (``access.Limits``), so that no write outlives its lease."""
 LIST_KEPT_SECONDS = 600.0
 """Seconds for which the list of calendars is kept."""
 MOST_KNOWN = 500
 """Our own events whose last version is remembered, to save a read before a deletion."""
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
-_NAMES = {"summary": "summary", "description": "description", "color_id": "colorId"}
 GuardedWrite = Callable[[EventImage], Awaitable[Outcome]]
 
 
@@ -69,22 +70,27 @@ class GoogleCalendar:
         time_zone: str,
         key: str,
         also_read: str = "",
+        signals: Signals | None = None,
         write_seconds: float = WRITE_SECONDS,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Use ``key`` in the journal; it has to name the account, too, since every account has a ``primary``.
 
         ``also_read`` is as in :func:`~fateforger.calendar.directory.choose_read`. ``time_zone`` is the person's.
+        ``signals`` save the requests of background reads.
         """
         self.client = client
         self.calendar_id = calendar_id
         self.time_zone = time_zone
         self._key = key
         self._also_read = also_read
+        self._signals = signals
         self._write_seconds = write_seconds
         self._now = now
         self._others: tuple[float, tuple[CalendarEntry, ...]] | None = None
         self._known: OrderedDict[str, EventImage] = OrderedDict()
+        self.background = False
+        self._feeds: dict[str, ChangeFeed] = {}
 
     @property
     def key(self) -> str:
@@ -96,32 +102,48 @@ class GoogleCalendar:
             conditional_write=True, can_clear_color=True, compares_on_delete=True, writes_at_once=CALLS_AT_ONCE
         )
 
+    def in_background(self) -> Self:
+        """Return the same calendar for background reads, which ask only for what changed since the last one."""
+        other = copy.copy(self)
+        other.client, other.background = self.client.in_background(), True
+        return other
+
+    async def end_signals(self) -> None:
+        """Close the channels by which the provider tells of changes. Raises ``StoreError``."""
+        if self._signals is not None:
+            await self._signals.stop()
+
     async def aclose(self) -> None:
         await self.client.aclose()
 
     # --- reads ---
 
     async def window(self, start: datetime, end: datetime) -> Window:
-        return await self.merge_windows(lambda calendar_id: self.read_calendar(calendar_id, start, end))
-
-    async def merge_windows(self, read: Callable[[str], Awaitable[list[EventImage]]]) -> Window:
-        """Return the events of this calendar and of those read along, each calendar by ``read``, without copies."""
+        """Return the events of this calendar and of those that are read along, without copies."""
         others = await self._list_others()
 
         async def read_other(other: CalendarEntry) -> list[EventImage]:
             try:
-                return [event.elsewhere(other.id, other.summary) for event in await read(other.id)]
+                return [event.elsewhere(other.id, other.summary) for event in await self._read(other.id, start, end)]
             except CalendarError as error:
                 raise name_unreadable(error, other) from error
 
-        own, *rest = await asyncio.gather(read(self.calendar_id), *map(read_other, others))
+        own, *rest = await asyncio.gather(self._read(self.calendar_id, start, end), *map(read_other, others))
         self._remember(*own)
         events = [*own, *drop_copies(own, (event for events in rest for event in events))]
         return Window(sorted(events, key=lambda event: (resolve_start(event.start, self.time_zone), event.id)))
 
-    async def read_calendar(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
+    async def _read(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
         """Return the events of one calendar. Raises :class:`~fateforger.errors.CalendarError`."""
         start, end = start.astimezone(UTC), end.astimezone(UTC)
+        if not self.background:
+            return await self._read_span(calendar_id, start, end)
+        if calendar_id not in self._feeds:
+            read = partial(self._read_span, calendar_id)
+            self._feeds[calendar_id] = ChangeFeed(self.client, calendar_id, self.time_zone, read, self._signals)
+        return await self._feeds[calendar_id].read(start, end)
+
+    async def _read_span(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
         if end <= start:
             return []
         query: dict[str, str | int] = {
@@ -159,7 +181,7 @@ class GoogleCalendar:
         answer = await self.client.read(self._get_path(event_id))
         if isinstance(answer, Refusal):
             return await self._check_absence() if answer.kind in {Kind.NOT_FOUND, Kind.DELETED} else answer
-        found = _read_answer(answer, event_id)
+        found = read_answer(answer, event_id)
         if isinstance(found, EventImage):
             self._remember(found)
         return found
@@ -181,20 +203,20 @@ class GoogleCalendar:
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
-        owned = _to_owned_id(event_id)
+        owned = to_owned_id(event_id)
 
         async def insert(wanted: EventExtras) -> Outcome:
             body = build_event(owned, fields, marker, wanted, self.time_zone)
             query = {"sendUpdates": "none", "supportsAttachments": "true"}
             path = build_path("calendars", self.calendar_id, "events")
-            return self._judge(await self.client.write("POST", path, query=query, body=body), "create", owned)
+            return self._judge(await self.client.request("POST", path, query=query, body=body), "create", owned)
 
         async def write() -> Outcome:
             outcome = await insert(extras)
             # A guest or an attachment that Google refuses must not prevent the event itself.
             return await insert(PLAIN) if isinstance(outcome, Rejected) and extras != PLAIN else outcome
 
-        return await self._in_time(write())
+        return await write_in_time(write(), self._write_seconds)
 
     async def update(
         self,
@@ -205,68 +227,45 @@ class GoogleCalendar:
         expect: str | None = None,
         seen: EventImage | None = None,
     ) -> Outcome:
-        if seen is not None and seen.id != event_id:
-            raise ValueError(f"event {seen.id} was seen, not {event_id}")
-        if unmanaged := changes.keys() - set(MANAGED):
-            raise TypeError(f"not managed fields: {', '.join(sorted(unmanaged))}")
-        owned, body = _to_owned_id(event_id), build_changes(changes, marker, self.time_zone)
+        check_update(event_id, changes, seen)
+        owned, body = to_owned_id(event_id), build_changes(changes, marker, self.time_zone)
 
         async def write(image: EventImage) -> Outcome:
-            answer = await self.client.write(
+            answer = await self.client.request(
                 "PATCH", self._get_path(owned), query={"sendUpdates": "none"}, body=body, if_match=image.version
             )
             return self._judge(answer, "update", owned)
 
-        vouching = seen if seen is not None and _has_etag(seen) else None
-        return await self._in_time(self._write_guarded("update", owned, expect, write, vouching))
+        vouching = seen if seen is not None and has_etag(seen) else None
+        return await self._write_guarded("update", owned, expect, write, vouching)
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        owned = _to_owned_id(event_id)
+        owned = to_owned_id(event_id)
 
         async def write(image: EventImage) -> Outcome:
-            answer = await self.client.write(
+            answer = await self.client.request(
                 "DELETE", self._get_path(owned), query={"sendUpdates": "none"}, if_match=image.version
             )
             return answer.to_outcome("delete") if isinstance(answer, Refusal) else Done(None)
 
         known = self._known.get(owned)
         vouching = known if known is not None and expect == known.version else None
-        return await self._in_time(self._write_guarded("delete", owned, expect, write, vouching))
-
-    async def _in_time(self, write: Awaitable[Outcome]) -> Outcome:
-        try:
-            async with asyncio.timeout(self._write_seconds):
-                return await write
-        except TimeoutError:
-            return Unknown(f"no answer within {self._write_seconds:g} s")
+        return await self._write_guarded("delete", owned, expect, write, vouching)
 
     async def _write_guarded(
         self, kind: Write, event_id: OwnedId, expect: str | None, write: GuardedWrite, vouched: EventImage | None
     ) -> Outcome:
-        """Write over the event as it was read, if it is ours.
+        """Write over the event as it was read, if it is ours. ``vouched`` saves the first read."""
 
-        Without ``expect``, a write that finds the event changed is tried once more. ``vouched`` saves the first read;
-        only a real read can establish that an event is gone.
-        """
-        outcome: Outcome = Gone()
-        for look in range(2 if vouched is None else 3):
-            found = vouched if vouched is not None and look == 0 else await self._find(event_id)
-            if isinstance(found, Refusal):
-                return found.to_outcome(kind)
-            if found is None or found.gone:
-                return Gone()
-            if (refused := refuse_write(found, expect)) is not None:
-                return refused
-            outcome = await write(found)
-            unsure = isinstance(outcome, Gone) and found is vouched
-            if not unsure and (expect is not None or not isinstance(outcome, Stale)):
-                return outcome
-        return outcome
+        async def attempt(seen: EventImage | None) -> Outcome:
+            return await write_if_ours(seen or await self._find(event_id), kind, expect, write)
+
+        return await write_in_time(try_write(attempt, expect=expect, seen=vouched), self._write_seconds)
 
     def _judge(self, answer: Json | Refusal, kind: Write, event_id: OwnedId) -> Outcome:
         if isinstance(answer, Refusal):
             return answer.to_outcome(kind)
-        image = _read_answer(answer, event_id)
+        image = read_answer(answer, event_id)
         if isinstance(image, Refusal):
             return Unknown(image.words)
         self._remember(image)
@@ -277,74 +276,11 @@ class GoogleCalendar:
 
     def _remember(self, *events: EventImage) -> None:
         for event in events:
-            if event.has_owned_id and _has_etag(event):
+            if event.has_owned_id and has_etag(event):
                 self._known[event.id] = event
                 self._known.move_to_end(event.id)
         while len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
-
-
-def _to_owned_id(event_id: str) -> OwnedId:
-    """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
-    return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
-
-
-def _has_etag(event: EventImage) -> bool:
-    return not event.gone and event.version is not None and event.raw.get("etag") == event.version
-
-
-def read_page(page: Json | Refusal) -> list[EventImage]:
-    """Read a page of a list of events. Raises :class:`~fateforger.errors.CalendarError`."""
-    if isinstance(page, Refusal):
-        raise page.to_error()
-    try:
-        return [read_event(shown) for shown in page.get("items", ())]
-    except (Unreadable, TypeError) as problem:
-        raise CalendarIncomplete(_("I do not understand Google's answer: {problem}.", problem=problem)) from None
-
-
-def _read_answer(answer: Json, event_id: str) -> EventImage | Refusal:
-    try:
-        image = read_event(answer)
-    except Unreadable as problem:
-        return Refusal(Kind.UNCLEAR, _("I do not understand Google's answer: {problem}.", problem=problem))
-    if image.id != event_id:
-        return Refusal(Kind.UNCLEAR, f"an answer about event {image.id}")
-    return image
-
-
-def build_event(
-    event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras, time_zone: str
-) -> dict[str, Any]:
-    """Return a new event. What has its usual value is left out, as Google leaves it out."""
-    given = build_extras(extras)
-    given.pop("otherProperties", None)
-    shared = {"shared": dict(extras.shared_properties)} if extras.shared_properties else {}
-    return {
-        "id": event_id,
-        "summary": fields.summary,
-        "start": _build_time(fields.start, time_zone),
-        "end": _build_time(fields.end, time_zone),
-        **({"description": fields.description} if fields.description else {}),
-        **({} if fields.color_id is None else {"colorId": fields.color_id}),
-        **({"status": "tentative"} if extras.tentative else {}),
-        **given,
-        "extendedProperties": {"private": {**extras.properties, **marker.properties()}, **shared},
-    }
-
-
-def build_changes(changes: Mapping[str, Any], marker: Marker, time_zone: str) -> dict[str, Any]:
-    """Return what a PATCH sends: what it does not name stays, and a colour of ``None`` is removed."""
-    times = {name: _build_time(changes[name], time_zone) for name in ("start", "end") if name in changes}
-    return {
-        **{_NAMES[name]: value for name, value in changes.items() if name in _NAMES},
-        **times,
-        "extendedProperties": {"private": marker.properties()},
-    }
-
-
-def _build_time(moment: datetime, time_zone: str) -> dict[str, str]:
-    return {"dateTime": format_time(moment), "timeZone": time_zone}
 
 
 # --- the account ---

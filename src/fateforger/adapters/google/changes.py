@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Protocol
+from datetime import datetime
 
-from fateforger.adapters.google.calendars import GoogleCalendar, read_page
-from fateforger.adapters.google.client import PAGE_SIZE, Json, build_path
+from fateforger.adapters.google.client import PAGE_SIZE, GoogleClient, Json, build_path
 from fateforger.adapters.google.refusals import Kind, Refusal
+from fateforger.adapters.google.wire import read_page
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import order_window
-from fateforger.calendar.ports import Window
+from fateforger.calendar.ports import Signals
 
 MOST_WINDOWS = 8
 """Spans of time whose content is kept, per calendar."""
 Span = tuple[datetime, datetime]
+ReadSpan = Callable[[datetime, datetime], Awaitable[list[EventImage]]]
+"""Reads a span of time in full. Raises ``CalendarError``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,55 +35,21 @@ class Change:
     event: EventImage | None
 
 
-class Signals(Protocol):
-    """Word from Google that a calendar changed."""
+class ChangeFeed:
+    """One calendar: a sync token, and the spans of time that were read since it was given, kept up to date.
 
-    async def has_changed(self, calendar_id: str) -> bool:
-        """Check whether the calendar may have changed since the last call; true if no one would have said so."""
-        ...
-
-
-class AlwaysAsk:
-    """No word from Google: every read asks."""
-
-    async def has_changed(self, calendar_id: str) -> bool:
-        del calendar_id
-        return True
-
-
-class IncrementalReads:
-    """The reads of a :class:`GoogleCalendar`, for a reader that comes back often.
-
-    They are as true as full reads. A read costs a request for each calendar, and none for one that ``signals`` vouches
-    for. Where an answer to a change is not simple, such as that of a series, the day is read in full again.
+    Its reads are as true as full ones, which ``read_span`` makes. A read costs one request, and none if ``signals``
+    vouch for the calendar. Where an answer to a change is not simple, such as that of a series, the span is read in
+    full again.
     """
 
-    def __init__(self, calendar: GoogleCalendar, signals: Signals | None = None) -> None:
-        self._calendar = calendar
-        self._signals = signals or AlwaysAsk()
-        self._feeds: dict[str, ChangeFeed] = {}
-
-    @property
-    def key(self) -> str:
-        return self._calendar.key
-
-    async def window(self, start: datetime, end: datetime) -> Window:
-        async def read(calendar_id: str) -> list[EventImage]:
-            feed = self._feeds.setdefault(calendar_id, ChangeFeed(self._calendar, calendar_id, self._signals))
-            return await feed.read(start.astimezone(UTC), end.astimezone(UTC))
-
-        return await self._calendar.merge_windows(read)
-
-    async def get(self, event_id: str) -> EventImage | None:
-        return await self._calendar.get(event_id)
-
-
-class ChangeFeed:
-    """One calendar: a sync token, and the spans of time that were read since it was given, kept up to date."""
-
-    def __init__(self, calendar: GoogleCalendar, calendar_id: str, signals: Signals) -> None:
-        self._calendar = calendar
+    def __init__(
+        self, client: GoogleClient, calendar_id: str, time_zone: str, read_span: ReadSpan, signals: Signals | None
+    ) -> None:
+        self._client = client
         self._calendar_id = calendar_id
+        self._time_zone = time_zone
+        self._read_span = read_span
         self._signals = signals
         self._token: str | None = None
         self._windows: OrderedDict[Span, dict[str, EventImage]] = OrderedDict()
@@ -91,16 +58,19 @@ class ChangeFeed:
     async def read(self, start: datetime, end: datetime) -> list[EventImage]:
         """Return the events of a span. Raises :class:`~fateforger.errors.CalendarError`."""
         async with self._lock:
-            if await self._signals.has_changed(self._calendar_id) or self._token is None:
+            if await self._may_have_changed() or self._token is None:
                 await self._catch_up()
             span = (start, end)
             if span not in self._windows:
-                events = await self._calendar.read_calendar(self._calendar_id, start, end)
+                events = await self._read_span(start, end)
                 self._windows[span] = {event.id: event for event in events}
             self._windows.move_to_end(span)
             while len(self._windows) > MOST_WINDOWS:
                 self._windows.popitem(last=False)
-            return order_window(self._windows[span].values(), start, end, self._calendar.time_zone)
+            return order_window(self._windows[span].values(), start, end, self._time_zone)
+
+    async def _may_have_changed(self) -> bool:
+        return self._signals is None or await self._signals.has_changed(self._calendar_id)
 
     async def _catch_up(self) -> None:
         """Apply what changed. A first token, or one after an expired one, leaves no span known."""
@@ -120,7 +90,7 @@ class ChangeFeed:
         changes: list[Change] = []
         token: str | None = None
         path = build_path("calendars", self._calendar_id, "events")
-        async for page in self._calendar.client.read_pages(path, query):
+        async for page in self._client.read_pages(path, query):
             if isinstance(page, Refusal):
                 if page.kind is Kind.EXPIRED:
                     return None
@@ -137,7 +107,7 @@ class ChangeFeed:
             for change in changes:
                 known.pop(change.id, None)
                 event = change.event
-                if event is not None and order_window([event], start, end, self._calendar.time_zone):
+                if event is not None and order_window([event], start, end, self._time_zone):
                     known[event.id] = event
 
     def _is_involved(self, change: Change) -> bool:

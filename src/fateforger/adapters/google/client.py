@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 import httpx
 
 from fateforger.adapters.google.refusals import Kind, Refusal, classify
 from fateforger.adapters.oauth import TokenSource
+from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
@@ -27,13 +29,23 @@ limits bursts of writes to one calendar."""
 PAGE_SIZE = 2500
 """The most events that Google puts on a page."""
 _UNAUTHORIZED = 401
+PROJECT = TokenBucket("Google", size=5_000, per_second=80)
+"""The requests for all people, below the 10,000 a minute that Google allows a project."""
+
+
+def build_account_bucket(account: str) -> TokenBucket:
+    """Return the limit of one account, below Google's of 600 requests a minute."""
+    return TokenBucket(f"Google {account}", size=300, per_second=5)
+
+
 Json = Mapping[str, Any]
 
 
 class GoogleClient:
     """The interface for one account.
 
-    A request whose token is refused is sent once more with another token. A read that fails on its way is repeated
+    Each request is paid from ``budget``; without one nothing is counted. A request whose token is refused is sent once
+    more with another token. A read that fails on its way is repeated
     once; a write never is, since it may have taken effect.
     """
 
@@ -42,25 +54,34 @@ class GoogleClient:
         tokens: TokenSource,
         clock: Clock,
         *,
+        budget: Budget | None = None,
         url: str = API_URL,
         call_seconds: float = CALL_SECONDS,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._tokens = tokens
         self._clock = clock
+        self._budget = budget or Unlimited()
+        self._background = False
         self._url = url.rstrip("/")
         self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
         logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
         self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
 
+    def in_background(self) -> Self:
+        """Return the same client for requests that leave most of the budget to others."""
+        other = copy.copy(self)
+        other._background = True  # noqa: SLF001  it is one of its own kind
+        return other
+
     async def aclose(self) -> None:
         await self._http.aclose()
 
     async def read(self, path: str, query: Mapping[str, str | int] | None = None) -> Json | Refusal:
-        """Send a GET."""
-        answer = await self._send("GET", path, query=query)
+        """Send a GET, once more if it fails on its way."""
+        answer = await self.request("GET", path, query=query)
         if isinstance(answer, Refusal) and answer.kind is Kind.TROUBLE:
-            answer = await self._send("GET", path, query=query)
+            answer = await self.request("GET", path, query=query)
         return answer
 
     async def read_pages(self, path: str, query: Mapping[str, str | int]) -> AsyncIterator[Json | Refusal]:
@@ -73,7 +94,7 @@ class GoogleClient:
             if token is None:
                 return
 
-    async def write(
+    async def request(
         self,
         method: str,
         path: str,
@@ -82,21 +103,12 @@ class GoogleClient:
         body: Json | None = None,
         if_match: str | None = None,
     ) -> Json | Refusal:
-        """Send a request that changes something; with ``if_match``, only if the event has that etag."""
-        return await self._send(method, path, query=query, body=body, if_match=if_match)
-
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str | int] | None = None,
-        body: Json | None = None,
-        if_match: str | None = None,
-    ) -> Json | Refusal:
+        """Send a request; with ``if_match``, only an event with that etag changes."""
         headers = {} if if_match is None else {"If-Match": if_match}
         refusal = Refusal(Kind.UNCLEAR, "")
         for _attempt in range(2):
+            if wait := await self._budget.spend(find_purpose(method, background=self._background)):
+                return Refusal(Kind.LIMITED, _(ASKED_OFTEN), wait)
             try:
                 token = await self._tokens.get_token()
                 async with self._turn:

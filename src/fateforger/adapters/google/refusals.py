@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, assert_never
+from typing import assert_never
 
+from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.errors import (
     CalendarAuthFailed,
@@ -18,7 +19,6 @@ from fateforger.errors import (
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, truncate
 
-Write = Literal["create", "update", "delete"]
 _LONGEST = 300
 
 

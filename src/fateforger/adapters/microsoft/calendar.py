@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -12,7 +11,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 from fateforger.adapters.microsoft.client import CALLS_AT_ONCE, GraphClient, Json
-from fateforger.adapters.microsoft.refusals import Refusal, Refused, Write
+from fateforger.adapters.microsoft.refusals import Refusal, Refused
 from fateforger.adapters.microsoft.wire import (
     EXPANDED,
     ID_PROPERTY,
@@ -22,17 +21,31 @@ from fateforger.adapters.microsoft.wire import (
     read_calendar,
     read_event,
 )
-from fateforger.calendar.access import refuse_write
 from fateforger.calendar.directory import CalendarEntry
-from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.ports import CalendarTraits, Done, Exists, Gone, Outcome, Rejected, Stale, Unknown, Window
+from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.guarded_writes import (
+    WRITE_SECONDS,
+    Write,
+    check_update,
+    to_owned_id,
+    try_write,
+    write_if_ours,
+    write_in_time,
+)
+from fateforger.calendar.ports import (
+    CalendarTraits,
+    Done,
+    Exists,
+    Outcome,
+    Rejected,
+    Signals,
+    Unknown,
+    Window,
+)
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
-WRITE_SECONDS = 14.0
-"""Seconds for one write of the port with its reads. Shorter than what must be left of the lease when a write starts
-(``commit.limits``), so that no write outlives its lease."""
 PAGE_SIZE = 250
 ALL_DAY_MARGIN = timedelta(hours=14)
 """A day begins at most this long before or after it does in UTC. Graph does not say in which zone it compares all-day
@@ -67,6 +80,7 @@ class MicrosoftCalendar:
         time_zone: str,
         user: str | None = None,
         calendar_id: str | None = None,
+        signals: Signals | None = None,
         write_seconds: float = WRITE_SECONDS,
     ) -> None:
         """Use the calendar of ``user``, or of the person whose token it is; without ``calendar_id`` the main one.
@@ -80,10 +94,13 @@ class MicrosoftCalendar:
         self._client = client
         self._key = key
         self._zone = zone(time_zone)
+        self._calendar_id = calendar_id
+        self._signals = signals
         self._write_seconds = write_seconds
         self.background = False
         self._known: OrderedDict[str, EventImage] = OrderedDict()
         self._followed: OrderedDict[tuple[datetime, datetime], Followed] = OrderedDict()
+        self._stale: set[tuple[datetime, datetime]] = set()
 
     @property
     def key(self) -> str:
@@ -98,7 +115,7 @@ class MicrosoftCalendar:
     def in_background(self) -> Self:
         """Return the same calendar for background reads, which first ask whether anything changed."""
         other = copy.copy(self)
-        other.background = True
+        other._client, other.background = self._client.in_background(), True  # noqa: SLF001  it is one of its own kind
         return other
 
     async def find_account(self) -> tuple[str, str]:
@@ -142,13 +159,24 @@ class MicrosoftCalendar:
 
         The address for the next question is taken before the span is read, so a change in between is not missed.
         """
+        if await self._may_have_changed():
+            self._stale.update(self._followed)
         known = self._followed.pop((start, end), None)
+        if known is not None and (start, end) not in self._stale:
+            self._followed[start, end] = known
+            return known.window
         link, changed = await self._ask_changes(start, end, known)
         window = known.window if known is not None and not changed else await self._read_window(start, end)
         self._followed[start, end] = Followed(link, window)
+        self._stale.discard((start, end))
         while len(self._followed) > MOST_FOLLOWED:
-            self._followed.popitem(last=False)
+            self._stale.discard(self._followed.popitem(last=False)[0])
         return window
+
+    async def _may_have_changed(self) -> bool:
+        if self._signals is None or self._calendar_id is None:
+            return True
+        return await self._signals.has_changed(self._calendar_id)
 
     async def _ask_changes(self, start: datetime, end: datetime, known: Followed | None) -> tuple[str, bool]:
         """Return the address for the next question, and whether the span may have changed.
@@ -229,7 +257,7 @@ class MicrosoftCalendar:
     async def create(
         self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
     ) -> Outcome:
-        owned = _to_owned_id(event_id)
+        owned = to_owned_id(event_id)
 
         async def write() -> Outcome:
             found = await self._find_owned(owned)
@@ -245,7 +273,7 @@ class MicrosoftCalendar:
                 outcome = await self._write("create", "POST", f"{self._path}/events", body, None)
             return await self._correct_times(outcome, {"start": fields.start, "end": fields.end}, marker)
 
-        return await self._in_time(write())
+        return await write_in_time(write(), self._write_seconds)
 
     async def update(
         self,
@@ -256,10 +284,7 @@ class MicrosoftCalendar:
         expect: str | None = None,
         seen: EventImage | None = None,
     ) -> Outcome:
-        if seen is not None and seen.id != event_id:
-            raise ValueError(f"event {seen.id} was seen, not {event_id}")
-        if unmanaged := changes.keys() - set(MANAGED):
-            raise TypeError(f"not managed fields: {', '.join(sorted(unmanaged))}")
+        check_update(event_id, changes, seen)
 
         async def write(found: EventImage) -> Outcome:
             if not found.is_timed:
@@ -272,24 +297,22 @@ class MicrosoftCalendar:
             return await self._correct_times(outcome, whole, marker)
 
         vouching = seen if seen is not None and not seen.gone and seen.version is not None else None
-        return await self._in_time(self._write_guarded("update", _to_owned_id(event_id), expect, write, vouching))
+        return await self._write_guarded("update", to_owned_id(event_id), expect, write, vouching)
 
     async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
         async def write(found: EventImage) -> Outcome:
             answer = await self._client.request("DELETE", self._build_path(found), if_match=found.version)
             return answer.to_outcome("delete") if isinstance(answer, Refused) else Done(None)
 
-        return await self._in_time(self._write_guarded("delete", _to_owned_id(event_id), expect, write))
+        return await self._write_guarded("delete", to_owned_id(event_id), expect, write)
+
+    async def end_signals(self) -> None:
+        """Close the channels by which the provider tells of changes. Raises ``StoreError``."""
+        if self._signals is not None:
+            await self._signals.stop()
 
     async def aclose(self) -> None:
         await self._client.aclose()
-
-    async def _in_time(self, write: Awaitable[Outcome]) -> Outcome:
-        try:
-            async with asyncio.timeout(self._write_seconds):
-                return await write
-        except TimeoutError:
-            return Unknown(f"no answer within {self._write_seconds:g} s")
 
     async def _write_guarded(
         self,
@@ -297,28 +320,14 @@ class MicrosoftCalendar:
         event_id: OwnedId,
         expect: str | None,
         write: Callable[[EventImage], Awaitable[Outcome]],
-        seen: EventImage | None = None,
+        vouched: EventImage | None = None,
     ) -> Outcome:
-        """Read the event and write only if it is ours and as it was read.
+        """Write over the event as it was read, if it is ours. ``vouched`` saves the first read."""
 
-        Without ``expect``, a write that finds the event changed is tried once more. ``seen`` saves the first read; only
-        a real read can establish that an event is gone.
-        """
-        outcome: Outcome = Gone()
-        for look in range(2 if seen is None else 3):
-            vouched = None if look else seen
-            found = vouched or await self._find_owned(event_id)
-            if isinstance(found, Refused):
-                return found.to_outcome(kind)
-            if found is None or found.gone:
-                return Gone()
-            if (refused := refuse_write(found, expect)) is not None:
-                return refused
-            outcome = await write(found)
-            unsure = isinstance(outcome, Gone) and found is seen
-            if not unsure and (expect is not None or not isinstance(outcome, Stale)):
-                return outcome
-        return outcome
+        async def attempt(seen: EventImage | None) -> Outcome:
+            return await write_if_ours(seen or await self._find_owned(event_id), kind, expect, write)
+
+        return await write_in_time(try_write(attempt, expect=expect, seen=vouched), self._write_seconds)
 
     async def _write(self, kind: Write, method: str, path: str, body: Json, found: EventImage | None) -> Outcome:
         if_match = None if found is None else found.version
@@ -382,8 +391,3 @@ def _require(answer: A | Refused) -> A:
 
 def _to_refused(problem: Exception) -> Refused:
     return Refused(Refusal.UNREADABLE, f"{problem}")
-
-
-def _to_owned_id(event_id: str) -> OwnedId:
-    """Return the id as an ``OwnedId``, also for a caller that is not type-checked."""
-    return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)

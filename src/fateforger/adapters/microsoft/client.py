@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import httpx
 
 from fateforger.adapters.microsoft.refusals import Refusal, Refused, read_refusal
 from fateforger.adapters.oauth import TokenSource
+from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.text import gettext as _
 
@@ -27,25 +29,40 @@ _PREFERRED = ('IdType="ImmutableId"', 'outlook.timezone="UTC"', 'outlook.body-co
 Json = Mapping[str, Any]
 
 
+def build_mailbox_bucket(account: str) -> TokenBucket:
+    """Return the limit of one mailbox, below the 10,000 requests in ten minutes that Graph allows a program there."""
+    return TokenBucket(f"Microsoft {account}", size=3_600, per_second=10)
+
+
 class GraphClient:
     """Graph as one program sees one mailbox: at most four requests at once, always with immutable ids.
 
-    A token that is refused is renewed once per request.
+    A token that is refused is renewed once per request. Each request is paid from ``budget``; without one nothing is
+    counted.
     """
 
     def __init__(
         self,
         tokens: TokenSource,
         *,
+        budget: Budget | None = None,
         address: str = GRAPH_URL,
         transport: httpx.AsyncBaseTransport | None = None,
         call_seconds: float = CALL_SECONDS,
     ) -> None:
         self.address = address.rstrip("/")
+        self._budget = budget or Unlimited()
+        self._background = False
         self._tokens = tokens
         logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
         self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
         self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
+
+    def in_background(self) -> Self:
+        """Return the same client for requests that leave most of the budget to others."""
+        other = copy.copy(self)
+        other._background = True  # noqa: SLF001  it is one of its own kind
+        return other
 
     async def request(
         self,
@@ -63,6 +80,8 @@ class GraphClient:
             return Refused(Refusal.UNREADABLE, _("its answer leads to another server"))
         preferred = (*_PREFERRED, *(() if page_size is None else (f"odata.maxpagesize={page_size}",)))
         headers = {"Prefer": ", ".join(preferred), **({} if if_match is None else {"If-Match": if_match})}
+        if wait := await self._budget.spend(find_purpose(method, background=self._background)):
+            return Refused(Refusal.LIMITED, _(ASKED_OFTEN), wait)
         async with self._turn:
             try:
                 answer = await self._send(method, url, headers, query, body)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
-from typing import Any, Literal, assert_never
+from typing import Any, assert_never
 
+from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.errors import (
     CalendarAuthFailed,
@@ -20,7 +21,6 @@ from fateforger.errors import (
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, truncate
 
-Write = Literal["create", "update", "delete"]
 _LONGEST = 300
 LOGIN_ENDED = mark_message("Microsoft no longer lets me use your calendar ({reason}). Please connect it again.")
 NOT_ALLOWED = mark_message(

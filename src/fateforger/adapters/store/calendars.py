@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Index, Text, delete, insert, text, update
+from sqlalchemy import Connection, Index, Text, delete, insert, update
 from sqlmodel import Field, select
 
+from fateforger.adapters.store.buckets import read_clock
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
@@ -119,14 +120,11 @@ def _write(connection: Connection, values: dict[str, Any]) -> None:
 USE = table(QuotaUse)
 Now = Callable[[], datetime]
 
-_SERVER_CLOCK = text("SELECT clock_timestamp()")
-
 
 class SqlQuota:
     """Implements :class:`fateforger.calendar.ports.Quota` over a :class:`Database`.
 
-    With PostgreSQL the clock is the server's, which all replicas share; with SQLite it is the machine's, which all
-    processes on one file share. ``now`` replaces either.
+    ``now`` replaces the clock that all processes share (see :func:`read_clock`).
     """
 
     def __init__(self, database: Database, now: Now | None = None) -> None:
@@ -150,12 +148,7 @@ class SqlQuota:
 
     def _time(self, connection: Connection) -> datetime:
         """Return the time, read while the lock is held: a wait for the lock must not shorten how long others count."""
-        if self._now is not None:
-            return self._now()
-        if connection.dialect.name == "sqlite":
-            return datetime.now(UTC)
-        instant: datetime = connection.execute(_SERVER_CLOCK).scalar_one()
-        return instant.astimezone(UTC)
+        return self._now() if self._now is not None else read_clock(connection)
 
 
 def _settle(connection: Connection, limit: RequestLimit, settled: Sequence[Settlement], now: datetime) -> None:

@@ -31,6 +31,7 @@ from sqlmodel import Field
 
 from fateforger.adapters.store.agents import CLIENT, PROPOSAL, AgentCall
 from fateforger.adapters.store.calendars import OWNER, close_calendar
+from fateforger.adapters.store.channels import CHANNEL
 from fateforger.adapters.store.connections import CONNECTION
 from fateforger.adapters.store.constraints import (
     UNINDEXED,
@@ -299,6 +300,7 @@ def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare,
     yield Share("proposals", PROPOSAL, (PROPOSAL.c.user_id == user_id,))
     yield Share("ownership", OWNER, (OWNER.c.person == user_id,))
     yield Share("connection", CONNECTION, (CONNECTION.c.user_id == user_id,))
+    yield Share("channels", CHANNEL, (CHANNEL.c.user_id == user_id,))
     yield Share("language", LANGUAGE, (LANGUAGE.c.user_id == user_id,))
     yield Share("talk", TALK, (TALK.c.user_id == user_id,))
     yield Share("rituals", RITUAL, (RITUAL.c.user_id == user_id,))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
+from fateforger.adapters.store.buckets import SqlBuckets
 from fateforger.adapters.store.calendars import SqlOwners, SqlQuota
+from fateforger.adapters.store.channels import SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, open_database
 from fateforger.adapters.store.durations import SqlDurations
@@ -46,6 +48,8 @@ class Store:
         self.talks = SqlTalks(database)
         self.rituals = SqlRituals(database, self.jobs)
         self.quota = SqlQuota(database)
+        self.buckets = SqlBuckets(database)
+        self.channels = SqlChannels(database)
         self.owners = SqlOwners(database)
 
     async def aclose(self) -> None:

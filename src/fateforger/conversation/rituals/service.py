@@ -1,4 +1,4 @@
-"""Sends these messages once each, at their time, and carries out what people answer (decision 069)."""
+"""Sends these messages once each, at their time, and carries out what people answer (decision 068)."""
 
 from __future__ import annotations
 

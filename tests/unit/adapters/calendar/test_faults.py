@@ -13,7 +13,8 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 
 from fateforger.adapters.calendar.calendars import McpCalendar
-from fateforger.adapters.calendar.refusals import NO_LOGIN, READ_ONLY, Write
+from fateforger.adapters.calendar.refusals import NO_LOGIN, READ_ONLY
+from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.errors import (
     CalendarAuthFailed,

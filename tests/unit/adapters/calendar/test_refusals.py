@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.adapters.calendar.refusals import Refusal, Write, classify_refusal, strip_wrapping, to_error, to_outcome
+from fateforger.adapters.calendar.refusals import Refusal, classify_refusal, strip_wrapping, to_error, to_outcome
+from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.errors import (
     CalendarAuthFailed,

@@ -15,7 +15,7 @@ from tests.unit.adapters.google.conftest import HandClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, try_account
 from fateforger.adapters.google.client import GoogleClient
-from fateforger.adapters.google.refusals import Write
+from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.errors import (
     CalendarAuthFailed,

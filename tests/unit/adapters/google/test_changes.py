@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from random import Random
 
+import httpx
 import pytest
 import pytest_asyncio
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
 from tests.contracts.calendar_contract import DAY, HOUR, MINUTE, NINE, owned, put
 from tests.emulators.google.emulator import Fault, GoogleEmulator
 from tests.fakes.google_store import GoogleStore
@@ -19,9 +21,10 @@ from tests.fakes.serving import served
 from tests.unit.adapters.google.conftest import HandClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar
-from fateforger.adapters.google.changes import IncrementalReads
-from fateforger.adapters.google.channels import LASTS, TRUSTED_FOR, PushChannels
-from fateforger.adapters.google.client import GoogleClient
+from fateforger.adapters.google.channels import GoogleChannels
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.app.change_notices import PATH, ChangeNotices
+from fateforger.calendar.channels import LASTS, TRUSTED_FOR, PushSignals
 from fateforger.calendar.event import EventImage
 from fateforger.errors import CalendarUnreachable
 
@@ -29,7 +32,7 @@ pytestmark = pytest.mark.asyncio
 MORNING, NIGHT = NINE - 9 * HOUR, NINE + 15 * HOUR
 
 
-async def day(reads: IncrementalReads | GoogleCalendar) -> tuple[EventImage, ...]:
+async def day(reads: GoogleCalendar) -> tuple[EventImage, ...]:
     return await reads.window(MORNING, NIGHT)
 
 
@@ -44,7 +47,7 @@ async def test_after_the_first_read_only_changes_are_asked_for(
 ) -> None:
     """S304"""
     await put(calendar)
-    reads = IncrementalReads(calendar)
+    reads = calendar.in_background()
     google.calm()
     first = await day(reads)
     assert lists(google) == ["token", "day"]
@@ -63,7 +66,7 @@ async def test_an_event_that_moves_to_another_day_is_gone_from_this_one(
     calendar: GoogleCalendar, store: GoogleStore
 ) -> None:
     await put(calendar)
-    reads = IncrementalReads(calendar)
+    reads = calendar.in_background()
     await day(reads)
     store.user_edit(owned(), start=NINE + 48 * HOUR, end=NINE + 49 * HOUR)
     assert await day(reads) == ()
@@ -75,7 +78,7 @@ async def test_it_shows_what_a_full_read_shows_whatever_happens(
     calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
 ) -> None:
     """S304: 300 things that people do: create, move, delete, all-day events, series; tokens expire and reads fail between."""
-    rng, reads = Random(330), IncrementalReads(calendar)
+    rng, reads = Random(330), calendar.in_background()
     for number in range(300):
         live = list(store.shown().values())
         timed = [event for event in live if event.is_timed and event.series_id is None]
@@ -114,7 +117,7 @@ async def test_a_series_that_is_deleted_is_gone_from_a_watched_day(
     for n in range(3):
         begin = NINE + n * HOUR
         store.user_create("Stand-up", start=begin, end=begin + 15 * MINUTE, series_id="standup00001")
-    reads = IncrementalReads(calendar)
+    reads = calendar.in_background()
     assert len(await day(reads)) == 3
     master = store.user_create("Stand-up", start=NINE - 480 * HOUR, end=NINE - 479 * HOUR, event_id="standup00001")
     store.user_delete(master.id)
@@ -126,7 +129,7 @@ async def test_a_series_that_is_deleted_is_gone_from_a_watched_day(
 async def test_an_expired_sync_token_means_a_full_read(
     calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
 ) -> None:
-    reads = IncrementalReads(calendar)
+    reads = calendar.in_background()
     await day(reads)
     store.user_create("Dentist", start=NINE, end=NINE + HOUR)
     google.api.expire_sync_tokens()
@@ -138,89 +141,126 @@ async def test_an_expired_sync_token_means_a_full_read(
 # --- push channels ---
 
 
+@dataclass
+class Pushed:
+    """The program with an address for notices. ``answers`` are its answers to them."""
+
+    store: Store
+    calendar: GoogleCalendar
+    clock: HandClock
+    address: str
+    answers: list[int] = field(default_factory=list)
+
+    def listen(self, user_id: str = "U1", address: str = "") -> GoogleCalendar:
+        """The background reads of a program that just started."""
+        api = GoogleChannels(self.calendar.client, address or self.address)
+        signals = PushSignals(api, self.store.channels, user_id, self.clock)
+        told = GoogleCalendar(
+            self.calendar.client, "primary", time_zone="Europe/Berlin", key=self.calendar.key, signals=signals
+        )
+        return told.in_background()
+
+
 @pytest_asyncio.fixture
-async def pushed(client: GoogleClient, clock: HandClock) -> AsyncIterator[tuple[PushChannels, list[bool]]]:
-    """An address of the program, and whether it took each notice that came."""
-    taken: list[bool] = []
+async def pushed(calendar: GoogleCalendar, clock: HandClock, tmp_path: Path) -> AsyncIterator[Pushed]:
+    async with aclosing(open_store(tmp_path / "state.db")) as kept:
+        notices = ChangeNotices(kept.channels)
 
-    async def endpoint(request: Request) -> Response:
-        taken.append(channels.accept({name.lower(): value for name, value in request.headers.items()}))
-        return Response(status_code=204)
+        async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
+            async def note(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    program.answers.append(message["status"])
+                await send(message)
 
-    async with served(Starlette(routes=[Route("/told", endpoint, methods=["POST"])])) as base:
-        channels = PushChannels(client, f"{base}/told", clock)
-        yield channels, taken
+            await Starlette(routes=notices.routes)(scope, receive, note)
 
-
-Pushed = tuple[PushChannels, list[bool]]
+        async with served(endpoint, lifespan=False) as base:
+            program = Pushed(kept, calendar, clock, f"{base}{PATH}/google")
+            yield program
 
 
 async def test_a_calendar_that_google_says_nothing_about_costs_nothing(
-    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore, pushed: Pushed
+    google: GoogleEmulator, store: GoogleStore, pushed: Pushed
 ) -> None:
     """S304"""
-    channels, taken = pushed
-    reads = IncrementalReads(calendar, channels)
+    reads = pushed.listen()
     first = await day(reads)
-    await day(reads)
+    await google.deliver()
     google.calm()
     assert (await day(reads), google.requests) == (first, 0)
     store.user_create("Dentist", start=NINE, end=NINE + HOUR)
     await google.deliver()
     assert [event.summary for event in await day(reads)] == ["Dentist"]
-    assert (lists(google), taken[-1]) == (["changes"], True)
+    assert (lists(google), pushed.answers) == (["changes"], [204, 204])
+
+
+async def test_a_notice_is_heard_by_every_program_and_a_channel_outlives_one(
+    google: GoogleEmulator, store: GoogleStore, pushed: Pushed
+) -> None:
+    """S331"""
+    one, other = pushed.listen(), pushed.listen()
+    await day(one)
+    await day(other)
+    assert len(google.api.channels.open) == 1
+    store.user_create("Dentist", start=NINE, end=NINE + HOUR)
+    await google.deliver()
+    for reads in (one, other, pushed.listen()):
+        assert [event.summary for event in await day(reads)] == ["Dentist"]
+    assert len(google.api.channels.open) == 1
 
 
 async def test_a_quiet_calendar_is_asked_about_now_and_then(
-    calendar: GoogleCalendar, store: GoogleStore, clock: HandClock, pushed: Pushed
+    store: GoogleStore, clock: HandClock, pushed: Pushed
 ) -> None:
     """A notice was lost: Google promises none."""
-    reads = IncrementalReads(calendar, pushed[0])
+    reads = pushed.listen()
     await day(reads)
     store.user_create("Dentist", start=NINE, end=NINE + HOUR)
     clock.instant += TRUSTED_FOR + timedelta(seconds=1)
     assert [event.summary for event in await day(reads)] == ["Dentist"]
 
 
-async def test_a_channel_is_renewed_before_it_ends(
-    calendar: GoogleCalendar, google: GoogleEmulator, clock: HandClock, pushed: Pushed
+async def test_a_channel_is_renewed_before_it_ends_and_stopped_at_the_end(
+    google: GoogleEmulator, clock: HandClock, pushed: Pushed
 ) -> None:
-    reads = IncrementalReads(calendar, pushed[0])
+    """S331: those of another person stay."""
+    reads, others = pushed.listen(), pushed.listen("U2")
     await day(reads)
     (first,) = google.api.channels.open
     clock.instant += LASTS - timedelta(minutes=30)
     await day(reads)
     (second,) = google.api.channels.open
     assert second != first
-    await pushed[0].stop()
-    assert google.api.channels.open == {}
+    await day(others)
+    await reads.end_signals()
+    (left,) = google.api.channels.open
+    assert left != second
+    assert await pushed.store.channels.of("U1") == ()
+    assert len(await pushed.store.channels.of("U2")) == 1
 
 
-async def test_a_forged_notice_changes_nothing(
-    calendar: GoogleCalendar, google: GoogleEmulator, pushed: Pushed
-) -> None:
+async def test_a_forged_notice_changes_nothing(google: GoogleEmulator, pushed: Pushed) -> None:
     """S304: Whoever knows the address, even the channel, does not know its secret."""
-    channels, _ = pushed
-    reads = IncrementalReads(calendar, channels)
-    await day(reads)
+    reads = pushed.listen()
     await day(reads)
     (known,) = google.api.channels.open
     notice = {"x-goog-channel-id": known, "x-goog-resource-state": "exists"}
-    assert not channels.accept(notice)
-    assert not channels.accept({**notice, "x-goog-channel-token": "guess"})
-    assert not channels.accept({**notice, "x-goog-channel-id": "other"})
+    async with httpx.AsyncClient(trust_env=False) as anyone:
+        for more in ({}, {"x-goog-channel-token": "guess"}, {"x-goog-channel-id": "other"}):
+            assert (await anyone.post(pushed.address, headers=notice | more)).status_code == 404
     google.calm()
     await day(reads)
     assert google.requests == 0
 
 
 async def test_without_a_channel_the_calendar_is_polled(
-    calendar: GoogleCalendar, client: GoogleClient, google: GoogleEmulator, store: GoogleStore, clock: HandClock
+    google: GoogleEmulator, store: GoogleStore, pushed: Pushed
 ) -> None:
     """Google takes no address without https; each read asks, and none fails."""
-    reads = IncrementalReads(calendar, PushChannels(client, "http://example.com/told", clock))
+    reads = pushed.listen(address="http://example.com/changes/google")
     await day(reads)
     store.user_create("Dentist", start=NINE, end=NINE + HOUR)
     google.calm()
     assert [event.summary for event in await day(reads)] == ["Dentist"]
     assert [ask.path.rpartition("/")[2] for ask in google.asked] == ["events"]
+    assert await pushed.store.channels.of("U1") == ()
