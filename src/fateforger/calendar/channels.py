@@ -90,7 +90,7 @@ class ChannelApi(Protocol):
 
 @dataclass(slots=True)
 class _Heard:
-    """What the last read of a calendar knew."""
+    """The state of a calendar as of its last read."""
 
     notice: tuple[str, int] | None = None
     asked_at: datetime | None = None
