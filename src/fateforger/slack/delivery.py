@@ -291,7 +291,7 @@ class Delivery:
         return (retired,)
 
     def _must_wait(self) -> bool:
-        """Check whether Slack's limits leave no room now for a change that no person waits for."""
+        """Check whether a change that no person waits for has to wait for Slack's limits."""
         with cosmetic():
             return not self.poster.updates.is_free
 
