@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each figure, which says nothing here
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each figure, of no use here
 
 ACK_SECONDS = Histogram(
     "fateforger_ack_seconds",

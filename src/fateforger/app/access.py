@@ -20,24 +20,22 @@ from fateforger.values import replace
 log = logging.getLogger(__name__)
 
 FORGOTTEN = mark_message(
-    "Your calendar is disconnected, and I have forgotten your login. What I put on your calendar stays there. The"
-    " history of it stays here: connect the same calendar again, and you can still undo it."
+    "Your calendar is disconnected, and I have forgotten your login. What I put on your calendar stays there, and I"
+    " keep the history of it: if you connect the same calendar again, you can still undo it."
 )
-NOTHING = mark_message("No calendar of yours is connected.")
+NOTHING = mark_message("You have no calendar connected.")
 UNREACHABLE = mark_message(
-    "I could not reach {service} to end my access there, too. Please remove me in your account: {address}"
+    "I could not reach {service} to end my access there. Please remove me in your account: {address}"
 )
-ONLY_YOU = mark_message(
-    "{service} lets only you end the access there: please remove me in your account, too: {address}"
-)
+ONLY_YOU = mark_message("At {service}, only you can end my access. Please remove me in your account: {address}")
 APP_PASSWORD = mark_message("If you made an app password for me, you can delete it at your calendar server now.")
 OF_ADMINISTRATOR = mark_message(
-    "Your administrator gave me the access, and only they can take it back. I do not use it for you any more."
+    "Your administrator gave me access, and only they can take it back. I no longer use it for you."
 )
 
 
 def build_access(settings: Settings, store: Store, clock: Clock) -> Access:
-    """Return the object for a command that has no sign-in page. Raises ``BadInput``."""
+    """Return an :class:`Access` for a command, which has no sign-in page. Raises ``BadInput``."""
     connections = SqlConnections(store.database, open_vault(settings))
     return Access(connections, build_logins(settings, connections, clock, "", store))
 

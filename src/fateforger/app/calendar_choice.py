@@ -66,8 +66,9 @@ def choose_calendars(
     if len(others) > MOST_READ:
         raise BadInput(
             ngettext(
-                "I can read {count} calendar besides the one I write to. Please tick those that matter.",
-                "I can read {count} calendars besides the one I write to. Please tick those that matter.",
+                "I can read at most {count} calendar besides the one I write to. Please tick the one that matters"
+                " most.",
+                "I can read at most {count} calendars besides the one I write to. Please tick those that matter most.",
                 MOST_READ,
             )
         )

@@ -35,7 +35,7 @@ class ConnectLinks:
         return None if found is None or self._is_over(found[1]) else found[0]
 
     def read_old(self, token: str) -> str | None:
-        """Return the person of a link that may be too old, and so gives no right but to a new one in Slack."""
+        """Return the person of a link of any age; an old one gives a right only to a new one in Slack."""
         found = self._open(token)
         return None if found is None else found[0]
 
@@ -73,7 +73,7 @@ class ConnectLinks:
             return None
 
     def _decrypt(self, token: str) -> Mapping[str, str]:
-        """Return what was encrypted; empty if it was not done here."""
+        """Return the decrypted fields; empty if they were not encrypted here."""
         try:
             found = json.loads(self.vault.decrypt(token))
         except (SecretUnreadable, ValueError):

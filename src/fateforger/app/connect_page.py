@@ -252,7 +252,7 @@ class ConnectPage:
         return await self._show(chosen.user_id, {"news": news})
 
     def _get_accounts(self, connection: Connection) -> Accounts:
-        """Return what lists and tries a connection. Raises ``BadInput`` if the settings have it no more."""
+        """Return the accounts that a connection belongs to. Raises ``BadInput`` if they are no longer set up."""
         provider = connection.provider
         if provider is Provider.CALDAV:
             return self.servers

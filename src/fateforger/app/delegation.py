@@ -43,7 +43,7 @@ class Delegation:
         return self.service.provider
 
     def covers(self, address: str) -> bool:
-        """Check whether an address is one of the domains'."""
+        """Check whether an address belongs to one of the domains."""
         return address.rpartition("@")[2].lower() in self.domains
 
     async def list_calendars(self, connection: Connection) -> Sequence[CalendarEntry]:
@@ -65,7 +65,7 @@ class Delegation:
             yield calendar
 
     def _check(self, connection: Connection) -> None:
-        """Refuse an address of a domain that the settings have no more. Raises ``CalendarError``."""
+        """Refuse an address whose domain is no longer in the settings. Raises ``CalendarError``."""
         if not self.covers(connection.account):
             raise CalendarError(_(NOT_ALLOWED))
 

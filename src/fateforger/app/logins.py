@@ -36,7 +36,7 @@ Openers = Mapping[tuple[Provider, bool], Opener]
 
 
 def build_openers(open_caldav: Opener, logins: Logins, delegations: Delegations) -> Openers:
-    """Return what opens each kind of connection."""
+    """Return the opener of each kind of connection."""
     return {
         (Provider.CALDAV, False): open_caldav,
         **{(each, False): login.open for each, login in logins.items()},

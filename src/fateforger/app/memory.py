@@ -280,7 +280,7 @@ def describe_differences(found: Differences) -> str:
     counts = (
         (len(found.lost), "only in Mem0"),
         (len(found.missing), "missing from Mem0"),
-        (len(found.outdated), "held otherwise by Mem0"),
+        (len(found.outdated), "different in Mem0"),
         (found.waiting, "waiting to be written to Mem0"),
     )
     parts = [f"{format_count(count, 'constraint')} {words}" for count, words in counts if count]

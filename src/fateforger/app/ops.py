@@ -1,4 +1,4 @@
-"""For those who operate the program: is it alive, is it ready, and its figures for Prometheus."""
+"""Probes and Prometheus figures for those who operate the program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fateforger.workers.memory import Indexer
 
 PATH = "/health"
 _PATIENCE = 3.0
-"""Seconds to wait for the database. The caller gives up some time later, and no check may run on after that."""
+"""Seconds to wait for the database: fewer than a caller waits, so that no check outlives its request."""
 
 
 class Operations:

@@ -82,7 +82,7 @@ class Connection:
 
     @property
     def has_access(self) -> bool:
-        """Check whether there is a way to log in, be it one that was refused."""
+        """Check whether there is a way to log in, even one that was refused."""
         return bool(self.secret) or self.delegated
 
     @property

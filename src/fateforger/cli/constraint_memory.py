@@ -90,7 +90,7 @@ def verify_command(ctx: click.Context, as_json: bool, **where: str | None) -> No
 
 
 def _format_differences(found: Differences) -> list[str]:
-    kinds = (("only in Mem0", found.lost), ("missing", found.missing), ("otherwise", found.outdated))
+    kinds = (("only in Mem0", found.lost), ("missing", found.missing), ("different", found.outdated))
     return [f"{words:<14}{_name_version(version)}" for words, versions in kinds for version in versions]
 
 

@@ -217,10 +217,9 @@ T = TypeVar("T")
 MOST_WAITING = 10
 """Most of a person's writes that wait for the store at once (S117)."""
 WRITTEN_WITH_EARLIER = mark_message(
-    "I cannot write that down for other days just now. It counts here, and I write it with the earlier things that"
-    " wait."
+    "I cannot write that down for other days just now; it counts here, and I write it down with what already waits."
 )
-NOT_NOW = mark_message("I cannot write that down just now, and many things wait already. Please tell me again later.")
+NOT_NOW = mark_message("I cannot write that down just now, and too much waits already. Please tell me again later.")
 WRITTEN_LATER = mark_message("I cannot write that down for other days just now; it counts here, and I keep trying.")
 LOOK_SECONDS = 0.05
 """Seconds between two checks whether a reply has been read."""

@@ -371,7 +371,7 @@ def work_of(session: Session, task: Task) -> Work:
 
 
 def _in_home_clock(session: Session, details: TaskDetails) -> TaskDetails:
-    """Return the details with their times of this day in the clock of the session's zone, in which a day is drafted."""
+    """Return the details with their times of this day in the session's zone, in which a day is drafted."""
     if not zone_changes(session):
         return details
     today = {None, session.date}

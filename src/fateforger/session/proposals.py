@@ -120,7 +120,7 @@ def prepare_record(record: ConstraintRecord) -> ConstraintRecord:
         record = replace(record, scope=Scope.PROFILE)
     if record.scope is Scope.SESSION:
         raise BadInput(
-            _("A rule for one plan only belongs in its thread; give it the scope profile or datespan."),
+            _("A rule for a single plan belongs in its thread; give it the scope profile or datespan."),
             where="constraint_record.scope",
         )
     if record.lifecycle.uid is not None or record.lifecycle.supersedes_uids:

@@ -70,8 +70,8 @@ def describe_journeys(session: Session) -> tuple[str, ...]:
         arrival = change.at.astimezone(zone(change.tz))
         lines.append(
             _(
-                "From {arrival:%H:%M} on, times are in {there} time, because of “{journey}”: on cards, in forms, and"
-                " those that you write.",
+                "From {arrival:%H:%M} on, all times are in {there} time, because of “{journey}”: on cards, in forms and"
+                " in your messages.",
                 arrival=arrival,
                 there=city(change.tz),
                 journey=change.journey.summary,

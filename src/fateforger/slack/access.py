@@ -77,7 +77,7 @@ class People:
         return zone
 
     async def address(self, user_id: str) -> str:
-        """Return the mail address of a person of this workspace, as Slack has confirmed it; empty if it does not say.
+        """Return the confirmed mail address of a person of this workspace; empty if Slack does not give one.
 
         People of other workspaces, whose administrators we do not know, have none.
         """

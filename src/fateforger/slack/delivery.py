@@ -95,6 +95,7 @@ class Delivery:
     _placed: dict[str, Sent] = field(init=False, default_factory=dict)
     _threads: dict[str, Place] = field(init=False, default_factory=dict)
     _owed: dict[Sent, Outgoing] = field(init=False, default_factory=dict)
+    _changing: asyncio.Task[None] | None = field(init=False, default=None)
 
     def doubt(self, ids: Iterable[str]) -> None:
         """Mark messages that may have been posted already."""
@@ -291,7 +292,7 @@ class Delivery:
         return (retired,)
 
     def _must_wait(self) -> bool:
-        """Check whether Slack's limits leave no room now for a change that no person waits for."""
+        """Check whether a change that no person waits for has to wait for Slack's limits."""
         with cosmetic():
             return not self.poster.updates.is_free
 
@@ -301,8 +302,8 @@ class Delivery:
         A program that dies meanwhile leaves the message as it was. Its buttons say then that they are out of date.
         """
         self._owed[where] = item
-        if len(self._owed) == 1:
-            self._tasks.start(self._change_owed(), name="changes that can wait")
+        if self._changing is None or self._changing.done():
+            self._changing = self._tasks.start(self._change_owed(), name="changes that can wait")
 
     async def _change_owed(self) -> None:
         with cosmetic():

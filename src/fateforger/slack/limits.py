@@ -96,7 +96,7 @@ class MethodLimit:
 
     @property
     def pause(self) -> float:
-        """Seconds until a call is free, if no other call comes before it; none if one is free now."""
+        """Seconds until a call is free, if no other call comes before it; zero if one is free now."""
         return 0.0 if self.is_free else self._find_pause(cosmetic=_COSMETIC.get())
 
     async def wait(self) -> None:
@@ -108,7 +108,7 @@ class MethodLimit:
         await turn.granted
 
     async def wait_until_free(self) -> None:
-        """Wait for a turn, and leave it to the call that is made now."""
+        """Wait for a turn without counting a call; the call that follows counts itself."""
         await self.wait()
         self._made.pop()
 

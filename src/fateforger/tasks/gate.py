@@ -363,7 +363,7 @@ def record_steps(task: QueuedTask, workflow: Workflow, report: Report, seen: See
 
 
 def note_steps(task: QueuedTask, workflow: Workflow, report: Report, seen: Seen) -> QueuedTask:
-    """Return the task with the steps that the person notes, which can be taken back.
+    """Return the task with the steps that the person notes; the note can be taken back.
 
     Raises ``BadInput`` with the remedy if a rule forbids them.
     """

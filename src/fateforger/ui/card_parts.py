@@ -79,7 +79,7 @@ def show_notice(session: Session) -> tuple[Part, ...]:
 
 
 def _offer_forms(stage: TimeboxingStage, notice: Notice) -> tuple[Part, ...]:
-    """Return buttons that put words that nothing could read into a form: that of tasks while it is open, of a rule."""
+    """Return buttons that put words which nothing could read into a form: for tasks at that step, and for a rule."""
     buttons: tuple[Button, ...] = ()
     if stage is TimeboxingStage.CAPTURE_INPUTS and notice.unread:
         buttons = (Button(label=_("Use it as my list of tasks"), action="form.tasks", target=notice.unread),)

@@ -26,13 +26,13 @@ DISCONNECT = Button(
     action="calendar.disconnect",
     confirm=mark_message(
         "I forget your login and end my access. What I put on your calendar stays there, and I keep the history of it:"
-        " connect the same calendar again, and you can still undo it."
+        " if you connect the same calendar again, you can still undo it."
     ),
 )
 OFFER = mark_message(
-    "Your administrator has opened your {service} calendar to me, so you need not sign in. I read its events, so that a"
-    " plan fits between them. I write only the blocks of your plan to it, and you can take them off again. I never"
-    " change an event that I did not make."
+    "Your administrator has opened your {service} calendar to me, so you do not need to sign in. I read its events, so"
+    " that a plan fits between them. I write only the blocks of your plan to it, and you can take them off again. I"
+    " never change an event that I did not make."
 )
 JOIN = Button(label=mark_message("Use my calendar"), action="calendar.join", style="primary")
 START = Button(label=mark_message("Plan my day"), action="start", style="primary")
@@ -47,7 +47,7 @@ def build_page_button(view: ConnectionView, label: str, *, style: str = "primary
 
 
 def connect_card(view: ConnectionView, user_id: str) -> Card:
-    """Return how a person connects their calendar, or another one, with what is wrong with the one that they have."""
+    """Return the card on which a person connects a calendar, or mends the connection that they have."""
     if view.offer and (view.connection is None or not view.connection.is_open):
         text = join_sentences(view.problem, _(OFFER, service=view.offer))
         other = build_page_button(view, _("Connect another one"), style="default")
@@ -66,7 +66,7 @@ def connect_card(view: ConnectionView, user_id: str) -> Card:
 
 
 def joined_card(view: ConnectionView, words: str) -> Card:
-    """Return what came of using the calendar that an administrator has opened."""
+    """Return the answer to *Use my calendar*; ``words`` say whether it worked."""
     found = view.connection
     joined = found is not None and found.is_open
     change = build_page_button(view, _("Change"), style="default")
@@ -100,7 +100,7 @@ def build_connection_parts(view: ConnectionView) -> tuple[Part, ...]:
 
 
 def describe_connection(connection: Connection) -> str:
-    """Return which calendar is connected, since when, what is read, and what is written."""
+    """Say which calendar is connected, since when, what is read, and what is written."""
     account, service = plain(connection.account), connection.provider.service
     day = day_words(connection.connected_at.date())
     place = _("**{account}** ({service}), connected on {day}.", account=account, service=service, day=day)
@@ -108,7 +108,7 @@ def describe_connection(connection: Connection) -> str:
 
 
 def describe_use(connection: Connection) -> str:
-    """Return in plain words which calendars are read, and which one is written to."""
+    """Say which calendars are read, and which one is written to."""
     written = quote_title(plain(connection.name_of(connection.calendar_id)))
     others = [quote_title(plain(connection.name_of(each))) for each in connection.reads]
     if not others:

@@ -50,9 +50,9 @@ class Differences:
 
 
 def describe_lost(count: int) -> str:
-    """Return the sentence about constraints that only the memory holds, and what brings them back."""
+    """Return the message about constraints that only the memory holds, with the command that brings them back."""
     held = format_count(count, "constraint")
-    return f"Mem0 holds {held} that the database lacks; fateforger constraints restore writes what is lost back."
+    return f"Mem0 holds {held} that the database lacks. Run fateforger constraints restore to write back what is lost."
 
 
 async def compare_memory(constraints: Constraints, memory: Memory) -> Differences:

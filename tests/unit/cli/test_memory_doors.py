@@ -55,7 +55,9 @@ def place(tmp_path: Path) -> Place:
 
 
 AGREE = "Mem0 and the database agree: 2 constraints, one memory each.\n"
-LOST = "Mem0 holds 2 constraints that the database lacks; fateforger constraints restore writes what is lost back."
+LOST = (
+    "Mem0 holds 2 constraints that the database lacks. Run fateforger constraints restore to write back what is lost."
+)
 
 
 def test_a_database_that_was_lost_is_made_again_from_mem0(place: Place) -> None:

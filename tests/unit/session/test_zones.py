@@ -76,7 +76,7 @@ def test_a_meeting_in_the_air_is_pointed_out_on_the_card() -> None:
     day = abroad(event("Steering call", "16:00", "16:30"))
     clock, clash = describe_journeys(day)
     assert clock == (
-        "From 14:30 on, times are in New York time, because of “Flight”: on cards, in forms, and those that you write."
+        "From 14:30 on, all times are in New York time, because of “Flight”: on cards, in forms and in your messages."
     )
     assert clash == "“Steering call” falls into “Flight”."
     assert clock in str(frame_card(day))

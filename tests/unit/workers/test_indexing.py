@@ -136,7 +136,7 @@ async def test_what_only_the_index_holds_is_left_alone(constraints: MemoryConstr
     memory.shown["U1", "only"] = version_of("only", description="gym")
     indexing = Indexer(constraints, memory)
     await indexing.run_once()
-    lost = "Mem0 holds 1 constraint that the database lacks; fateforger constraints restore writes what is lost back."
+    lost = "Mem0 holds 1 constraint that the database lacks. Run fateforger constraints restore to write back what is lost."
     assert (indexing.loss, indexing.trouble, list(memory.shown)) == (lost, None, [("U1", "only")])
     await remember(constraints, version_of("new"))
     other = Shared(made_with="n-grams", now="meaning")

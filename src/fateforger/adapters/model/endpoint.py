@@ -33,7 +33,7 @@ class Answers(StrEnum):
 
 
 def choose_answers(schema: object, answers: Answers) -> Answers:
-    """Return how to hold a server to this schema: one with a choice between objects is only requested (S70)."""
+    """Return how to hold a server to this schema. One with a choice between objects is only requested (S70)."""
     return Answers.JSON if answers is Answers.SCHEMA and _has_union(schema) else answers
 
 

@@ -176,7 +176,7 @@ def _keep(connection: SqlConnection, row: ConnectionRow) -> None:
 
 
 def _swap_secrets(connection: SqlConnection, renewed: Sequence[tuple[str, str, str]]) -> None:
-    """Replace encrypted secrets of people by others. One that was replaced meanwhile is newer, and stays."""
+    """Replace people's encrypted secrets. One that changed meanwhile is newer, and stays."""
     for user_id, before, after in renewed:
         unchanged = (CONNECTION.c.user_id == user_id) & (CONNECTION.c.secret == before)
         connection.execute(update(CONNECTION).where(unchanged).values(secret=after))

@@ -117,7 +117,7 @@ def _decide(task: QueuedTask, command: SettleTask, workflows: Workflows, seen: S
         case "note":
             return _note(task, command, workflows.of(task.spec), seen)
         case "take_back":
-            return _tell(take_back_note(task), _("I took back what you noted last."))
+            return _tell(take_back_note(task), _("I took back your last note."))
         case "put_back":
             if task.state is not TaskState.WAITING:
                 raise BadInput(_("“{title}” is not in your hands just now.", title=title))

@@ -117,7 +117,7 @@ async def test_a_wrong_note_is_taken_back(anna: Desk) -> None:
     await anna.press("Undo the last note")
     after = await anna.task(task_id)
     assert (after.steps, after.standing) == (before.steps, before.standing)
-    assert "I took back what you noted last." in anna.words
+    assert "I took back your last note." in anna.words
     assert "Undo the last note" not in labels(anna.card)
     await anna.send(SettleTask(**anna.about(), task_id=task_id, word="take_back"))
     assert "There is no note about “Toggle” to take back." in anna.words
