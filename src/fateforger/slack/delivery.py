@@ -309,9 +309,9 @@ class Delivery:
         with cosmetic():
             while self._owed:
                 await self.poster.updates.wait_until_free()
-                where, item = next(iter(self._owed.items()), (None, None))
-                if where is None or item is None:
+                if not self._owed:
                     return
+                where, item = next(iter(self._owed.items()))
                 async with self._turns.turn(item.session_id):
                     owed = self._owed.pop(where, None)
                     try:
