@@ -232,6 +232,7 @@ def open_three_people(folder: Path, radicale: Radicale) -> Iterator[ThreePeople]
             "SLACK_API_BASE_URL": f"{url}/api/",
             "FATEFORGER_PICTURE": "off",
             "FATEFORGER_PUBLIC_URL": f"http://127.0.0.1:{port}",
+            "FATEFORGER_CALDAV_PRIVATE": "true",
             "FATEFORGER_GOOGLE_URL": places["google"],
             "FATEFORGER_MICROSOFT_URL": places["microsoft"],
         }

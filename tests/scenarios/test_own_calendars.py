@@ -57,7 +57,7 @@ def connect(program: Program, person: Person, radicale: Radicale) -> str:
 
 
 def test_each_plans_and_undoes_on_their_own_calendar(program: Program, radicale: Radicale) -> None:
-    """S307: also after kill -9; and a calendar that goes away leaves the other person's untouched."""
+    """K15, S307: also after kill -9; and a calendar that goes away leaves the other person's untouched."""
     alex = program.person()
     robin = second(alex)
     robin.slash("/timebox")

@@ -141,7 +141,7 @@ class LogEntry:
         self.effects.append(result)
         status = "trouble" if result.trouble else result.status or DONE
         EFFECT_SECONDS.labels(effect.kind, status).observe(result.seconds)
-        log.info("effect %s session=%s status=%s seconds=%.3f", effect.kind, after.id, status, result.seconds)
+        log.info("effect kind=%s session=%s status=%s seconds=%.3f", effect.kind, after.id, status, result.seconds)
         return after
 
 

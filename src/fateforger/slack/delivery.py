@@ -150,13 +150,18 @@ class Delivery:
     async def redraw(self, session_id: str, slot: str, below: tuple[Part, ...] = ()) -> None:
         """Show the message of a slot as it is recorded, with more parts ``below``.
 
-        Nothing happens while another one is in its place that is not recorded yet. Raises
+        Nothing happens while another one is in its place that is not recorded yet, and nothing is added while Slack's
+        limits leave no room for it. Raises
         :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
         """
         async with self._turns.turn(session_id):
             shown = await self.outbox.find_shown(session_id, slot)
             where = await self.outbox.slot(session_id, slot)
             if shown is None or where is None or where in self._placed.values():
+                return
+            if self._must_wait():
+                if not below:
+                    self._change_later(where, shown)
                 return
             card = replace(shown.card, parts=(*shown.card.parts, *below))
             async with _limit_delay():

@@ -18,7 +18,7 @@ from fateforger.errors import BadInput, CalendarUnreachable
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Status
 from fateforger.session.card_actions import Click, list_actions
-from fateforger.session.cards import Button, Menu
+from fateforger.session.cards import Button, Controls, Menu
 from fateforger.session.commands import ACTIONS, UNKNOWN, SessionCommand, read_click
 from fateforger.session.commands.thread import AnswerProposal
 from fateforger.session.gate import offered_moves
@@ -113,6 +113,7 @@ async def cards(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
         found
         | await _caught_up(house)
         | await _held_back(house)
+        | await _unread(house)
         | await _full(house)
         | await _given(house)
         | await _whole_mail(house)
@@ -244,6 +245,17 @@ async def _unjudged(house: House) -> set[tuple[TimeboxingStage, str]]:
     await person.to_refine("Y")
     await person.press("Commit to calendar")
     return {((await person.session()).stage, action) for action in actions(person)}
+
+
+async def _unread(house: House) -> set[tuple[TimeboxingStage, str]]:
+    """A message that no model reads, with what can be done with its words."""
+    person = Person(house)
+    await person.to_tasks()
+    await person.says("Report 2h")
+    reply = person.arrived[-1].reply
+    assert reply is not None
+    buttons = (each for part in reply.parts if isinstance(part, Controls) for each in part.items)
+    return {((await person.session()).stage, each.action) for each in buttons if isinstance(each, Button)}
 
 
 async def _held_back(house: House) -> set[tuple[TimeboxingStage, str]]:

@@ -173,7 +173,8 @@ async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, ca
     caplog.set_level(logging.INFO, "fateforger")
     house = await opening(speaking(), Redaction())
     anna = await told_day(house)
-    lines = [r.getMessage() for r in caplog.records if r.name == "fateforger.conversation.turn_log"]
+    logged = [r.getMessage() for r in caplog.records if r.name == "fateforger.conversation.turn_log"]
+    lines = [line for line in logged if line.startswith("turn ")]
     noted = [dict(part.split("=", 1) for part in line.split()[1:]) for line in lines]
     facts = [fact for fact in noted if fact["source"] != "background"]
     assert [(f["source"], f["intent"], f["ops"], f["model_calls"]) for f in facts] == [

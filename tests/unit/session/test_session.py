@@ -123,6 +123,7 @@ def test_every_field_survives_saving() -> None:
         feedback=Feedback(turn="c1", prompts=("decide/1",)),
         last_words=LastWords(bot="Do you want to plan Friday instead?", asks=True),
         root_line="Planning",
+        asked_to_finish=True,
         named=True,
         handled=("c1",),
     )
