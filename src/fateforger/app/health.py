@@ -15,7 +15,7 @@ from fateforger.app.memory import MEMORY_FIX, check_memory
 from fateforger.app.resources import Check, build_google_budget, check_owner, open_state
 from fateforger.calendar.directory import CalendarEntry, choose_read, find_calendar
 from fateforger.config import Settings
-from fateforger.conversation.task_offers import ExternalTaskList
+from fateforger.conversation.task_offers import ExternalTaskList, FindOwner
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarNotFound,
@@ -31,10 +31,10 @@ LIST_FIX = "Check TICKTICK_MCP_URL, TICKTICK_MCP_TOKEN and TICKTICK_MCP_TOOL; a 
 _PATIENT = 8.0
 
 
-def build_external_list(settings: Settings, clock: Clock) -> ExternalTaskList | None:
-    """Return the external task list; ``None`` if none is configured. It does not connect yet."""
+def build_external_list(settings: Settings, clock: Clock, find_owner: FindOwner) -> ExternalTaskList | None:
+    """Return the external task list of the owner; ``None`` if none is configured. It does not connect yet."""
     ticktick = _ticktick(settings, LOOK_SECONDS)
-    return None if ticktick is None else ExternalTaskList(ticktick.open_tasks, clock)
+    return None if ticktick is None else ExternalTaskList(ticktick.open_tasks, clock, find_owner)
 
 
 async def check_lists(settings: Settings, *, seconds: float = _PATIENT) -> tuple[Check, ...]:

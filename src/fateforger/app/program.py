@@ -416,7 +416,7 @@ def _build_coordinator(
         memory=memory,
         tasks=QueueService(tools, resources.replica),
         rituals=rituals,
-        outside=build_external_list(settings, clock),
+        outside=build_external_list(settings, clock, resources.ownership.owner),
         proposals=ProposalService(store.proposals, store.calls, store.jobs, clock),
         languages=resources.languages,
         logbook=build_turn_log(settings, clock),

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from fateforger.errors import TasksUnavailable
 from fateforger.ports.clock import Clock
+from fateforger.ports.people import OwnerRecord
 from fateforger.session.model import OfferedInput, Session
 from fateforger.session.open_work import carry_over, with_outside, with_queue
 from fateforger.session.stages import TimeboxingStage
@@ -24,6 +25,7 @@ from fateforger.workers.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
+FindOwner = Callable[[], Awaitable[OwnerRecord]]
 KEPT_FOR = timedelta(minutes=1)
 """Age from which a result is read again."""
 
@@ -40,11 +42,15 @@ class ListState:
 
 
 class ExternalTaskList:
-    """Reads the list, one read at a time. After a failure the next read may start at once."""
+    """Reads the list, one read at a time. After a failure the next read may start at once.
 
-    def __init__(self, read: OpenTasks, clock: Clock) -> None:
+    The list is that of the owner of the program's own calendar, and is offered to them alone.
+    """
+
+    def __init__(self, read: OpenTasks, clock: Clock, find_owner: FindOwner) -> None:
         self._read_tasks = read
         self._clock = clock
+        self._find_owner = find_owner
         self._known = ListState()
         self._read_at: datetime | None = None
         self._look: asyncio.Task[None] | None = None
@@ -55,6 +61,10 @@ class ExternalTaskList:
         fresh = self._read_at is not None and self._clock.now() - self._read_at <= KEPT_FOR
         if not fresh and (self._look is None or self._look.done()):
             self._look = self._tasks.start(self._read(), name="look at the list outside")
+
+    async def belongs_to(self, user_id: str) -> bool:
+        """Check whether the list is this person's. Raises ``StoreError``."""
+        return (await self._find_owner()).person == user_id
 
     @property
     def state(self) -> ListState:
@@ -106,7 +116,7 @@ async def find_offers(
 ) -> tuple[tuple[OfferedInput, ...] | None, str | None]:
     """Return what else could be done on a day without a draft (``None`` for any other), and why it may be incomplete.
 
-    A read of the list ``outside`` is started, but not awaited. Raises ``StoreError``.
+    For its owner, a read of the list ``outside`` is started, but not awaited. Raises ``StoreError``.
     """
     if session.stage.number > TimeboxingStage.CAPTURE_INPUTS.number:
         return None, None
@@ -114,7 +124,7 @@ async def find_offers(
     if queue is not None:
         ended = await queue.find_ended(session.user_id, [each.task.id for each in left])
         left = with_queue(session, left, await queue.to_do(session.user_id), ended=ended)
-    if outside is None:
+    if outside is None or not await outside.belongs_to(session.user_id):
         return left, None
     outside.begin()
     return with_outside(session, left, outside.state.tasks), outside.state.trouble

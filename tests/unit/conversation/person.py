@@ -41,6 +41,7 @@ from fateforger.conversation.task_offers import ExternalTaskList
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
 from fateforger.memory.ports import Constraints, Finder
 from fateforger.ports.model import Model
+from fateforger.ports.people import OwnerRecord
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
 from fateforger.session.commands import Command
@@ -82,6 +83,11 @@ class HandClock:
 
     def now(self) -> datetime:
         return self.at
+
+
+async def find_owner() -> OwnerRecord:
+    """The owner of what is configured for one person, such as a task list."""
+    return OwnerRecord(ANNA)
 
 
 @dataclass
@@ -162,7 +168,7 @@ class House:
         self.check_waiting_tasks = partial(check_waiting_tasks, tools)
         self.return_leftovers = partial(return_leftovers, tools)
         self.reminders = build_reminder_handler(tools)
-        self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock)
+        self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock, find_owner)
         self.memory = memory
         looker = Looker(OneCalendar(self.submitter), self.clock)
         self.rituals = RitualService(

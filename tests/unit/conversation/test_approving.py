@@ -442,7 +442,7 @@ async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
     for sentence, changes in refusals.items():
         assert sentence in await town.agents.refusal("propose_patch", {**base, **changes})
     rules = {
-        "for one plan only": {**QUIET, "scope": "session"},
+        "for a single plan": {**QUIET, "scope": "session"},
         "Leave out uid": {**QUIET, "lifecycle": {"uid": "mine"}},
         "declined from the start": {**QUIET, "status": "declined"},
         "“colour” is not a field": {**QUIET, "colour": 1},

@@ -63,6 +63,19 @@ async def test_it_is_offered_and_brought_along(house: House, anna: Person, serve
     await house.coordinator.aclose()
 
 
+async def test_it_is_offered_to_its_owner_alone(house: House, anna: Person, server: TaskServer) -> None:
+    """S324: the list is configured for the owner; somebody else who plans in the same program never sees it."""
+    listed = subscribed(house, server.url)
+    listed.begin()
+    await listed.wait()
+    ben = Person(house, user="U_BEN")
+    await ben.to_tasks()
+    assert (await offered(ben), "TickTick" in f"{ben.words} {ben.labels()}") == ([], False)
+    await anna.to_tasks()
+    assert (await offered(anna))[0] == "Taxes"
+    await house.coordinator.aclose()
+
+
 async def test_no_reply_waits_for_it(house: House, anna: Person, server: TaskServer) -> None:
     """S224: while it does not answer there is nothing to offer, and nothing to say."""
     server.stalled = True
