@@ -69,3 +69,4 @@ def test_one_id_leads_from_a_click_to_the_calendar(program: Program) -> None:
     assert f"command={writing['cause']}" in turn["message"]
     assert {"time", "level", "logger", "message"} <= set(turn)
     assert "Write report" not in program.log.read_text()
+    assert {line["logger"].partition(".")[0] for line in said} == {"fateforger"}, "libraries log addresses of people"

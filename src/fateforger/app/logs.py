@@ -13,10 +13,14 @@ _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def configure_logging(form: Literal["text", "json"], level: str) -> None:
-    """Log to stderr in ``form``, from ``level`` (a name of :mod:`logging`, such as ``warning``) upwards."""
+    """Log to stderr in ``form``, from ``level`` (a name of :mod:`logging`, such as ``warning``) upwards.
+
+    Libraries name addresses, and with them people's accounts, in their lines of level ``info``: those are left out.
+    """
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if form == "json" else logging.Formatter(_TEXT))
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.basicConfig(level="WARNING" if level == "info" else level.upper(), handlers=[handler], force=True)
+    logging.getLogger("fateforger").setLevel(level.upper())
 
 
 class JsonLines(logging.Formatter):
