@@ -178,12 +178,22 @@ async def open_alone(settings: Settings) -> AsyncIterator[Mem0Memory]:
     async with AsyncExitStack() as stack:
         memory = build_memory(settings)
         stack.push_async_callback(memory.aclose)
-        try:
-            stack.enter_context(lock_data_dir(settings.data_dir))
-        except BadInput as error:
-            if isinstance(read_place(settings), Embedded):
-                raise MemoryUnavailable(_HELD) from error
+        _hold_alone(stack, settings)
         yield memory
+
+
+def _hold_alone(stack: AsyncExitStack, settings: Settings) -> bool:
+    """Lock the data directory; return ``False`` if a program that runs has it, and the memory is on a server.
+
+    Raises ``MemoryUnavailable`` if that program holds the memory.
+    """
+    try:
+        stack.enter_context(lock_data_dir(settings.data_dir))
+    except BadInput as error:
+        if isinstance(read_place(settings), Embedded):
+            raise MemoryUnavailable(_HELD) from error
+        return False
+    return True
 
 
 async def search_constraints(settings: Settings, constraints: Constraints, user_id: str, text: str) -> tuple[str, ...]:
@@ -195,12 +205,7 @@ async def search_constraints(settings: Settings, constraints: Constraints, user_
     async with AsyncExitStack() as stack:
         memory = build_memory(settings)
         stack.push_async_callback(memory.aclose)
-        try:
-            stack.enter_context(lock_data_dir(settings.data_dir))
-        except BadInput as error:
-            if isinstance(read_place(settings), Embedded):
-                raise MemoryUnavailable(_HELD) from error
-        else:
+        if _hold_alone(stack, settings):
             await Indexer(constraints, memory).catch_up()
         return tuple(found.uid for found in await memory.search(user_id, text, limit=NEAREST) if found.related)
 
