@@ -588,6 +588,18 @@ async def test_a_plan_starts_once_slack_tells_the_time_zone(chat: Chat, alex: Pe
     assert len(await alex.roots()) == 1
 
 
+async def test_a_plan_that_cannot_begin_is_not_forgotten_in_silence(chat: Chat, alex: Person) -> None:
+    """S319: after all tries the person is told, and can try once more."""
+    chat.workspace.faults.plan("users.info", Fault(status=503), times=3)
+    assert (await alex.slash())["ok"]
+
+    async def told() -> bool:
+        return [m["text"] for m in await alex.roots()] == [APOLOGY]
+
+    await eventually(told, "an apology in direct messages")
+    await alex.start()
+
+
 async def test_a_turn_that_keeps_failing_ends_in_an_apology_and_the_next_works(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
     chat.door.before_handling = failing(3, StoreUnavailable("The disk is full."))

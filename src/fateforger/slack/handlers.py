@@ -156,6 +156,8 @@ class RequestHandler:
     async def hear(self, said: MessageSaid) -> None:
         """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
         self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
+        if said.direct:
+            self.people.learn_direct(said.user_id, said.channel)
         code = parse_sent_code(said.text) if said.direct else None
         if code is not None:
             answer = await claim_answer(self.door, self.people, said.user_id, code)
@@ -283,6 +285,7 @@ class RequestHandler:
 
     async def meet(self, user_id: str, channel: str) -> None:
         """Handle a visit to direct messages: welcome the person once ever, or tell them why they cannot plan."""
+        self.people.learn_direct(user_id, channel)
         refusal = await calendar_refusal(self.door, self.people, user_id)
         job = first_greeting_job(user_id, channel, refused=refusal is not None)
         await self.jobs.enqueue(job, now=self.clock.now())

@@ -1,6 +1,6 @@
 """Facts about a command that only Slack knows: the zone of the person, the place of the answer, the link to a message.
 
-It is asked for when the command is carried out, so that no acknowledgement waits for Slack.
+They are asked for when the command is carried out, so that no acknowledgement waits for Slack.
 """
 
 from __future__ import annotations

@@ -52,6 +52,8 @@ def connection_job(user_id: str, do: ConnectionAction, cause: str) -> NewJob:
 log = logging.getLogger(__name__)
 
 OF_QUEUE = frozenset(kind.model_fields["kind"].default for kind in get_args(QueueCommand))
+BEGINNING = frozenset({"start", "opening"})
+"""Commands that begin a session, and so have none yet."""
 NOT_ASKED_FOR = frozenset(kind.model_fields["kind"].default for kind in get_args(BackgroundCommand))
 
 APOLOGY = mark_message(
@@ -102,8 +104,8 @@ async def apologize(sessions: Sessions, job: Job) -> bool:
 
 
 async def _apologize_in_channel(jobs: Jobs, job: Job, clock: Clock) -> None:
-    """Queue the apology for a queue command, which has no session, in the channel and thread of the command."""
-    if job.payload.get("kind") in OF_QUEUE and job.payload.get("channel"):
+    """Queue the apology for a command without a session in the channel and thread of the command."""
+    if job.payload.get("kind") in OF_QUEUE | BEGINNING and job.payload.get("channel"):
         card = Card(text=_(APOLOGY), parts=(Prose(text=_(APOLOGY)),))
         place = {"channel": job.payload["channel"], "thread_ts": job.payload["thread_ts"]}
         await jobs.enqueue(build_notification_job(card, v=f"sorry-{job.id}", **place), now=clock.now())
