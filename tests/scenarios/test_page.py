@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 import shutil
+import struct
+import zlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, Route, ViewportSize, async_playwright, expect
@@ -215,6 +219,42 @@ async def test_what_is_held_down_while_a_message_comes_in_is_pressed(
         await expect(desk.page.locator("#messages .message .content")).to_have_text(["Good morning"])
         await until(lambda: bool(desk.seen))
         assert [shortcut["callback_id"] for shortcut in desk.seen] == ["plan_day"]
+
+
+@in_browser
+async def test_a_picture_that_comes_late_moves_nothing(tmp_path: Path, browser: Browser) -> None:
+    """A button that moves between its press and its release is not clicked."""
+    size = (520, 300)
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in (
+            (b"IHDR", struct.pack(">IIBBBBB", *size, 8, 0, 0, 0, 0)),
+            (b"IDAT", zlib.compress(size[1] * (b"\0" + size[0] * b"\xcc"))),
+            (b"IEND", b""),
+        )
+    )
+    async with desk_at(tmp_path, browser) as desk:
+        loads = asyncio.Event()
+
+        async def late(route: Route) -> None:
+            await loads.wait()
+            await route.continue_()
+
+        await desk.page.route("**/files/*", late)
+        upload = await desk.client.files_getUploadURLExternal(filename="day.png", length=len(png))
+        async with httpx.AsyncClient() as http:
+            await http.post(str(upload["upload_url"]), content=png)
+        await desk.client.files_completeUploadExternal(files=[{"id": str(upload["file_id"])}])
+        picture = {"type": "image", "slack_file": {"id": upload["file_id"]}, "alt_text": "My day"}
+        await desk.post(picture, actions(button("go")))
+        press = desk.page.get_by_role("button", name="Go", exact=True)
+        await expect(press).to_be_visible()
+        before = await press.bounding_box()
+        shown = desk.page.get_by_role("img", name="My day")
+        assert await shown.evaluate("image => [image.complete, image.clientHeight]") == [False, size[1]]
+        loads.set()
+        await expect(shown).to_have_js_property("naturalHeight", size[1])
+        assert await press.bounding_box() == before
 
 
 @in_browser

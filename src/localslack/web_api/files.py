@@ -2,6 +2,7 @@
 
 import mimetypes
 import secrets
+import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from localslack.web_api.lookups import joined_channel, thread_of
 from localslack.web_api.method import Method
 from localslack.workspace import Workspace
 
+_PNG, _PNG_HEADER = b"\x89PNG\r\n\x1a\n", 24
 MAX_BYTES = 50_000_000
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Types that a browser shows and never runs."""
@@ -97,9 +99,18 @@ def _complete_file(workspace: Workspace, given: Mapping[str, Any]) -> dict[str, 
     if file is None or workspace.store.files.content(file["id"]) is None:
         raise SlackError("file_not_found")
     file["completed"] = True
+    file |= _measure(workspace.store.files.content(file["id"]) or b"")
     file["title"] = str(given.get("title") or file["name"])
     workspace.store.files.put(file)
     return file
+
+
+def _measure(content: bytes) -> dict[str, int]:
+    """Return the size of a PNG in pixels, as Slack's file objects have it; nothing for other files."""
+    if len(content) < _PNG_HEADER or not content.startswith(_PNG) or content[12:16] != b"IHDR":
+        return {}
+    width, height = struct.unpack(">II", content[16:_PNG_HEADER])
+    return {"original_w": width, "original_h": height}
 
 
 METHODS = {

@@ -6,7 +6,9 @@ export function image(source, className) {
   const alt = source.alt_text ?? "";
   const url = webAddress(source.image_url ?? source.slack_file?.url ?? fileAddress(source.slack_file));
   if (!url) return h("span", { class: "missing-image" }, alt || "Picture");
-  const node = h("img", { src: url, alt, class: className, loading: "lazy", referrerpolicy: "no-referrer", title: alt });
+  // With its size known, nothing below moves when it is loaded: a button that moves between press and release is not clicked.
+  const { image_width: width, image_height: height } = source;
+  const node = h("img", { width, height, src: url, alt, class: className, loading: "lazy", referrerpolicy: "no-referrer", title: alt });
   node.addEventListener("error", () => node.replaceWith(h("span", { class: "missing-image" }, alt || "Picture")));
   return node;
 }
