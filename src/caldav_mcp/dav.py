@@ -7,7 +7,7 @@ total time limit for each request, and nothing blocking; the XML involved is sma
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -62,10 +62,12 @@ class Dav:
         time_limit: float,
         longest_answer: int = LONGEST_ANSWER,
         transport: httpx.AsyncBaseTransport | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """`on_this_machine` says that no proxy is between us, and that no certificates are needed.
 
-        With a `transport` of its own, the proxies of the environment are not used.
+        With a `transport` of its own, the proxies of the environment are not used. `sleep` waits for the given seconds
+        between two tries.
         """
         self._client = httpx.AsyncClient(
             auth=None if username is None else (username, password or ""),
@@ -77,6 +79,7 @@ class Dav:
         self.username = username
         self._time_limit = time_limit
         self._longest_answer = longest_answer
+        self._sleep = sleep
 
     async def __aenter__(self) -> Self:
         return self
@@ -102,7 +105,7 @@ class Dav:
             except (ConnectionLost, ServerTrouble):
                 if not pauses:
                     raise
-                await asyncio.sleep(pauses.pop(0))
+                await self._sleep(pauses.pop(0))
             else:
                 url, hops = elsewhere, hops - 1
 

@@ -51,20 +51,8 @@ class EmbeddedRadicale:
     """
 
     def __init__(self, folder: Path, port: int = 0) -> None:
-        # Its remarks about missing passwords do not apply here; errors still come through.
-        logging.getLogger("radicale").setLevel(logging.ERROR)
-        settings = radicale_config.load()
-        settings.update(
-            {
-                "auth": {"type": "none"},
-                "web": {"type": "none"},
-                "storage": {"filesystem_folder": str(folder), "type": RememberingStorage},
-                "server": {"delay_on_error": "0", "max_content_length": str(_LONGEST_BODY)},
-            },
-            "fateforger",
-        )
         self._server = _Server(("127.0.0.1", port))
-        self._server.set_app(_own_machine_only(_in_good_time(Application(settings))))
+        self._server.set_app(_own_machine_only(build_application(folder)))
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="radicale", daemon=True
         )
@@ -84,6 +72,31 @@ class EmbeddedRadicale:
         self._thread.join()
         self._server.server_close()
         self._server.wait_for_requests(3.0)
+
+
+def build_application(folder: Path, *, durable: bool = True) -> WSGIApplication:
+    """Return Radicale's application over the files in a folder. It asks for no password.
+
+    If it need not be `durable`, a change may be lost when the machine stops.
+    """
+    # Its remarks about missing passwords do not apply here; errors still come through.
+    logging.getLogger("radicale").setLevel(logging.ERROR)
+    settings = radicale_config.load()
+    settings.update(
+        {
+            "auth": {"type": "none"},
+            "web": {"type": "none"},
+            "storage": {
+                "filesystem_folder": str(folder),
+                "type": RememberingStorage,
+                "_filesystem_fsync": str(durable),
+            },
+            "server": {"delay_on_error": "0", "max_content_length": str(_LONGEST_BODY)},
+        },
+        "fateforger",
+        privileged=True,  # for the option with an underscore
+    )
+    return _in_good_time(Application(settings))
 
 
 def _own_machine_only(app: WSGIApplication) -> WSGIApplication:

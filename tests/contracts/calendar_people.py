@@ -87,17 +87,17 @@ class CalDavPerson:
         self._client = client
 
     async def creates(self, event_id: str, summary: str, start: Moment, end: Moment) -> None:
-        await self._put(event_id, _object(event_id, summary, start, end))
+        await self._put(event_id, new_object(event_id, summary, start, end))
 
     async def fills(self, ids: list[str], start: datetime, each: timedelta, apart: timedelta) -> None:
-        whole = _object(ids[0], "Meeting", start, start + each)
+        whole = new_object(ids[0], "Meeting", start, start + each)
         for n, event_id in enumerate(ids[1:], start=1):
             begins = start + n * apart
-            whole.add_component(_object(event_id, "Meeting", begins, begins + each).events[0])
+            whole.add_component(new_object(event_id, "Meeting", begins, begins + each).events[0])
         await self._put_at(self._url, whole)
 
     async def repeats(self, event_id: str, summary: str, start: datetime, end: datetime, *, days: int) -> None:
-        calendar = _object(event_id, summary, start, end)
+        calendar = new_object(event_id, summary, start, end)
         calendar.events[0].add("RRULE", {"FREQ": "DAILY", "COUNT": days})
         await self._put(event_id, calendar)
 
@@ -144,7 +144,8 @@ class CalDavPerson:
         return urljoin(self._url, f"{event_id}.ics")
 
 
-def _object(uid: str, summary: str, start: Moment, end: Moment) -> icalendar.Calendar:
+def new_object(uid: str, summary: str, start: Moment, end: Moment) -> icalendar.Calendar:
+    """An event as another program writes it."""
     event = icalendar.Event()
     for name, value in (
         ("UID", uid),

@@ -88,7 +88,17 @@ class Race:
     when: When = "before"
 
 
-Fault = Answer | LoseAnswer | LandLate | Fail | Crash | Race
+@dataclass(frozen=True)
+class Status:
+    """A request is answered with this status: instead of its effect, or ``after`` it. Only for adapters that make
+    requests."""
+
+    status: int
+    retry_after: float | None = None
+    after: bool = False
+
+
+Fault = Answer | LoseAnswer | LandLate | Fail | Crash | Race | Status
 
 
 # --- the port -------------------------------------------------------------------------------------------------

@@ -143,6 +143,19 @@ class GoogleStore:
         moved = {"start": image.start + by, "end": image.end + by}
         return self._put(image.model_copy(update={"id": self._mint(), **moved}), extras_of(image))
 
+    def user_repeat(self, event_id: str) -> EventImage:
+        """An event becomes a series. Returns the occurrence of the next day, which has our mark and our id in its own."""
+        image = self.live(event_id)
+        start = self.instant(image.start) + timedelta(days=1)
+        return self.user_create(
+            image.summary,
+            start=start,
+            end=start + timedelta(minutes=30),
+            event_id=f"{image.id}_{start:%Y%m%dT%H%M%SZ}",
+            series_id=image.id,
+            properties=dict(image.properties),
+        )
+
     def purge(self, event_id: str) -> None:
         """A deleted event is forgotten, as happens after some weeks; its id stays taken."""
         del self.events[event_id]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Literal
 
 import httpx
@@ -29,15 +30,72 @@ Habit = Literal[
     "ignores time",  # servers that answer every query with the whole calendar
     "bin",  # Nextcloud: deleted calendars are listed
 ]
-_FORWARDED = ("authorization", "depth", "content-type", "if-match", "if-none-match")
+FORWARDED = ("authorization", "depth", "content-type", "if-match", "if-none-match")
 _METHODS = ["GET", "PUT", "DELETE", "PROPFIND", "REPORT", "PROPPATCH", "MKCALENDAR"]
 _TIME_RANGE = re.compile(rb"<[^<>]*time-range[^<>]*>")
 _WRITE = re.compile(rb"<privilege><(write|write-content|all|bind|unbind)( ?/>|>.*?</\1>)</privilege>")
 
 
+@dataclass(frozen=True)
+class Habits:
+    """What a server of some habits makes of requests and of answers. ``elsewhere`` is the address it names calendars by,
+    with the habit ``other host``."""
+
+    of: frozenset[Habit]
+    elsewhere: str = ""
+
+    def refuse(self, method: str, body: bytes) -> int | None:
+        """The status of a refusal, if the request is refused."""
+        if method == "REPORT" and b"prop-filter" in body and "no uid filter" in self.of:
+            return 403
+        return 403 if method in ("PUT", "DELETE") and "read-only" in self.of else None
+
+    def take(self, method: str, body: bytes) -> bytes:
+        """The body of a request as the server understands it."""
+        if method == "REPORT" and "ignores time" in self.of:
+            return _TIME_RANGE.sub(b"", body)
+        if method != "PUT":
+            return body
+        if "drops marks" in self.of:
+            body = re.sub(rb"\r\n[ \t]", b"", body)
+            body = b"".join(line for line in body.splitlines(keepends=True) if not line.startswith(b"X-"))
+        if "rewrites" in self.of:
+            body = re.sub(rb"^END:VEVENT\b", b"X-SERVER-SEEN:yes\r\nEND:VEVENT", body, flags=re.MULTILINE)
+            body = body.replace(b"PRODID:-//fate", b"PRODID:-//late")
+        return body
+
+    def tell(self, method: str, answer: httpx.Response) -> httpx.Response:
+        """The answer as programs get it."""
+        status, body = answer.status_code, answer.content
+        headers = {n: v for n, v in answer.headers.items() if n in ("etag", "content-type", "location")}
+        if method == "PUT":
+            if "no etag" in self.of or "rewrites" in self.of:
+                headers.pop("etag", None)
+            if "early etag" in self.of and status < 300:
+                headers["etag"] = '"early"'
+            if status == 409 and "uid is 400" in self.of:
+                status = 400
+            if "weak etag" in self.of and "etag" in headers:
+                headers["etag"] = f"W/{headers['etag']}"
+        if method == "PROPFIND":
+            body = self._show(body)
+        return httpx.Response(status, headers=headers, content=body)
+
+    def _show(self, body: bytes) -> bytes:
+        if "read-only" in self.of:
+            body = _WRITE.sub(b"", body)
+        if "bin" in self.of:
+            gone = b'<NC:deleted-calendar xmlns:NC="http://nextcloud.com/ns" />'
+            body = re.sub(rb"(<[^<>]*>/me/a-[^<]*</.*?<resourcetype>)", rb"\1" + gone, body, count=1, flags=re.DOTALL)
+        if "other host" in self.of:
+            at = self.elsewhere.encode()
+            body = re.sub(rb"(calendar-home-set>\s*<[^>]*href>)/", rb"\1" + at + b"/", body)
+        return body
+
+
 class QuirkyCalDav:
-    """The front: ``app()`` behind one address, forwarding to Radicale at ``target`` (its root). ``elsewhere`` is the
-    address it names calendars by, with the habit ``other host``."""
+    """The front: ``app()`` behind one address, forwarding to Radicale at ``target`` (its root). ``elsewhere`` is as in
+    :class:`Habits`."""
 
     def __init__(self, target: str, habits: Collection[Habit] = ()) -> None:
         self.habits = frozenset(habits)
@@ -53,8 +111,8 @@ class QuirkyCalDav:
         await self._http.aclose()
 
     async def _answer(self, request: Request) -> Response:
-        path = request.url.path
-        self.asked.append((request.method, f"{request.headers['host'].partition(':')[0]}{path}"))
+        path, method, habits = request.url.path, request.method, Habits(self.habits, self.elsewhere)
+        self.asked.append((method, f"{request.headers['host'].partition(':')[0]}{path}"))
         if "only well-known" in self.habits:
             if path == "/.well-known/caldav":
                 return RedirectResponse("/dav/", 301)
@@ -63,50 +121,10 @@ class QuirkyCalDav:
             if path == "/dav/":
                 path = "/"
         body = await request.body()
-        if request.method == "REPORT" and b"prop-filter" in body and "no uid filter" in self.habits:
-            return Response(status_code=403)
-        if request.method == "REPORT" and "ignores time" in self.habits:
-            body = _TIME_RANGE.sub(b"", body)
-        if request.method in ("PUT", "DELETE") and "read-only" in self.habits:
-            return Response(status_code=403)
-        if request.method == "PUT":
-            body = self._stored(body)
-        given = {name: value for name, value in request.headers.items() if name in _FORWARDED}
-        answer = await self._http.request(request.method, self._target + path, content=body, headers=given)
-        return self._told(request.method, answer)
-
-    def _stored(self, body: bytes) -> bytes:
-        if "drops marks" in self.habits:
-            body = re.sub(rb"\r\n[ \t]", b"", body)
-            body = b"".join(line for line in body.splitlines(keepends=True) if not line.startswith(b"X-"))
-        if "rewrites" in self.habits:
-            body = re.sub(rb"^END:VEVENT\b", b"X-SERVER-SEEN:yes\r\nEND:VEVENT", body, flags=re.MULTILINE)
-            body = body.replace(b"PRODID:-//fate", b"PRODID:-//late")
-        return body
-
-    def _told(self, method: str, answer: httpx.Response) -> Response:
-        status, body = answer.status_code, answer.content
-        headers = {n: v for n, v in answer.headers.items() if n in ("etag", "content-type", "location")}
-        if method == "PUT":
-            if "no etag" in self.habits or "rewrites" in self.habits:
-                headers.pop("etag", None)
-            if "early etag" in self.habits and status < 300:
-                headers["etag"] = '"early"'
-            if status == 409 and "uid is 400" in self.habits:
-                status = 400
-        if "weak etag" in self.habits and "etag" in headers and method == "PUT":
-            headers["etag"] = f"W/{headers['etag']}"
-        if method == "PROPFIND":
-            body = self._shown(body)
-        return Response(body, status, headers)
-
-    def _shown(self, body: bytes) -> bytes:
-        if "read-only" in self.habits:
-            body = _WRITE.sub(b"", body)
-        if "bin" in self.habits:
-            gone = b'<NC:deleted-calendar xmlns:NC="http://nextcloud.com/ns" />'
-            body = re.sub(rb"(<[^<>]*>/me/a-[^<]*</.*?<resourcetype>)", rb"\1" + gone, body, count=1, flags=re.DOTALL)
-        if "other host" in self.habits:
-            at = self.elsewhere.encode()
-            body = re.sub(rb"(calendar-home-set>\s*<[^>]*href>)/", rb"\1" + at + b"/", body)
-        return body
+        if (refused := habits.refuse(method, body)) is not None:
+            return Response(status_code=refused)
+        given = {name: value for name, value in request.headers.items() if name in FORWARDED}
+        found = await self._http.request(method, self._target + path, content=habits.take(method, body), headers=given)
+        answer = habits.tell(method, found)
+        headers = {name: value for name, value in answer.headers.items() if name != "content-length"}
+        return Response(answer.content, answer.status_code, headers)

@@ -9,6 +9,8 @@ from random import Random
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from tests.fakes.quirky_caldav import Habit
+
 from fateforger.calendar.engine import build_desired_day
 from fateforger.calendar.event import EventFields
 from fateforger.errors import PlanInvalid
@@ -22,7 +24,11 @@ ZONES = (
 WORDS = ("report", "mail", "talk", "review", "lunch", "focus")
 KINDS = (ET.DEEP_WORK, ET.DEEP_WORK, ET.SHALLOW_WORK, ET.HABIT, ET.REGENERATION, ET.BACKGROUND)
 YEAR = 2026
-Kind = Literal["fake", "google", "microsoft"]
+Kind = Literal["fake", "google", "microsoft", "caldav"]
+HABITS: tuple[tuple[Habit, ...], ...] = (
+    (), (), ("no etag",), ("early etag",), ("weak etag",), ("rewrites",), ("no uid filter", "uid is 400"), ("ignores time",),
+)  # fmt: skip
+"""What CalDAV servers do that is not in the RFC, and never at the cost of a write."""
 
 
 @cache
@@ -44,7 +50,8 @@ def as_given(fields: EventFields) -> EventFields:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where and when, and how the calendar behaves: ``conditional`` writes, ``lag`` of its lists, ``html`` notes.
+    """Where and when, and how the calendar behaves: ``conditional`` writes, ``lag`` of its lists, ``html`` notes, and the
+    ``habits`` of a CalDAV server.
 
     ``kind`` is the calendar: the fake of the port, or an adapter with its whole way to the emulator of a provider.
     """
@@ -57,6 +64,7 @@ class Setting:
     concurrency: int
     sql: bool
     kind: Kind = "fake"
+    habits: tuple[Habit, ...] = ()
 
     @classmethod
     def drawn(cls, rng: Random, *, sql_share: float, kind: Kind = "fake") -> Setting:
@@ -69,12 +77,13 @@ class Setting:
             tz=tz,
             day=day,
             conditional=conditional or kind != "fake",
-            lag=0 if kind == "microsoft" else lag,
+            lag=0 if kind in {"microsoft", "caldav"} else lag,
             html=rng.random() < 0.25,
             # Threads of a database come back in any order, and a history has to be the same each time.
             concurrency=1 if sql else rng.choice((1, 2, 4)),
             sql=sql,
             kind=kind,
+            habits=rng.choice(HABITS) if kind == "caldav" else (),
         )
 
     @property

@@ -89,21 +89,16 @@ class Hands:
         self.truth.person_deleted(event)
 
     def _repeat(self, event: EventImage) -> None:
-        """The event becomes a series; one occurrence of it is on the calendar, with our mark and our id in its own."""
+        """The event becomes a series, which is the person's from then on, as are its occurrences."""
         if not event.is_timed or event.id in self.truth.obstructed:
             return
         self.truth.obstructed.add(event.id)
         self.truth.touched.add(event.id)
-        start = event.start + timedelta(days=1)
-        image = self.store.user_create(
-            event.summary,
-            start=start,
-            end=start + timedelta(minutes=30),
-            event_id=f"{event.id}_{self.setting.day:%Y%m%d}T090000Z",
-            series_id=event.id,
-            properties=dict(event.properties),
-        )
-        self.truth.person_made(image)
+        image = self.store.user_repeat(event.id)
+        if image.id == event.id:
+            self.truth.person_changed(event, image)
+        else:
+            self.truth.person_made(image)
 
     def _change(self, event: EventImage, what: str, rng: Random) -> None:
         changes = self._own(event, what) or self._changes(event, what, rng)

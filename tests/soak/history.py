@@ -10,7 +10,9 @@ from functools import partial
 from random import Random
 from typing import Any, Protocol, TypeVar
 
+from tests.fakes.caldav_calendar import InTurn
 from tests.fakes.google_calendar import Answer, Fail, Fault, LandLate, LoseAnswer, Race, When
+from tests.soak.caldav import LateCalDav
 from tests.soak.days import Setting, as_given, as_html, fits, repaired, some_block, some_timing
 from tests.soak.hands import Hands
 from tests.soak.outlook import LateOutlook
@@ -115,11 +117,17 @@ class History:
     def _open_calendar(self, key: str) -> Late:
         if self.setting.kind == "microsoft":
             return LateOutlook.over(self.setting, self.truth, key, self.clock)
+        if self.setting.kind == "caldav":
+            self.loop.set_default_executor(InTurn())
+            return self._run(LateCalDav.over(self.setting, self.truth, key, self.clock))
         normalize = as_html if self.setting.html else as_given
         store = WatchedStore(self.setting.tz, normalize, self.setting.lag, truth=self.truth)
         if self.setting.kind == "google":
             return LateGoogle(store, key=key, clock=self.clock)
         return LateCalendar(store, key=key, conditional_write=self.setting.conditional, clock=self.clock)
+
+    def close(self) -> None:
+        self._run(self.calendar.aclose())
 
     # --- steps ---
 
@@ -373,6 +381,11 @@ class History:
         if rng.random() < 0.7:
             self.calendar.clear()
         self.life.left = None
+        if isinstance(self.calendar, LateCalDav):
+            self.calendar.disarm_kill()
+
+    def _kill(self) -> None:
+        self.life.dead = True
 
     def _attempt(self, asked: Asked, rng: Random) -> SyncResult | BaseException:
         if self.process is None and not self._ready(rng):
@@ -438,6 +451,7 @@ class History:
         self.clock.instant += timedelta(seconds=rng.uniform(0.2, 3))
         self.calendar.land()
         self.life = Life()
+        self.calendar.restart()
         process = self._process(self.life, "main", rng)
         results = self._run(_caught(process.recover()))
         if isinstance(results, BaseException):
@@ -473,14 +487,14 @@ class History:
     def _die(self) -> None:
         self.life.dead = True
         self.process = None
-        if isinstance(self.calendar, LateOutlook):
-            self.calendar.restart()
 
     # --- trouble ---
 
     def _trouble(self, rng: Random) -> None:
         what = rng.random()
-        if what < 0.25:
+        if what < 0.25 and isinstance(self.calendar, LateCalDav) and rng.random() < 0.5:
+            self.log.append(self.calendar.arm_kill(self._kill, rng))
+        elif what < 0.25:
             self.life.left = rng.randrange(60)
             self.log.append(f"will die after {self.life.left} steps")
         if 0.2 < what < 0.45:
@@ -488,8 +502,7 @@ class History:
                 fault, at = _some_fault(rng), len(self.calendar.calls) + rng.randrange(14)
                 self.calendar.inject(fault, at=at)
                 self.log.append(f"call {at} meets {fault}")
-            if isinstance(self.calendar, LateOutlook):
-                self.log.append(self.calendar.trouble(rng))
+            self.log.append(self.calendar.trouble(rng))
         if 0.4 < what < 0.6:
             self._race(rng)
 

@@ -103,6 +103,8 @@ class Stage:
             history.play(script.steps)
         except Exception as error:  # noqa: BLE001  whatever the engine raises that it must not is a finding
             history.truth.breach("crash", f"{type(error).__name__}: {error}")
+        finally:
+            history.close()
         return history
 
     def shortest(self, script: Script) -> Script:

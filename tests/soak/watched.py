@@ -75,6 +75,10 @@ class Life:
         except Died:
             self.dead = True
             raise
+        except Exception:
+            if self.dead:
+                raise Died from None
+            raise
         self.step()
         return result
 
@@ -136,6 +140,13 @@ class Late(GoogleCalendarFake):
     def clear(self) -> None:
         """Fair weather; what is on its way still lands when it is due."""
         self._armed.clear()
+
+    def restart(self) -> None:
+        """The program starts anew."""
+
+    def trouble(self, rng: Random) -> str:
+        """Let some of the next requests meet a fault of their own kind. Says which, if there are any."""
+        return ""
 
     def _land(self, *, everything: bool = False) -> None:
         self._late, due = self.delays.part(self._late, everything=everything)

@@ -5,34 +5,21 @@ It is armed and counted like the fake of the port, of which it is one: what is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import Any
 from urllib.parse import unquote
 
 import httpx
 from tests.emulators.google.emulator import Fault as Refused
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.google.wire import Ask, Reply
-from tests.fakes.google_calendar import (
-    Answer,
-    Fail,
-    Fault,
-    GoogleCalendarFake,
-    LandLate,
-    LoseAnswer,
-    Verb,
-    strike,
-)
+from tests.fakes.google_calendar import Answer, Status, Verb
 from tests.fakes.google_store import GoogleStore
+from tests.fakes.over_requests import OverRequests
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.google.calendars import GoogleCalendar
 from fateforger.adapters.google.client import GoogleClient
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.ports import CalendarTraits, Limited, Outcome, Rejected, Unauthorized
+from fateforger.calendar.ports import Limited, Outcome, Rejected, Unauthorized
 from fateforger.errors import ConnectionRevoked
-from fateforger.values import replace
 
 _VERBS: dict[str, Verb] = {"POST": "create", "PATCH": "update", "DELETE": "delete"}
 
@@ -53,74 +40,28 @@ class OneLogin:
         self._over = True
 
 
-class SimulatedGoogle(GoogleCalendarFake):
+class SimulatedGoogle(OverRequests[Reply]):
     """The port, by :class:`GoogleCalendar` over an emulator of Google whose content is ``store``."""
 
     def __init__(self, store: GoogleStore | None = None, *, key: str = "google/primary") -> None:
         super().__init__(store, key=key, conditional_write=True)
         self.emulator = GoogleEmulator(check_tokens=False)
         client = GoogleClient(OneLogin(), SystemClock(), url="http://google/calendar/v3", transport=_Way(self))
-        self._adapter = GoogleCalendar(client, "primary", time_zone=self.store.time_zone, key=key)
-
-    @property
-    def traits(self) -> CalendarTraits:
-        return replace(self._adapter.traits, writes_at_once=None)  # histories vary how much happens at once
-
-    async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
-        return await self._adapter.window(start, end)
-
-    async def get(self, event_id: str) -> EventImage | None:
-        return await self._adapter.get(event_id)
-
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        return await self._adapter.create(event_id, fields, marker, extras)
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        return await self._adapter.update(event_id, changes, marker, expect=expect, seen=seen)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        return await self._adapter.delete(event_id, expect=expect)
+        self.adapter = GoogleCalendar(client, "primary", time_zone=self.store.time_zone, key=key)
 
     async def travel(self, ask: Ask) -> Reply:
         """Let a request meet its faults. Raises an error of httpx for one without an answer."""
         self.emulator.calendars = {"primary": self.store}
         verb, event_id = name_request(ask)
-        position, faults = await self._begin(verb, event_id, {"ask": ask})
-        reply: Reply | None = None
-        try:
-            for fault in faults:
-                strike(fault, "before")
-                if (refused := self._refuse(fault, verb, lambda: self.emulator.handle(ask))) is not None:
-                    reply = refused
-                    return refused
-            reply = self.emulator.handle(ask)
-            for fault in faults:
-                strike(fault, "after")
-                if isinstance(fault, LoseAnswer):
-                    raise httpx.ReadTimeout("too late")
-            return reply
-        finally:
-            applied = reply is not None and reply.status < 300 and verb in _VERBS.values()
-            self._end(position, applied=applied, result=reply)
+        return await self.send(verb, event_id, lambda: self.emulator.handle(ask), {"ask": ask})
 
-    def _refuse(self, fault: Fault, verb: Verb, effect: Callable[[], object]) -> Reply | None:
-        if isinstance(fault, Fail):
-            raise httpx.ConnectError("nobody listens")
-        if isinstance(fault, LandLate):
-            if verb in _VERBS.values():
-                self._late.append((len(self.calls) + fault.calls, effect))
-            raise httpx.ReadTimeout("too late")
-        return _to_refused(fault.outcome).reply() if isinstance(fault, Answer) else None
+    def refuse(self, fault: Answer | Status) -> Reply:
+        if isinstance(fault, Status):
+            return Refused(fault.status, "Something went wrong.", "backendError", fault.retry_after).reply()
+        return _to_refused(fault.outcome).reply()
+
+    def is_refusal(self, reply: Reply) -> bool:
+        return reply.status >= 300
 
 
 class _Way(httpx.AsyncBaseTransport):

@@ -30,7 +30,7 @@ from tests.unit.quality import days
 from tests.unit.ui.test_golden_cards import queue, walk
 
 from fateforger import text
-from fateforger.adapters.calendar.connection import HttpEndpoint, describe_server
+from fateforger.adapters.calendar.connection import HttpEndpoint
 from fateforger.calendar.matching import warn_about_overlaps
 from fateforger.conversation.language.model_calls import UNUSABLE
 from fateforger.conversation.queue.cards import build_queue_card, build_task_card, list_facts
@@ -308,7 +308,7 @@ TEXTS: dict[str, Callable[[], Iterable[str]]] = {
             planned(TimeboxingStage.REVIEW_COMMIT, last_sync=SyncReport(status="partial", created=2, unsure=True))
         )
     ),
-    "a server that does not answer": lambda: (describe_server(HttpEndpoint("http://1.2.3.4/")),),
+    "a server that does not answer": lambda: (HttpEndpoint("http://1.2.3.4/").describe(),),
     "a zone": lambda: (wrong_zone(),),
 }
 """Texts that were English in every language."""

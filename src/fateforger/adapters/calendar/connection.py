@@ -20,7 +20,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from urllib.parse import urlsplit
 
 from fateforger.errors import BadInput
@@ -57,11 +57,34 @@ SHORTEST_WINDOW = timedelta(minutes=1)
 """The shortest window to split; one this short that still fills a page is an error."""
 
 
+class Endpoint(Protocol):
+    """The place of a server, and the way to it."""
+
+    @property
+    def name(self) -> str:
+        """Return a name for logs and keys, without secrets."""
+        ...
+
+    @property
+    def open_seconds(self) -> float:
+        """Return the seconds that a session may take to open."""
+        ...
+
+    def describe(self) -> str:
+        """Return the server's name for use in a sentence."""
+        ...
+
+    def open_transport(self) -> AbstractAsyncContextManager[Any]:
+        """Return a transport of the protocol's client."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class HttpEndpoint:
     """A running server that speaks streamable HTTP."""
 
     url: str
+    open_seconds: ClassVar[float] = OPEN_SECONDS
 
     @property
     def name(self) -> str:
@@ -69,6 +92,15 @@ class HttpEndpoint:
         parts = urlsplit(self.url)
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+
+    def describe(self) -> str:
+        return _("the calendar server at {name}", name=self.name)
+
+    def open_transport(self) -> AbstractAsyncContextManager[Any]:
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  heavy
+
+        # A page of 250 events with long descriptions is several megabytes in one event of the stream.
+        return streamable_http_client(self.url, max_sse_event_size=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +113,7 @@ class CommandEndpoint:
     program: str
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    open_seconds: ClassVar[float] = START_SECONDS
 
     @property
     def name(self) -> str:
@@ -88,8 +121,15 @@ class CommandEndpoint:
         line = shlex.join((self.program, *self.arguments))
         return f"stdio:{PurePath(self.program).name}-{hashlib.sha256(line.encode()).hexdigest()[:12]}"
 
+    def describe(self) -> str:
+        return _("the calendar server “{name}”", name=PurePath(self.program).name)
 
-Endpoint = HttpEndpoint | CommandEndpoint
+    def open_transport(self) -> AbstractAsyncContextManager[Any]:
+        from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415  heavy
+
+        return stdio_client(
+            StdioServerParameters(command=self.program, args=list(self.arguments), env=dict(self.environment))
+        )
 
 
 def read_endpoint(text: str, environment: Mapping[str, str] | None = None) -> Endpoint:
@@ -120,15 +160,6 @@ def _check_url(text: str) -> str:
             where="calendar_url",
         )
     return text.strip()
-
-
-def describe_server(endpoint: Endpoint) -> str:
-    """Return the server's name for use in a sentence."""
-    if isinstance(endpoint, HttpEndpoint):
-        return _("the calendar server at {name}", name=endpoint.name)
-    if isinstance(endpoint, CommandEndpoint):
-        return _("the calendar server “{name}”", name=PurePath(endpoint.program).name)
-    assert_never(endpoint)
 
 
 logger = logging.getLogger(__name__)
@@ -202,7 +233,7 @@ class Connection:
 
     async def wait_opened(self) -> Welcome:
         """Wait until the session is open. Raises :class:`NotConnected`."""
-        seconds = OPEN_SECONDS if isinstance(self._endpoint, HttpEndpoint) else START_SECONDS
+        seconds = self._endpoint.open_seconds
         either: set[asyncio.Future[Any]] = {self._ready, self._task}
         await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if self._ready.done():
@@ -255,7 +286,7 @@ class Connection:
     async def _run_session(self) -> None:
         from mcp import Client  # noqa: PLC0415  heavy, and not needed before the first call
 
-        async with Client(_open_transport(self._endpoint)) as client:
+        async with Client(self._endpoint.open_transport()) as client:
             welcome = await _read_welcome(client)
             self._ready.set_result((client, welcome))
             await self._leave.wait()
@@ -264,23 +295,6 @@ class Connection:
 def _note_end(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.info("calendar session ended: %s", _describe_cause(error))
-
-
-def _open_transport(endpoint: Endpoint) -> AbstractAsyncContextManager[Any]:
-    if isinstance(endpoint, HttpEndpoint):
-        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  heavy
-
-        # A page of 250 events with long descriptions is several megabytes in one event of the stream.
-        return streamable_http_client(endpoint.url, max_sse_event_size=None)
-    if isinstance(endpoint, CommandEndpoint):
-        from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415  heavy
-
-        return stdio_client(
-            StdioServerParameters(
-                command=endpoint.program, args=list(endpoint.arguments), env=dict(endpoint.environment)
-            )
-        )
-    assert_never(endpoint)
 
 
 async def _read_welcome(client: Client) -> Welcome:

@@ -26,7 +26,6 @@ from fateforger.adapters.calendar.connection import (
     Reply,
     TimedOut,
     Trouble,
-    describe_server,
 )
 from fateforger.adapters.calendar.refusals import (
     Refusal,
@@ -86,7 +85,7 @@ class CalendarTools:
     @property
     def server(self) -> str:
         """Return the server's name for use in a sentence."""
-        return describe_server(self.session.endpoint)
+        return self.session.endpoint.describe()
 
     def in_background(self) -> Self:
         """Return the same tools for background reads, which never wait for the budget and leave most of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fateforger.adapters.calendar.calendars import open_mcp_calendar
-from fateforger.adapters.calendar.connection import CommandEndpoint, HttpEndpoint, describe_server, read_endpoint
+from fateforger.adapters.calendar.connection import CommandEndpoint, HttpEndpoint, read_endpoint
 from fateforger.errors import BadInput
 
 
@@ -20,7 +20,7 @@ from fateforger.errors import BadInput
 def test_a_url_and_its_name(text: str, name: str) -> None:
     endpoint = read_endpoint(text)
     assert endpoint == HttpEndpoint(text.strip())
-    assert (endpoint.name, describe_server(endpoint)) == (name, f"the calendar server at {name}")
+    assert (endpoint.name, endpoint.describe()) == (name, f"the calendar server at {name}")
 
 
 def test_a_command_line_and_its_name() -> None:
@@ -28,7 +28,7 @@ def test_a_command_line_and_its_name() -> None:
     assert endpoint == CommandEndpoint(
         "/usr/bin/npx", ("-y", "@cocal/google-calendar-mcp", "--token", "secret"), {"GOOGLE": "secret"}
     )
-    assert describe_server(endpoint) == "the calendar server “npx”"
+    assert endpoint.describe() == "the calendar server “npx”"
     assert "secret" not in endpoint.name
     assert endpoint.name != read_endpoint("/usr/bin/npx -y another-server").name
     assert endpoint.name == read_endpoint("/usr/bin/npx -y '@cocal/google-calendar-mcp' --token secret").name

@@ -1,0 +1,132 @@
+"""The adapter for CalDAV in the soak, with the real tools and a real server: the witness sees each PUT and DELETE."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Self
+
+import httpx
+from tests.fakes.caldav_calendar import CalDavStore, SimulatedCalDav, name_request
+from tests.fakes.caldav_server import CalDavServer, Stored
+from tests.fakes.google_calendar import Crash, Fail, Fault, LandLate, LoseAnswer, Race, Status, When
+from tests.soak.days import Setting, as_given, as_html
+from tests.soak.truth import Truth
+from tests.soak.watched import Clock, Delays, Late, WatchedStore, transaction_of
+
+from caldav_mcp.content_lines import Component, line_name, read_lines
+from fateforger.calendar.event import EventImage
+
+FAULTS: tuple[Fault, ...] = (
+    LoseAnswer(), LoseAnswer(), LandLate(), LandLate(2), LandLate(3), Fail(), Status(401), Status(403), Status(412),
+    Status(412, after=True), Status(429, retry_after=2), Status(429, retry_after=45), Status(500), Status(500, after=True),
+    Status(502, after=True), Status(503, retry_after=40), Status(503, after=True), Status(507),
+)  # fmt: skip
+OURS = re.compile(r"DTSTART|DTEND|DURATION|SUMMARY|DESCRIPTION|COLOR|DTSTAMP|LAST-MODIFIED|SEQUENCE|X-FATEFORGER-.*")
+"""What the program may write over. Any other line of an event stays as it is, whoever wrote it."""
+_HREF = re.compile(r"<(?:\w+:)?href>([^<]+)<")
+
+
+class WatchedCollection(CalDavStore, WatchedStore):
+    """Tells the witness every write through the protocol."""
+
+    def __init__(self, server: CalDavServer, setting: Setting, truth: Truth) -> None:
+        CalDavStore.__init__(self, server, setting.tz)
+        self.normalize = as_html if setting.html else as_given
+        self.truth, self.deleting = truth, {}
+        server.watch = self._tell
+
+    def saw(self, paths: set[str]) -> None:
+        """The program read these objects."""
+        self._witness.looked([self.show(stored) for path, stored in self.server.objects.items() if path in paths])
+
+    def _tell(self, before: Stored | None, after: Stored | None) -> None:
+        was, now = (None if stored is None else self.show(stored) for stored in (before, after))
+        if was is not None and (was.id not in self._witness.made or was.series_id is not None):
+            self._witness.breach("foreign", f"{was.id} “{was.summary}” was written to")
+        elif now is None:
+            assert was is not None, "a deletion takes something away"
+            self._witness.cancelled(self.deleting[was.id], was)
+        elif was is None:
+            self._witness.inserted(_transaction(now), now)
+        else:
+            self._witness.patched(_transaction(now), was, now)
+            assert before is not None
+            assert after is not None
+            if lost := _others(before) - _others(after):
+                self._witness.breach("lost", f"“{now.summary}” lost the lines {sorted(lost)}")
+
+
+def _transaction(image: EventImage) -> str:
+    return transaction_of(image.properties["ffo"])
+
+
+def _others(stored: Stored) -> set[str]:
+    """The lines of the event that the program does not write, those of alarms as one each."""
+    event = next(part for part in read_lines(stored.text).components if part.name == "VEVENT")
+    return {str(part) for part in event.parts if isinstance(part, Component) or not OURS.fullmatch(line_name(part))}
+
+
+class LateCalDav(Late, SimulatedCalDav):
+    """It is the request that lands late."""
+
+    @classmethod
+    async def over(cls, setting: Setting, truth: Truth, key: str, clock: Clock) -> Self:
+        folder = TemporaryDirectory(prefix="soak-")
+        server = CalDavServer(Path(folder.name), "calendar", setting.habits, html=setting.html)
+        store = WatchedCollection(server, setting, truth)
+        calendar = cls(store, key=key, conditional_write=True)
+        calendar.delays = Delays(calendar, store, clock)
+        calendar.folder, calendar.kills, calendar.killed = folder, [], False
+        calendar.open(server, clock.now, clock.sleep)
+        await calendar.greet()
+        return calendar
+
+    folder: TemporaryDirectory[str]
+    kills: list[Fault]
+    killed: bool
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        self.folder.cleanup()
+
+    async def travel(self, request: httpx.Request) -> httpx.Response:
+        if self.killed:
+            raise httpx.ConnectError("the program is dead")
+        verb, event_id = name_request(request)
+        with self.delays.noting(verb, str(event_id)):
+            reply = await super().travel(request)
+        if reply.is_success and request.method in {"GET", "REPORT"}:
+            assert isinstance(self.store, WatchedCollection)
+            self.store.saw({request.url.path, *(_HREF.findall(reply.text) if request.method == "REPORT" else ())})
+        return reply
+
+    def restart(self) -> None:
+        super().restart()
+        self.killed = False
+
+    def trouble(self, rng: Random) -> str:
+        met = [(len(self.calls) + rng.randrange(30), rng.choice(FAULTS)) for _ in range(rng.randint(1, 3))]
+        for at, fault in met:
+            self.inject(fault, at=at)
+        return f"requests {met}"
+
+    def arm_kill(self, act: Callable[[], None], rng: Random) -> str:
+        """Let the program die right before or right after one of its next requests, also within one call."""
+        when: When = rng.choice(("before", "after"))
+
+        def kill() -> None:
+            self.killed = True
+            act()
+
+        self.kills = [Race(kill, when), Crash(httpx.ConnectError("the program is dead"), when)]
+        at = len(self.calls) + rng.randrange(40)
+        for fault in self.kills:
+            self.inject(fault, at=at)
+        return f"will die {when} request {at}"
+
+    def disarm_kill(self) -> None:
+        self._armed = [armed for armed in self._armed if armed.fault not in self.kills]
