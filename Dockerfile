@@ -11,7 +11,11 @@ RUN /opt/fateforger/bin/pip install --no-cache-dir --disable-pip-version-check -
 
 FROM python:3.11.14-slim-bookworm
 
-RUN useradd --system --uid 10001 --home-dir /data --no-create-home fateforger \
+# pg_dump and pg_restore, for fateforger admin backup and restore of a PostgreSQL up to this version.
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends postgresql-client-15 \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --system --uid 10001 --home-dir /data --no-create-home fateforger \
  && install -d -o fateforger -m 700 /data
 COPY --from=build /opt/fateforger /opt/fateforger
 ENV PATH=/opt/fateforger/bin:$PATH \
@@ -22,7 +26,8 @@ ENV PATH=/opt/fateforger/bin:$PATH \
 USER fateforger
 WORKDIR /data
 VOLUME /data
-EXPOSE 8765
+# The page, and the probes and figures if FATEFORGER_OPS_PORT is 9464.
+EXPOSE 8765 9464
 HEALTHCHECK --interval=30s --timeout=10s --start-period=40s CMD ["fateforger", "health"]
 ENTRYPOINT ["fateforger"]
 CMD ["up"]

@@ -29,6 +29,24 @@ SLACK_CALLS = Counter(
 SLACK_WAIT_SECONDS = Counter(
     "fateforger_slack_wait_seconds_total", "Seconds that calls waited for their turn within Slack's limits.", ["method"]
 )
+CALENDAR_CALLS = Counter(
+    "fateforger_calendar_calls_total",
+    "Requests to calendars. The code is ok, the status of a refusal, or why there is no answer.",
+    ["provider", "operation", "code"],
+)
+LEASE_WAIT_SECONDS = Histogram(
+    "fateforger_lease_wait_seconds",
+    "Seconds that a write waited for its turn on a calendar. The outcome is taken, or busy if it gave up.",
+    ["outcome"],
+    buckets=(0.01, 0.1, 0.5, 1, 2, 5),
+)
+DRAFT_SECONDS = Histogram(
+    "fateforger_draft_seconds",
+    "Seconds to draft a day, by the engine or a model. The outcome is found, left_out (some tasks), no_solution, "
+    "or with a model failed or stopped.",
+    ["by", "outcome"],
+    buckets=(0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30),
+)
 MODEL_CALLS = Counter("fateforger_model_calls_total", "Requests to language models.", ["prompt", "outcome"])
 MODEL_TOKENS = Counter("fateforger_model_tokens_total", "Tokens of language models: sent or received.", ["direction"])
 LANE_JOBS = Gauge("fateforger_lane_jobs", "Jobs in the database that are not done, of all programs.", ["lane"])

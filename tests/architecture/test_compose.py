@@ -14,17 +14,22 @@ import pytest
 import yaml
 from pydantic import AliasChoices
 
+from fateforger.app.change_notices import PATH as CHANGES
+from fateforger.app.connect_links import PATH as CONNECT
 from fateforger.config import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = ROOT / "docker" / "google-calendar-mcp"
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-DOCKERFILES = {"bot": ROOT / "Dockerfile", "calendar": SERVER / "Dockerfile"}
+DOCKERFILES = {"bot": ROOT / "Dockerfile", "calendar": SERVER / "Dockerfile", "team": ROOT / "Dockerfile"}
+PROFILES = {"one": {"bot", "calendar", "db"}, "team": {"team", "web", "db"}}
 OF_OTHERS = {
     "db": {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"},
     "calendar": {"ENABLED_TOOLS", "NODE_ENV", "GOOGLE_OAUTH_CREDENTIALS", "GOOGLE_CALENDAR_MCP_TOKEN_PATH"},
     "bot": {"PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"},
+    "team": {"PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"},
+    "web": {"FATEFORGER_PUBLIC_URL"},
 }
 
 
@@ -57,7 +62,7 @@ def checked_by(service: str) -> list[str]:
 def test_every_image_is_pinned_to_a_version() -> None:
     bases = [i.split()[0] for path in DOCKERFILES.values() for i in instructions(path, "FROM")]
     run = [s["image"] for s in SERVICES.values() if "build" not in s]
-    assert [image for image in bases + run if not re.search(r":\d+\.\d+(\.\d+)?-[a-z-]+$", image)] == []
+    assert [image for image in bases + run if not re.search(r":\d+\.\d+(\.\d+)?(-pg\d+)?-[a-z-]+$", image)] == []
 
 
 def test_everything_that_is_installed_is_pinned_by_hash() -> None:
@@ -82,7 +87,7 @@ def test_every_variable_that_is_set_is_known(service: str) -> None:
     if service in DOCKERFILES:
         words = [w for i in instructions(DOCKERFILES[service], "ENV") for w in shlex.split(i)]
         given |= {word.partition("=")[0] for word in words}
-    known = OF_OTHERS[service] | (settings() if service == "bot" else set())
+    known = OF_OTHERS[service] | (settings() if service in {"bot", "team"} else set())
     assert given - known == set()
 
 
@@ -91,7 +96,7 @@ def test_no_secret_is_written_down() -> None:
     text = (ROOT / "docker-compose.yml").read_text()
     head, body = text.split("\nname: ", 1)
     asked = set(re.findall(r"\$\{(\w+)", body))
-    assert asked == {"POSTGRES_PASSWORD", "GOOGLE_OAUTH_KEYS"}
+    assert asked == {"POSTGRES_PASSWORD", "GOOGLE_OAUTH_KEYS", "FATEFORGER_PUBLIC_URL"}
     assert [name for name in asked if name not in head] == []
     values = [(name, str(v)) for s in SERVICES.values() for name, v in s.get("environment", {}).items()]
     secret = [(name, v) for name, v in values if re.search("TOKEN|PASSWORD|SECRET|KEY", name)]
@@ -104,28 +109,29 @@ def test_no_secret_is_written_down() -> None:
 
 def test_only_the_page_can_be_reached_and_only_from_here() -> None:
     ports = {name: s["ports"] for name, s in SERVICES.items() if "ports" in s}
-    assert ports == {"bot": ["127.0.0.1:8765:8765"]}
+    assert ports == {"bot": ["127.0.0.1:8765:8765"], "web": ["80:80", "443:443"]}
     assert COMPOSE["networks"]["inside"]["internal"] is True
     assert SERVICES["db"]["networks"] == ["inside"]
 
 
 def test_what_is_kept_is_in_a_volume_and_nothing_runs_as_root() -> None:
-    kept = {v.partition(":")[0] for s in SERVICES.values() for v in s["volumes"]}
+    kept = {v.partition(":")[0] for s in SERVICES.values() for v in s.get("volumes", ()) if not v.startswith("./")}
     assert kept == set(COMPOSE["volumes"])
     for path in DOCKERFILES.values():
         (user,) = instructions(path, "USER")
         assert user != "root"
         paths = instructions(path, "VOLUME")
-        assert [v for s in SERVICES.values() for v in s["volumes"] if v.partition(":")[2] in paths] != []
+        assert [v for s in SERVICES.values() for v in s.get("volumes", ()) if v.partition(":")[2] in paths] != []
 
 
 def test_every_health_check_is_a_command_that_exists() -> None:
-    assert {service: checked_by(service)[0] for service in SERVICES} == {
+    assert {service: checked_by(service)[0] for service in SERVICES if service != "web"} == {
         "bot": "fateforger",
         "calendar": "node",
         "db": "pg_isready",
+        "team": "fateforger",
     }
-    assert checked_by("bot") == ["fateforger", "health"]
+    assert checked_by("bot") == checked_by("team") == ["fateforger", "health"]
     help_ = subprocess.run(
         [sys.executable, "-m", "fateforger", "health", "--help"], check=True, capture_output=True, text=True
     )
@@ -134,3 +140,38 @@ def test_every_health_check_is_a_command_that_exists() -> None:
     assert {name: wait["condition"] for name, wait in waits.items()} == dict.fromkeys(
         ("calendar", "db"), "service_healthy"
     )
+
+
+KEYS = {
+    "build", "cap_add", "cap_drop", "depends_on", "deploy", "env_file", "environment", "healthcheck", "image", "init", "networks",
+    "ports", "profiles", "read_only", "restart", "secrets", "security_opt", "tmpfs", "volumes",
+}  # fmt: skip
+
+
+def test_each_profile_is_whole() -> None:
+    """S386: what a service waits for, and each network, volume and file that it names, is in every profile of it."""
+    for profile, services in PROFILES.items():
+        assert {name for name, s in SERVICES.items() if profile in s["profiles"]} == services
+        assert {needed for name in services for needed in SERVICES[name].get("depends_on", ())} <= services
+    for service in SERVICES.values():
+        assert set(service) <= KEYS
+        assert set(service["networks" if "networks" in service else "profiles"]) <= {*COMPOSE["networks"], *PROFILES}
+        mounted = [v.split(":")[0] for v in service.get("volumes", ()) if v.startswith("./")]
+        assert [path for path in mounted if not (ROOT / path).is_file()] == []
+
+
+def test_a_team_has_two_programs_that_keep_nothing() -> None:
+    """S386: all that lasts is in the database, so that any of them can go."""
+    team = SERVICES["team"]
+    assert team["deploy"]["replicas"] == 2
+    assert "volumes" not in team
+    assert any(mount.startswith("/data:") for mount in team["tmpfs"])
+    assert {"FATEFORGER_DATABASE_URL", "FATEFORGER_MEMORY_STORE", "FATEFORGER_OPS_PORT"} <= set(team["environment"])
+    assert "pgvector" in SERVICES["db"]["image"]
+
+
+def test_the_web_server_passes_what_people_and_providers_need() -> None:
+    caddy = (ROOT / "deploy" / "compose" / "Caddyfile").read_text()
+    assert f"path {CONNECT}/* {CHANGES}/*" in caddy
+    assert f"dynamic a team {SERVICES['team']['environment']['FATEFORGER_PORT']}" in caddy
+    assert "respond 404" in caddy

@@ -55,6 +55,9 @@ def test_figures_count_what_people_did_and_name_nobody(program: Program, port: i
     assert figures["fateforger_ack_seconds_count"] >= len(STEPS)
     assert figures['fateforger_turn_seconds_count{outcome="done",stage="refine"}'] >= 1
     assert figures['fateforger_effect_seconds_count{kind="write_calendar",outcome="changed"}'] == 1
+    assert figures['fateforger_calendar_calls_total{code="ok",operation="create-event",provider="caldav"}'] == 5
+    assert figures['fateforger_lease_wait_seconds_count{outcome="taken"}'] >= 1
+    assert figures['fateforger_draft_seconds_count{by="engine",outcome="found"}'] >= 1
     assert figures['fateforger_slack_calls_total{code="ok",method="chat.postMessage"}'] >= 2
     assert figures["fateforger_outbox_messages"] == 0
     assert "report" not in text.lower()

@@ -262,6 +262,7 @@ class CalDavGateway:
                     time_zone=self._servers.time_zone,
                     calendar_id=connection.calendar_id,
                     key=connection.key,
+                    provider=connection.provider.value,
                 )
                 async with aclosing(one):
                     yield SeveralCalendars(one, ",".join(connection.reads)) if connection.reads else one

@@ -50,6 +50,7 @@ from fateforger.app.resources import (
 )
 from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import Services, SlackApp, run_slack_app
+from fateforger.app.traces import export_traces
 from fateforger.app.web import WebServer
 from fateforger.calendar.connections import Connections
 from fateforger.calendar.submitter import CalendarSubmitter
@@ -268,7 +269,7 @@ class _Resources:
 async def open_app(settings: Settings) -> AsyncIterator[App]:
     """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError``."""
     use_language(settings.language)
-    async with AsyncExitStack() as stack:
+    async with export_traces(), AsyncExitStack() as stack:
         resources = await _open_resources(stack, settings)
         store, clock = resources.store, resources.clock
         operations = Operations(store, clock)

@@ -222,6 +222,7 @@ def build_calendar(
         key=None if settings.calendar_url else find_local_key(settings),
         budget=None if quota is None else build_google_budget(settings, endpoint, quota),
         patience=BUDGET_PATIENCE if patience is None else patience,
+        provider="mcp" if settings.calendar_url else "caldav",
     )
     return SeveralCalendars(calendar, settings.calendars_read) if settings.calendars_read.strip() else calendar
 

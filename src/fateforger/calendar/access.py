@@ -13,6 +13,7 @@ from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Ledger, Snapshot, Standing
 from fateforger.calendar.ports import Calendar, DayReads, Journal, Lease, Window
 from fateforger.errors import CalendarBusy, CalendarUnreachable
+from fateforger.metrics import LEASE_WAIT_SECONDS
 from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
@@ -186,9 +187,11 @@ class Hold:
         waited = 0.0
         while (lease := await self._acquire()) is None:
             if waited >= limits.lease_wait:
+                LEASE_WAIT_SECONDS.labels("busy").observe(waited)
                 raise CalendarBusy(_(_BUSY))
             await self.outside.sleep(limits.lease_poll)
             waited += limits.lease_poll
+        LEASE_WAIT_SECONDS.labels("taken").observe(waited)
         self._lease = lease
 
     async def ensure(self) -> None:

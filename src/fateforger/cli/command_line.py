@@ -33,6 +33,7 @@ _COMMANDS = {
     "calendars": ("fateforger.cli.calendars", "The calendar that each person connected: show, connect, disconnect."),
     "tasks": ("fateforger.cli.tasks", "The queue of work: what is next, and what becomes of it."),
     "person": ("fateforger.cli.records", "What is held about somebody: all of it as one document, or erased."),
+    "admin": ("fateforger.cli.admin", "For those who run it for others: people, failed work, upkeep, backups."),
     "workflow": ("fateforger.cli.workflow", "Check what was done against the rules of a workflow."),
     "mcp": ("fateforger.cli.mcp", "A door for other agents, who may work with tasks and propose changes."),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
@@ -12,6 +13,7 @@ from fateforger.conversation.stage_nodes import apply_sketch
 from fateforger.conversation.turn_log import TurnLog
 from fateforger.conversation.turn_values import DraftDay, TurnOutcome
 from fateforger.errors import BadInput, ModelError, StoreError, VersionConflict
+from fateforger.metrics import DRAFT_SECONDS
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
@@ -124,14 +126,20 @@ class Drafts:
         return making
 
     async def _make_sketch(self, session: Session, model: Model, instead_of: TBPlan | None) -> Sketch:
-        now = self._clock.now()
+        now, begun, outcome = self._clock.now(), time.monotonic(), "stopped"
         try:
             with self._logbook.draft(session) as entry:
-                return await entry.draft(session, model, now=now, instead_of=instead_of, seconds=self._seconds)
+                sketch = await entry.draft(session, model, now=now, instead_of=instead_of, seconds=self._seconds)
+            outcome = "no_solution" if sketch.plan is None else "left_out" if sketch.unplaced else "found"
         except (ModelError, BadInput) as error:  # the day may have ended since the turn began
             # The message may quote the model, and thereby the person's own words.
             log.warning("session %s: no draft by the language model (%s)", session.id, type(error).__name__)
+            outcome = "failed"
             return without_sketch(session, error)
+        else:
+            return sketch
+        finally:
+            DRAFT_SECONDS.labels("model", outcome).observe(time.monotonic() - begun)
 
     async def _save_when_done(self, session_id: str, making: _Making) -> None:
         """Save a finished draft, unless a turn uses it first."""

@@ -5,6 +5,7 @@ The draft of Stage 3 comes from the solver, and a model's draft is requested as 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 
@@ -32,6 +33,7 @@ from fateforger.conversation.turn_values import (
     guard_output,
 )
 from fateforger.errors import BadInput, PlanInvalid, UserError
+from fateforger.metrics import DRAFT_SECONDS
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.checks import current_inputs, explain_redraft
@@ -285,7 +287,11 @@ def _draft(session: Session, over: TBPlan | None, sketch: Sketch | None = None) 
     A plan that was refined or written before can be restored; if the solver's draft replaced it a moment ago, the same
     step is reused.
     """
+    begun = time.monotonic()
     fresh = draft_day(session, sketch)
+    if sketch is None or sketch.plan is None:
+        outcome = "no_solution" if fresh.planning.clash else "left_out" if fresh.planning.unplaced else "found"
+        DRAFT_SECONDS.labels("engine", outcome).observe(time.monotonic() - begun)
     fresh = fresh.with_planning(weighed=current_inputs(fresh), overrun=())
     if over is None:
         return fresh

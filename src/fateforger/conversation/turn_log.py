@@ -32,6 +32,7 @@ from fateforger.metrics import EFFECT_SECONDS, TURN_SECONDS
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model, Prompt, Recordings
+from fateforger.ports.traces import trace
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.plan import ApplyPatch, ApprovedChange
@@ -136,7 +137,8 @@ class LogEntry:
     async def effect(self, effect: Effect, session: Session, carrying_out: Awaitable[Session]) -> Session:
         """Await ``carrying_out``, record its effect, and return the session after it; ``session`` is the one before."""
         began = self.seconds
-        after = await carrying_out
+        with trace("effect", kind=effect.kind):
+            after = await carrying_out
         result = _summarize_effect(effect, session, after, seconds=self.seconds - began)
         self.effects.append(result)
         status = "trouble" if result.trouble else result.status or DONE
@@ -173,7 +175,8 @@ class TurnLog:
     def _entry(self, occasion: EntryCause, session: Session) -> Iterator[LogEntry]:
         entry, ended = LogEntry(occasion, session, self._clock.now()), DONE
         try:
-            yield entry
+            with trace("turn", kind=occasion.kind, stage=session.stage.value):
+                yield entry
         except BaseException as error:  # a cancelled turn is recorded, too; the error goes on
             ended = error.kind if isinstance(error, FateforgerError) else type(error).__name__
             raise

@@ -211,7 +211,8 @@ class Outgoing(BaseModel):
     with a ``reply``, only while no more than :data:`MOST_LATER` follow, so that the person still sees it. The reply is
     then posted at the end of the thread, and the card leaves out what it says. ``replied`` is the reply of an earlier
     version: the card leaves out what it says if that version did. A message with ``beside`` does not count as the
-    latest. ``ephemeral_to`` makes it visible to that person only.
+    latest. ``ephemeral_to`` makes it visible to that person only. ``trace`` is the position in the trace that it
+    belongs to.
     """
 
     model_config = _FROZEN
@@ -227,6 +228,7 @@ class Outgoing(BaseModel):
     replied: Card | None = None
     beside: bool = False
     ephemeral_to: str | None = None
+    trace: str = Field(default="", exclude_if=lambda trace: not trace)
 
     def without_reply(self) -> Outgoing:
         """Return the message without what its reply says."""

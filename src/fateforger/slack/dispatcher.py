@@ -13,6 +13,7 @@ from fateforger.errors import FateforgerError, StoreError
 from fateforger.metrics import MESSAGES_GIVEN_UP
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
+from fateforger.ports.traces import trace
 from fateforger.session.messages import Outgoing
 from fateforger.session.store import Outbox
 from fateforger.slack.client import CallRefused, SlackCallError, SlackLoginError, TransientSlackError
@@ -89,7 +90,8 @@ class Dispatcher:
     async def _send(self, item: Outgoing) -> None:
         try:
             try:
-                await self.delivery.deliver(item)
+                with trace("message", position=item.trace):
+                    await self.delivery.deliver(item)
             except SlackLoginError as trouble:
                 log.error("Slack refuses the app's login (%s); the message %s waits", trouble, item.id)  # noqa: TRY400  the sentence says it all
                 await self._retry_later(item, trouble)

@@ -19,6 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from fateforger.metrics import SLACK_CALLS, SLACK_WAIT_SECONDS
+from fateforger.ports.traces import Span, trace
 
 WINDOW = 60.0
 """Seconds in which Slack counts the calls of a method."""
@@ -184,6 +185,10 @@ class LimitedClient(AsyncWebClient):
 
     async def api_call(self, api_method: str, **details: Any) -> AsyncSlackResponse:
         """Call a method when it is its turn. Raises what the client raises; a refusal for haste parks the method."""
+        with trace("slack", method=api_method) as span:
+            return await self._call_in_turn(api_method, span, details)
+
+    async def _call_in_turn(self, api_method: str, span: Span, details: Mapping[str, Any]) -> AsyncSlackResponse:
         limit = self.limits.of(api_method)
         if api_method not in UNHURRIED:
             began = time.monotonic()
@@ -200,6 +205,7 @@ class LimitedClient(AsyncWebClient):
             raise
         finally:
             SLACK_CALLS.labels(api_method, code).inc()
+            span.set_attribute("code", code)
         return answer
 
 

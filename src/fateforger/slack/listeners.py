@@ -23,6 +23,7 @@ from fateforger.conversation.queue.forms import Message
 from fateforger.errors import StoreError
 from fateforger.metrics import ACK_SECONDS as ACK_METRIC
 from fateforger.ports.clock import Clock
+from fateforger.ports.traces import begin_trace
 from fateforger.session.cards import Card
 from fateforger.session.commands.rules import OUTSIDE_ACTIONS
 from fateforger.session.forms import FormRequest, FormSubmission, FormValue
@@ -170,7 +171,11 @@ class Listeners:
                 return await ack()
             self._running += 1
             try:
-                with ACK_METRIC.time(), speak((await self._languages.of(context.user_id or "")).code):
+                with (
+                    begin_trace("intake", kind=_name_kind(body)),
+                    ACK_METRIC.time(),
+                    speak((await self._languages.of(context.user_id or "")).code),
+                ):
                     if not in_order:
                         return await ack(_build_answer(await call))
                     async with self._locks.turn(_conversation(body, context)):
@@ -390,6 +395,14 @@ async def _leave_out_bots(
 
 async def _is_in_form(body: dict[str, Any]) -> bool:
     return (body.get("view") or {}).get("type") == "modal"
+
+
+_KINDS = frozenset({"block_actions", "event_callback", "message_action", "shortcut", "view_closed", "view_submission"})
+
+
+def _name_kind(body: Json) -> str:
+    """Return the kind of a payload, as Slack names it."""
+    return str(body["type"]) if body.get("type") in _KINDS else "slash_command" if "command" in body else "other"
 
 
 def _conversation(body: Json, context: AsyncBoltContext) -> str:

@@ -17,12 +17,15 @@ from fateforger.agents.ports import PROPOSAL_LANE
 from fateforger.errors import InternalError
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.ports.people import ERASING_LANE
+from fateforger.ports.traces import find_position
 from fateforger.session.cards import Card
 from fateforger.session.commands import COMMAND, InboxCommand
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.text import current_language
 
 P = TypeVar("P")
+TRACE = "traceparent"
+"""The field of a job's payload with its position in a trace, next to the payload of its lane."""
 
 
 def ignore() -> None:
@@ -93,12 +96,14 @@ class Lane(Generic[P]):
 
     def build_job(self, payload: P, *, key: str, dedupe: str) -> NewJob:
         """Return a job. It runs in order with the others of its ``key``, and ``dedupe`` is accepted once."""
-        return NewJob(self.name, key, dedupe, self.payload.dump_python(payload, mode="json"))
+        position = find_position()
+        traced = {TRACE: position} if position else {}
+        return NewJob(self.name, key, dedupe, {**self.payload.dump_python(payload, mode="json"), **traced})
 
     def parse(self, job: Job) -> P:
         """Return the payload of a job. Raises ``InternalError`` for one that does not belong to this lane."""
         try:
-            return self.payload.validate_python(job.payload)
+            return self.payload.validate_python({key: value for key, value in job.payload.items() if key != TRACE})
         except ValidationError as error:
             raise InternalError(
                 f"job {job.id} is not one of the lane {self.name}: {error.error_count()} problems"

@@ -18,8 +18,10 @@ from fateforger.metrics import JOBS_GIVEN_UP
 from fateforger.ports.clock import Clock
 from fateforger.ports.correlation import caused_by
 from fateforger.ports.jobs import Job, Jobs
+from fateforger.ports.traces import trace
 from fateforger.workers.lanes import (
     LANES,
+    TRACE,
     JobHandler,
     Lane,
     Row,
@@ -243,7 +245,7 @@ class LaneWorkers:
 
     async def _work(self, job: Job) -> None:
         with caused_by(job.dedupe):
-            performing = asyncio.ensure_future(self._handler.perform(job))
+            performing = asyncio.ensure_future(self._perform(job))
 
         async def renew() -> bool:
             try:
@@ -257,6 +259,12 @@ class LaneWorkers:
 
         async with renew_meanwhile(renew, seconds=self._policy.lease_seconds / 3):
             await self._settle_result(job, performing)
+
+    async def _perform(self, job: Job) -> None:
+        position = str(job.payload.get(TRACE, ""))
+        with trace("job", position=position, lane=self._name, cause=job.dedupe) as span:
+            span.set_attribute("attempt", str(job.attempts))
+            await self._handler.perform(job)
 
     async def _settle_result(self, job: Job, performing: asyncio.Future[None]) -> None:
         """Wait for the result of a job, and record it."""

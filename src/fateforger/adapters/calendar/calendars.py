@@ -310,6 +310,7 @@ def open_mcp_calendar(
     patience: float = BUDGET_PATIENCE,
     call_seconds: float = CALL_SECONDS,
     write_seconds: float = WRITE_SECONDS,
+    provider: str = "mcp",
 ) -> McpCalendar:
     """Return a calendar behind the MCP server at ``where``. Nothing is connected yet.
 
@@ -318,7 +319,7 @@ def open_mcp_calendar(
     server has several. ``key`` identifies the calendar in the journal; pass one when the address may change after a
     restart, otherwise it is built from the address and the calendar's id. ``budget`` is shared by everything that uses
     the same login; without one nothing is counted. ``patience`` is the number of seconds a read waits for the budget
-    before it is refused. Raises :class:`~fateforger.errors.BadInput`.
+    before it is refused. ``provider`` names it in figures. Raises :class:`~fateforger.errors.BadInput`.
     """
     endpoint = read_endpoint(where, environment)
     try:
@@ -327,6 +328,6 @@ def open_mcp_calendar(
         raise BadInput(f"{problem}.", where="time_zone") from None
     if not calendar_id.strip():
         raise BadInput("A calendar needs an id; “primary” is the main one.", where="calendar_id")
-    session = McpSession(endpoint, call_seconds=call_seconds)
+    session = McpSession(endpoint, call_seconds=call_seconds, provider=provider)
     tools = CalendarTools(session, budget or NoBudget(), patience=patience)
     return McpCalendar(tools, target, key=key, write_seconds=write_seconds)

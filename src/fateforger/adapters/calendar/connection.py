@@ -23,6 +23,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from urllib.parse import urlsplit
 
+from fateforger.calendar.calls import OK, count_call
 from fateforger.errors import BadInput
 from fateforger.text import gettext as _
 
@@ -330,8 +331,10 @@ def _describe_cause(error: BaseException | None) -> str:
 class McpSession:
     """A session for any number of concurrent calls. Not bound to the task that uses it."""
 
-    def __init__(self, endpoint: Endpoint, *, call_seconds: float = CALL_SECONDS) -> None:
+    def __init__(self, endpoint: Endpoint, *, call_seconds: float = CALL_SECONDS, provider: str = "mcp") -> None:
+        """Name calls by ``provider`` in figures and traces."""
         self.endpoint = endpoint
+        self._provider = provider
         self.welcome: Welcome | None = None
         self._call_seconds = call_seconds
         self._connection: Connection | None = None
@@ -351,7 +354,9 @@ class McpSession:
         for last in (False, True):
             connection = await self._open()
             try:
-                return await connection.call(tool, arguments, self._call_seconds)
+                with count_call(self._provider, tool) as call:
+                    reply = await connection.call(tool, arguments, self._call_seconds)
+                    call.code = "refused" if reply.failed else OK
             except Forgotten as trouble:
                 self._retire(connection)
                 if last:
@@ -360,6 +365,8 @@ class McpSession:
                 self._retire(connection)
                 if last or not repeatable:
                     raise
+            else:
+                return reply
         raise AssertionError("the last round returns or raises")
 
     async def aclose(self) -> None:

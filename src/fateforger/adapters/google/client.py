@@ -16,6 +16,7 @@ import httpx
 from fateforger.adapters.google.refusals import Kind, Refusal, classify
 from fateforger.adapters.oauth import TokenSource
 from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
+from fateforger.calendar.calls import OK, count_call
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
@@ -111,14 +112,16 @@ class GoogleClient:
                 return Refusal(Kind.LIMITED, _(ASKED_OFTEN), wait)
             try:
                 token = await self._tokens.get_token()
-                async with self._turn:
-                    response = await self._http.request(
-                        method,
-                        f"{self._url}{path}",
-                        params=query,
-                        json=body,
-                        headers={**headers, "Authorization": f"Bearer {token}"},
-                    )
+                with count_call("google", _name_operation(method, path)) as call:
+                    async with self._turn:
+                        response = await self._http.request(
+                            method,
+                            f"{self._url}{path}",
+                            params=query,
+                            json=body,
+                            headers={**headers, "Authorization": f"Bearer {token}"},
+                        )
+                    call.code = OK if response.is_success else str(response.status_code)
             except ConnectionFailed as error:
                 kind = Kind.TROUBLE if isinstance(error, ConnectionUnreachable) else Kind.LOGIN
                 return Refusal(kind, error.message, whole=True)
@@ -156,6 +159,19 @@ class GoogleClient:
             return max(0.0, (parsedate_to_datetime(said) - self._clock.now()).total_seconds())
         except ValueError:
             return None
+
+
+def _name_operation(method: str, path: str) -> str:
+    """Return the name of an operation; the path itself holds ids."""
+    match path.split("/")[1:]:
+        case ["users", *_]:
+            return f"{method} calendars"
+        case ["channels", *_] | [_, _, "events", "watch"]:
+            return f"{method} channel"
+        case [_, _, "events"]:
+            return f"{method} events"
+        case _:
+            return f"{method} event"
 
 
 def _read_json(response: httpx.Response) -> Json | Refusal:

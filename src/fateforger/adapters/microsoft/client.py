@@ -13,6 +13,7 @@ import httpx
 from fateforger.adapters.microsoft.refusals import Refusal, Refused, read_refusal
 from fateforger.adapters.oauth import TokenSource
 from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
+from fateforger.calendar.calls import OK, count_call
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.text import gettext as _
 
@@ -120,12 +121,24 @@ class GraphClient:
             token = await self._tokens.get_token()
         except ConnectionFailed as error:
             raise NoToken(error) from error
-        answer = await self._http.request(
-            method, url, params=query, json=body, headers={**headers, "Authorization": f"Bearer {token}"}
-        )
+        with count_call("microsoft", _name_operation(method, url.removeprefix(self.address))) as call:
+            answer = await self._http.request(
+                method, url, params=query, json=body, headers={**headers, "Authorization": f"Bearer {token}"}
+            )
+            call.code = OK if answer.is_success else str(answer.status_code)
         if answer.status_code == _UNAUTHORIZED:
             self._tokens.report_refused(token)
         return answer
+
+
+def _name_operation(method: str, path: str) -> str:
+    """Return the name of an operation; the path itself holds ids."""
+    parts = path.partition("?")[0].split("/")
+    if "subscriptions" in parts[:2]:
+        return f"{method} channel"
+    if parts[-1] in {"calendar", "calendars"}:
+        return f"{method} calendars"
+    return f"{method} {'events' if parts[-1] in {'calendarView', 'delta', 'events'} else 'event'}"
 
 
 class NoToken(Exception):

@@ -316,6 +316,22 @@ class Database:
         if busy:
             log.warning("what was deleted stays in the log of %s for now: it is being read", self.place)
 
+    async def vacuum(self) -> None:
+        """Give free space back to the disk; writers to a SQLite file wait meanwhile. Raises ``StoreUnavailable``."""
+        await asyncio.get_running_loop().run_in_executor(self._threads, self._vacuum)
+
+    def _vacuum(self) -> None:
+        with translate_errors(self.place):
+            if self.engine.dialect.name == "sqlite":
+                raw = self.engine.raw_connection()
+                try:
+                    raw.cursor().execute("VACUUM")
+                finally:
+                    raw.close()
+                return
+            with self.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+                connection.execute(text("VACUUM (ANALYZE)"))
+
     async def aclose(self) -> None:
         """Finish running transactions and close the database. Calling it again does nothing."""
         if self._closed:

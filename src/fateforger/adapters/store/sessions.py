@@ -21,6 +21,7 @@ from fateforger.adapters.store.tables import (
     table,
 )
 from fateforger.errors import InternalError, VersionConflict
+from fateforger.ports.traces import find_position
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
 from fateforger.session.store import Sent
@@ -221,7 +222,8 @@ class SqlSessions:
         return await self._find(SESSION.c.touched_at >= moment)
 
     async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
-        messages = tuple(outgoing)
+        position = find_position()
+        messages = tuple(replace(message, trace=position) if position else message for message in outgoing)
         return await self._database.write(lambda connection: _save(connection, session, expected, messages))
 
     async def is_unanswered(self, session_id: str, at: datetime) -> bool:

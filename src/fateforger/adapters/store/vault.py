@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from fateforger.errors import BadInput
@@ -26,15 +28,19 @@ class Vault:
         """Read Fernet keys with commas between. Raises :class:`BadInput`."""
         self._fernet: MultiFernet | None = None
         self._newest: Fernet | None = None
+        self.fingerprints: tuple[str, ...] = ()
+        """A name for each key, the newest first, from which the key cannot be told."""
         if keys is None:
             return
+        given = [key.strip() for key in keys.split(",") if key.strip()]
         try:
-            fernets = [Fernet(key.strip()) for key in keys.split(",") if key.strip()]
+            fernets = [Fernet(key) for key in given]
         except ValueError:
             raise BadInput(f"A key for secrets is not one. {HOW}", where="secret_keys") from None
         if not fernets:
             raise BadInput(f"There is no key for secrets. {HOW}", where="secret_keys")
         self._fernet, self._newest = MultiFernet(fernets), fernets[0]
+        self.fingerprints = tuple(hashlib.sha256(key.encode()).hexdigest()[:16] for key in given)
 
     @property
     def has_keys(self) -> bool:

@@ -33,6 +33,7 @@ from fateforger.metrics import MODEL_CALLS, MODEL_TOKENS
 from fateforger.planning.validation import first_mistake
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import TOO_LATE, Completion, Model, Prompt, Role, Spent, Usage
+from fateforger.ports.traces import trace
 from fateforger.session.day import local_today
 from fateforger.text import current_language, list_languages, mark_message, name_language
 from fateforger.text import gettext as _
@@ -308,7 +309,8 @@ class CountingModel:
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
         """See :meth:`fateforger.ports.model.Model.complete`."""
         try:
-            completion = await self._model.complete(prompt, seconds=seconds)
+            with trace("model", prompt=prompt.name.partition("/")[0]):
+                completion = await self._model.complete(prompt, seconds=seconds)
         except (ModelError, asyncio.CancelledError) as error:
             self._count(prompt, None)
             if isinstance(error, ModelAuthFailed | ModelRejected):

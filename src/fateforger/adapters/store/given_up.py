@@ -1,0 +1,149 @@
+"""Jobs and messages that were given up: listed, tried again, or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, delete, exists, or_, select, update
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.documents import parse_mapping
+from fateforger.adapters.store.jobs import JOB
+from fateforger.adapters.store.sessions import OUTBOX, SESSION
+
+DEAD = "dead"
+_AT_ONCE = datetime.fromtimestamp(0, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadJob:
+    """A job that was given up. ``kind`` is the name of its command, if it has one; ``reason`` is the last error."""
+
+    number: int
+    lane: str
+    kind: str | None
+    user_id: str | None
+    enqueued_at: datetime
+    attempts: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeadMessage:
+    """A message that was given up. One that is ``overtaken`` must not be sent: a later one took its place."""
+
+    id: str
+    session_id: str
+    user_id: str
+    slot: str
+    touched_at: datetime
+    attempts: int
+    reason: str
+    overtaken: bool
+
+
+class SqlGivenUp:
+    """The list of jobs and messages that were given up, over a :class:`Database`. Raises ``StoreError``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def list_jobs(self, *, limit: int, lane: str | None = None) -> tuple[DeadJob, ...]:
+        """Return jobs that were given up, the oldest first."""
+        query = select(JOB).where(JOB.c.state == DEAD, *_match(JOB.c.lane, lane)).order_by(JOB.c.seq).limit(limit)
+        return await self._database.read(lambda connection: tuple(map(_to_job, connection.execute(query))))
+
+    async def retry_jobs(self, numbers: Collection[int]) -> tuple[int, ...]:
+        """Queue jobs again, as if they had not been tried; return the numbers of those that had been given up."""
+        again = {"state": "open", "attempts": 0, "error": "", "run_at": _AT_ONCE, "owner": None, "leased_until": None}
+        chosen = (JOB.c.seq.in_(numbers), JOB.c.state == DEAD)
+        changed = update(JOB).where(*chosen).values(**again, fence=JOB.c.fence + 1).returning(JOB.c.seq)
+        return await self._database.write(lambda connection: tuple(sorted(connection.scalars(changed))))
+
+    async def drop_jobs(self, numbers: Collection[int]) -> tuple[int, ...]:
+        """Delete jobs; return the numbers of those that had been given up."""
+        gone = delete(JOB).where(JOB.c.seq.in_(numbers), JOB.c.state == DEAD).returning(JOB.c.seq)
+        return await self._database.write(lambda connection: tuple(sorted(connection.scalars(gone))))
+
+    async def list_messages(self, *, limit: int) -> tuple[DeadMessage, ...]:
+        """Return messages that were given up, the oldest first."""
+        query = (
+            select(OUTBOX, SESSION.c.user_id, SESSION.c.touched_at, _is_overtaken().label("overtaken"))
+            .join(SESSION, SESSION.c.id == OUTBOX.c.session_id)
+            .where(OUTBOX.c.state == DEAD)
+            .order_by(OUTBOX.c.seq)
+            .limit(limit)
+        )
+        return await self._database.read(lambda connection: tuple(map(_to_message, connection.execute(query))))
+
+    async def retry_messages(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Queue messages again; return the ids of those that had been given up and are not overtaken."""
+        chosen = select(OUTBOX.c.id).where(OUTBOX.c.id.in_(ids), OUTBOX.c.state == DEAD, ~_is_overtaken())
+        again = {"state": "queued", "attempts": 0, "error": "", "retry_at": None}
+
+        def work(connection: Connection) -> tuple[str, ...]:
+            found = tuple(sorted(connection.scalars(chosen)))
+            connection.execute(update(OUTBOX).where(OUTBOX.c.id.in_(found)).values(**again))
+            return found
+
+        return await self._database.write(work)
+
+    async def drop_messages(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Delete messages; return the ids of those that had been given up."""
+        gone = delete(OUTBOX).where(OUTBOX.c.id.in_(ids), OUTBOX.c.state == DEAD).returning(OUTBOX.c.id)
+        return await self._database.write(lambda connection: tuple(sorted(connection.scalars(gone))))
+
+    async def prune(self, *, before: datetime) -> tuple[int, int]:
+        """Delete what was given up before an instant; return the numbers of jobs and of messages."""
+        jobs = delete(JOB).where(JOB.c.state == DEAD, JOB.c.enqueued_at < before)
+        old = select(SESSION.c.id).where(SESSION.c.touched_at < before)
+        messages = delete(OUTBOX).where(OUTBOX.c.state == DEAD, OUTBOX.c.session_id.in_(old))
+        return await self._database.write(
+            lambda connection: (connection.execute(jobs).rowcount, connection.execute(messages).rowcount)
+        )
+
+
+def _match(column: ColumnElement[str], value: str | None) -> Sequence[ColumnElement[bool]]:
+    return () if value is None else (column == value,)
+
+
+def _is_overtaken() -> ColumnElement[bool]:
+    """Return the condition that a later message of the same slot was sent or waits to be sent."""
+    later = OUTBOX.alias("later")
+    return exists().where(
+        later.c.session_id == OUTBOX.c.session_id,
+        later.c.slot == OUTBOX.c.slot,
+        later.c.ephemeral == OUTBOX.c.ephemeral,
+        later.c.seq > OUTBOX.c.seq,
+        or_(later.c.state == "sent", later.c.state == "queued"),
+    )
+
+
+def _to_job(row: Row[Any]) -> DeadJob:
+    payload = parse_mapping(row.payload, f"Job {row.seq}")
+    kind, person = payload.get("kind") or payload.get("do"), payload.get("user_id")
+    return DeadJob(
+        number=row.seq,
+        lane=row.lane,
+        kind=kind if isinstance(kind, str) else None,
+        user_id=person if isinstance(person, str) else None,
+        enqueued_at=row.enqueued_at,
+        attempts=row.attempts,
+        reason=row.error,
+    )
+
+
+def _to_message(row: Row[Any]) -> DeadMessage:
+    return DeadMessage(
+        id=row.id,
+        session_id=row.session_id,
+        user_id=row.user_id,
+        slot=row.slot,
+        touched_at=row.touched_at,
+        attempts=row.attempts,
+        reason=row.error,
+        overtaken=bool(row.overtaken),
+    )

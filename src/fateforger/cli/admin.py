@@ -1,0 +1,346 @@
+"""``fateforger admin``: people and their connections, work that failed, upkeep, backup and restore."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fateforger.cli.documents import print_result
+from fateforger.cli.options import Opened, add_store_options, load_settings, run_with_store
+from fateforger.errors import BadInput
+from fateforger.text import format_count, join_words
+
+if TYPE_CHECKING:
+    from fateforger.adapters.store.given_up import DeadJob, DeadMessage, SqlGivenUp
+    from fateforger.adapters.store.upkeep import Link, Planner
+    from fateforger.app.backup import Manifest
+
+_SIGNS = {"real": "●", "local": "○", "missing": "·", "broken": "✗"}
+
+_limit = click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="How many.")
+_after = click.option("--after", default="", metavar="ID", help="Those that follow this id, for the next page.")
+_all = click.option("--all", "everything", is_flag=True, help="All that list shows.")
+
+
+@click.group("admin")
+def admin_command() -> None:
+    """For those who run fateforger for others. Nothing here shows what people wrote."""
+
+
+@admin_command.command("people")
+@_after
+@_limit
+@add_store_options
+def people_command(ctx: click.Context, after: str, limit: int, as_json: bool, **where: str | None) -> None:
+    """List who plans: their days, when they were last active, and the state of their calendar's connection."""
+
+    async def read(opened: Opened) -> tuple[tuple[Planner, ...], str | None]:
+        from fateforger.adapters.store.upkeep import list_planners  # noqa: PLC0415  heavy
+        from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
+
+        owner = await build_ownership(opened.settings, opened.store, build_clock(opened.settings)).owner()
+        return await list_planners(opened.store.database, after=after, limit=limit), owner.person
+
+    found, owner = run_with_store(ctx, where, read)
+    documents = [_describe_planner(person, owner) for person in found]
+    lines = [
+        f"{each['user']}  {format_count(each['days'], 'day')}"
+        + (f", {each['first_day']} to {each['last_day']}, active {each['active_at'][:10]}" if each["days"] else "")
+        + f"; calendar: {each['calendar']}"
+        for each in documents
+    ] or ["Nobody has planned a day yet."]
+    print_result({"people": documents}, lines, as_json=as_json)
+
+
+def _describe_planner(person: Planner, owner: str | None) -> dict[str, Any]:
+    state: str = "none" if person.link is None else person.link.state
+    if state in {"none", "disconnected"} and person.user_id == owner:
+        state = "configured"
+    return {
+        "user": person.user_id,
+        "days": person.days,
+        "first_day": _to_text(person.first_day),
+        "last_day": _to_text(person.last_day),
+        "active_at": _to_text(person.active_at),
+        "calendar": state,
+    }
+
+
+def _to_text(value: Any) -> str | None:
+    return None if value is None else value.isoformat()
+
+
+@admin_command.command("connections")
+@_after
+@_limit
+@add_store_options
+def connections_command(ctx: click.Context, after: str, limit: int, as_json: bool, **where: str | None) -> None:
+    """List the calendars that people connected, and what is wrong with those that broke."""
+
+    async def read(opened: Opened) -> tuple[Link, ...]:
+        from fateforger.adapters.store.upkeep import list_links  # noqa: PLC0415  heavy
+
+        return await list_links(opened.store.database, after=after, limit=limit)
+
+    links = run_with_store(ctx, where, read)
+    documents = [{**asdict(link), "connected_at": link.connected_at.isoformat()} for link in links]
+    lines = [
+        f"{link.user_id}  {link.provider}, {link.state} since {link.connected_at:%Y-%m-%d}"
+        + (f": {link.problem}" if link.problem else "")
+        for link in links
+    ] or ["Nobody has connected a calendar yet."]
+    print_result({"connections": documents}, lines, as_json=as_json)
+
+
+@admin_command.group("jobs")
+def jobs_command() -> None:
+    """Work that was given up after all its tries."""
+
+
+@admin_command.group("messages")
+def messages_command() -> None:
+    """Messages to Slack that were given up."""
+
+
+def _run_given_up(
+    ctx: click.Context, where: dict[str, str | None], work: Callable[[SqlGivenUp], Awaitable[Any]]
+) -> Any:
+    async def run(opened: Opened) -> Any:
+        from fateforger.adapters.store.given_up import SqlGivenUp  # noqa: PLC0415  heavy
+
+        return await work(SqlGivenUp(opened.store.database))
+
+    return run_with_store(ctx, where, run)
+
+
+@jobs_command.command("list")
+@click.option("--lane", metavar="NAME", help="Only those of this lane.")
+@_limit
+@add_store_options
+def jobs_list_command(ctx: click.Context, lane: str | None, limit: int, as_json: bool, **where: str | None) -> None:
+    """List jobs that were given up, each with its reason."""
+    found: tuple[DeadJob, ...] = _run_given_up(ctx, where, lambda store: store.list_jobs(limit=limit, lane=lane))
+    documents = [{**asdict(job), "enqueued_at": job.enqueued_at.isoformat()} for job in found]
+    lines = [
+        f"{job.number}  {job.lane}{f' {job.kind}' if job.kind else ''} for {job.user_id or 'nobody'}"
+        f" of {job.enqueued_at:%Y-%m-%d %H:%M}Z, {format_count(job.attempts, 'try', 'tries')}: {job.reason}"
+        for job in found
+    ] or ["No job was given up."]
+    print_result({"jobs": documents}, lines, as_json=as_json)
+
+
+@jobs_command.command("retry")
+@click.argument("numbers", nargs=-1, type=int)
+@_all
+@add_store_options
+def jobs_retry_command(
+    ctx: click.Context, numbers: tuple[int, ...], everything: bool, as_json: bool, **where: str | None
+) -> None:
+    """Queue jobs again, by their NUMBERS. A program that runs begins within seconds."""
+
+    async def retry(store: SqlGivenUp) -> tuple[Sequence[int], Sequence[int]]:
+        wanted = await _choose_jobs(store, numbers, everything=everything)
+        return wanted, await store.retry_jobs(wanted)
+
+    wanted, done = _run_given_up(ctx, where, retry)
+    _report("retried", "queued again", "job", wanted, done, as_json=as_json)
+
+
+@jobs_command.command("drop")
+@click.argument("numbers", nargs=-1, type=int)
+@_all
+@add_store_options
+def jobs_drop_command(
+    ctx: click.Context, numbers: tuple[int, ...], everything: bool, as_json: bool, **where: str | None
+) -> None:
+    """Delete jobs that were given up, by their NUMBERS."""
+
+    async def drop(store: SqlGivenUp) -> tuple[Sequence[int], Sequence[int]]:
+        wanted = await _choose_jobs(store, numbers, everything=everything)
+        return wanted, await store.drop_jobs(wanted)
+
+    wanted, done = _run_given_up(ctx, where, drop)
+    _report("dropped", "dropped", "job", wanted, done, as_json=as_json)
+
+
+async def _choose_jobs(store: SqlGivenUp, numbers: Sequence[int], *, everything: bool) -> Sequence[int]:
+    _check_choice(numbers, everything=everything)
+    return [job.number for job in await store.list_jobs(limit=1000)] if everything else numbers
+
+
+def _check_choice(chosen: Sequence[object], *, everything: bool) -> None:
+    if bool(chosen) == everything:
+        raise click.UsageError("Name those that you mean, or say --all.")
+
+
+@messages_command.command("list")
+@_limit
+@add_store_options
+def messages_list_command(ctx: click.Context, limit: int, as_json: bool, **where: str | None) -> None:
+    """List messages that were given up, each with Slack's reason."""
+    found: tuple[DeadMessage, ...] = _run_given_up(ctx, where, lambda store: store.list_messages(limit=limit))
+    documents = [{**asdict(message), "touched_at": message.touched_at.isoformat()} for message in found]
+    lines = [
+        f"{message.id}  to {message.user_id}, session {message.session_id}"
+        f" of {message.touched_at:%Y-%m-%d %H:%M}Z: {message.reason}"
+        + (" (a later message took its place)" if message.overtaken else "")
+        for message in found
+    ] or ["No message was given up."]
+    print_result({"messages": documents}, lines, as_json=as_json)
+
+
+@messages_command.command("retry")
+@click.argument("ids", nargs=-1)
+@_all
+@add_store_options
+def messages_retry_command(
+    ctx: click.Context, ids: tuple[str, ...], everything: bool, as_json: bool, **where: str | None
+) -> None:
+    """Queue messages again, by their IDS. Those whose place a later one took stay as they are."""
+
+    async def retry(store: SqlGivenUp) -> tuple[Sequence[str], Sequence[str]]:
+        wanted = await _choose_messages(store, ids, everything=everything, overtaken=False)
+        return wanted, await store.retry_messages(wanted)
+
+    wanted, done = _run_given_up(ctx, where, retry)
+    _report("retried", "queued again", "message", wanted, done, as_json=as_json)
+
+
+@messages_command.command("drop")
+@click.argument("ids", nargs=-1)
+@_all
+@add_store_options
+def messages_drop_command(
+    ctx: click.Context, ids: tuple[str, ...], everything: bool, as_json: bool, **where: str | None
+) -> None:
+    """Delete messages that were given up, by their IDS."""
+
+    async def drop(store: SqlGivenUp) -> tuple[Sequence[str], Sequence[str]]:
+        wanted = await _choose_messages(store, ids, everything=everything, overtaken=True)
+        return wanted, await store.drop_messages(wanted)
+
+    wanted, done = _run_given_up(ctx, where, drop)
+    _report("dropped", "dropped", "message", wanted, done, as_json=as_json)
+
+
+async def _choose_messages(
+    store: SqlGivenUp, ids: Sequence[str], *, everything: bool, overtaken: bool
+) -> Sequence[str]:
+    _check_choice(ids, everything=everything)
+    if not everything:
+        return ids
+    return [each.id for each in await store.list_messages(limit=1000) if overtaken or not each.overtaken]
+
+
+def _report(
+    done_key: str, words: str, noun: str, wanted: Iterable[object], done: Sequence[object], *, as_json: bool
+) -> None:
+    missed = [each for each in wanted if each not in done]
+    if missed:
+        listed = join_words(map(str, missed[:10]))
+        sentence = f"This cannot be {words}: {listed}. admin {noun}s list shows what was given up."
+        if not done:
+            raise BadInput(sentence, where=noun)
+    lines = [f"{format_count(len(done), noun)} {words}.", *([sentence] if missed else [])]
+    print_result({done_key: list(done), "left": missed}, lines, as_json=as_json)
+
+
+@admin_command.command("check")
+@add_store_options
+def check_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+    """Check that the data is whole: tables, logins, the search index. Exits with 3 when something is broken."""
+
+    async def check(opened: Opened) -> tuple[Any, ...]:
+        from fateforger.app.upkeep import run_data_checks  # noqa: PLC0415  heavy
+
+        return await run_data_checks(opened.settings, opened.store)
+
+    checks = run_with_store(ctx, where, check)
+    ok = all(check.state != "broken" for check in checks)
+    lines = [
+        f"{_SIGNS[check.state]} {check.name:<9} {check.message}" + (f"\n{'':12}→ {check.fix}" if check.fix else "")
+        for check in checks
+    ]
+    print_result({"ok": ok, "checks": [asdict(check) for check in checks]}, lines, as_json=as_json)
+    if not ok:
+        raise click.exceptions.Exit(3)
+
+
+@admin_command.command("maintain")
+@click.option(
+    "--days",
+    type=click.IntRange(1, 3650),
+    default=90,
+    show_default=True,
+    help="Age in days from which jobs and messages that were given up are deleted.",
+)
+@click.option("--vacuum", is_flag=True, help="Also give free space back to the disk; writers wait meanwhile.")
+@add_store_options
+def maintain_command(ctx: click.Context, days: int, vacuum: bool, as_json: bool, **where: str | None) -> None:
+    """Delete what is old and of no more use: failed work, and the list of other agents' calls."""
+
+    async def run(opened: Opened) -> Any:
+        from fateforger.app.upkeep import maintain  # noqa: PLC0415  heavy
+
+        return await maintain(opened.store, now=opened.now, days=days, vacuum=vacuum)
+
+    pruned = run_with_store(ctx, where, run)
+    counts = f"{format_count(pruned.jobs, 'job')} and {format_count(pruned.messages, 'message')}"
+    lines = [f"Deleted: {counts} that were given up more than {format_count(days, 'day')} ago."]
+    if vacuum:
+        lines.append("Free space was given back to the disk.")
+    print_result({**asdict(pruned), "vacuumed": vacuum}, lines, as_json=as_json)
+
+
+@admin_command.command("backup")
+@click.argument("file", type=click.Path(path_type=Path))
+@add_store_options
+def backup_command(ctx: click.Context, file: Path, as_json: bool, **where: str | None) -> None:
+    """Write everything durable into a new FILE, while the program runs. The keys of logins are not in it."""
+    from fateforger.app.backup import make_backup  # noqa: PLC0415  heavy
+    from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
+
+    settings = load_settings(ctx, **where)
+    now = settings.now or build_clock(settings).now()
+    manifest = asyncio.run(make_backup(settings, file, now=now))
+    size = file.stat().st_size
+    lines = [
+        f"Backed up to {file} ({size / 1_000_000:.1f} MB): {join_words(manifest.parts)}.",
+        "It holds people's words: keep it as safe as the database.",
+    ]
+    if manifest.logins:
+        lines.append(
+            f"It holds {format_count(manifest.logins, 'login')} that only your key can read: keep the key elsewhere"
+            f" (fingerprint {join_words(manifest.keys)})."
+        )
+    print_result({"file": str(file), "bytes": size, **_describe_manifest(manifest)}, lines, as_json=as_json)
+
+
+@admin_command.command("restore")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--without-logins", is_flag=True, help="Go on although the key of people's logins is not here.")
+@add_store_options
+def restore_command(ctx: click.Context, file: Path, without_logins: bool, as_json: bool, **where: str | None) -> None:
+    """Restore a backup into a data directory, and a PostgreSQL database, with nothing in it.
+
+    Take the old program out of service first: two programs with the same past write to the same calendars.
+    """
+    from fateforger.app.backup import restore_backup  # noqa: PLC0415  heavy
+
+    settings = load_settings(ctx, **where)
+    manifest, lost = asyncio.run(restore_backup(settings, file, without_logins=without_logins))
+    lines = [f"Restored as of {manifest.made_at:%Y-%m-%d %H:%M}Z: {join_words(manifest.parts)}."]
+    if lost:
+        lines.append(f"{format_count(lost, 'person', 'people')} must connect a calendar again.")
+    lines.append("Start fateforger up: it goes on from there.")
+    print_result({**_describe_manifest(manifest), "logins_lost": lost}, lines, as_json=as_json)
+
+
+def _describe_manifest(manifest: Manifest) -> dict[str, Any]:
+    about = manifest.model_dump(mode="json", exclude={"files", "format"})
+    return {**about, "parts": list(manifest.parts)}

@@ -1,0 +1,180 @@
+"""``fateforger admin`` as an administrator types it: what it says, what it refuses, and its exit status."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tarfile
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contracts.jobs_contract import put, taken
+from tests.contracts.session_examples import message, session
+from tests.contracts.stores import new_file
+from tests.contracts.test_connections import ANNA, NEW, OLD
+from tests.factories.inside import run_inside
+from tests.postgres import PostgresServer
+
+from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.store import Store, open_store
+from fateforger.adapters.store.vault import Vault
+
+NOW = "2026-03-03T10:00:00+00:00"
+
+
+def write(data: Path, work: Callable[[Store], Awaitable[Any]]) -> Any:
+    async def run() -> Any:
+        async with aclosing(open_store(data / "fateforger.db")) as store:
+            return await work(store)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    new_file(folder).rename(folder / "fateforger.db")
+    return folder
+
+
+def admin(data: Path, *words: str, status: int = 0) -> str:
+    found, out, err = run_inside("admin", *words, "--data-dir", str(data), "--now", NOW)
+    assert found == status, out + err
+    return out + err
+
+
+def as_json(data: Path, *words: str, status: int = 0) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(admin(data, *words, "--json", status=status))
+    return answer
+
+
+async def fail_both(store: Store) -> None:
+    await put(store.jobs, "one")
+    await store.jobs.bury(await taken(store.jobs), "it is impossible")
+    await store.sessions.save(session("s1"), expected=0, outgoing=[message("a1")])
+    await store.outbox.mark_failed("a1", "channel_not_found", retry_at=None)
+
+
+def test_failed_work_is_listed_retried_and_dropped(data: Path) -> None:
+    """S381: each with its reason, by number or all at once, and nobody's words."""
+    assert "No job was given up." in admin(data, "jobs", "list")
+    write(data, fail_both)
+    said = admin(data, "jobs", "list") + admin(data, "messages", "list")
+    assert "turns for nobody of 2026-03-02 12:00Z, 1 try: it is impossible" in said
+    assert "a1  to U1, session s1 of 2026-03-02 12:00Z: channel_not_found" in said
+    assert "rapport" not in said
+    assert "1 job and 1 message were given up." in admin(data, "check")
+    assert as_json(data, "jobs", "retry", "1", "7") == {"retried": [1], "left": [7]}
+    assert as_json(data, "messages", "retry", "--all") == {"retried": ["a1"], "left": []}
+    assert "No message was given up." in admin(data, "messages", "list")
+    refused = as_json(data, "jobs", "drop", "1", status=2)["error"]
+    assert refused["message"] == "This cannot be dropped: 1. admin jobs list shows what was given up."
+    assert "Name those that you mean, or say --all." in admin(data, "messages", "drop", status=2)
+
+
+def test_people_and_connections_without_their_words(data: Path) -> None:
+    """S382: who plans, since when, and whose calendar does not work."""
+    write(data, lambda store: store.sessions.save(session("s1"), expected=0))
+    write(data, lambda store: SqlConnections(store.database, Vault(OLD)).keep(ANNA))
+    assert "U1  1 day, 2026-03-03 to 2026-03-03, active 2026-03-02; calendar: connected" in admin(data, "people")
+    (link,) = as_json(data, "connections")["connections"]
+    assert (link["provider"], link["state"], link["problem"]) == ("caldav", "connected", "")
+    assert ANNA.account not in json.dumps(link)
+    # The key is not here, so nobody can use the login.
+    said = admin(data, "check", status=3)
+    assert "No key reads the logins of U1." in said
+    assert "● tables    All tables are whole." in said
+
+
+def test_maintenance_deletes_what_is_old(data: Path) -> None:
+    write(data, fail_both)
+    assert as_json(data, "maintain") == {"jobs": 0, "messages": 0, "vacuumed": False}
+    _, out, _ = run_inside(
+        "admin", "maintain", "--vacuum", "--days", "7", "--data-dir", str(data), "--now", "2026-06-01T00:00Z"
+    )
+    assert "Deleted: 1 job and 1 message that were given up more than 7 days ago." in out
+    assert "Free space was given back to the disk." in out
+
+
+def test_a_backup_needs_the_key_of_its_logins(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S383: the key is not in the backup, only its fingerprint; without the key, logins have to be given up on purpose."""
+    monkeypatch.setenv("FATEFORGER_SECRET_KEYS", OLD)
+    write(data, lambda store: SqlConnections(store.database, Vault(OLD)).keep(ANNA))
+    file, new = data.parent / "b.tar.gz", data.parent / "new"
+    fingerprint = Vault(OLD).fingerprints[0]
+    assert f"keep the key elsewhere (fingerprint {fingerprint})" in admin(data, "backup", str(file))
+    with tarfile.open(file) as archive:
+        assert OLD.encode() not in b"".join(archive.extractfile(m).read() for m in archive if m.isfile())  # type: ignore[union-attr]  # of a file it is one
+    monkeypatch.setenv("FATEFORGER_SECRET_KEYS", NEW)
+    assert f"encrypted with a key that is not here (fingerprint {fingerprint})" in admin(
+        new, "restore", str(file), status=2
+    )
+    assert not (new / "fateforger.db").exists()
+    assert "1 person must connect a calendar again." in admin(new, "restore", str(file), "--without-logins")
+    monkeypatch.setenv("FATEFORGER_SECRET_KEYS", f"{NEW},{OLD}")
+    assert as_json(data.parent / "third", "restore", str(file))["logins_lost"] == 0
+
+
+def test_a_backup_is_restored_where_nothing_is(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S383: neither an existing backup nor existing data is ever overwritten, and a damaged backup changes nothing."""
+    file, new = data.parent / "b.tar.gz", data.parent / "new"
+    assert "There is nothing to back up" in admin(new, "backup", str(file), status=2)
+    admin(data, "backup", str(file))
+    assert "There is already a file" in admin(data, "backup", str(file), status=2)
+    assert "There is data in" in admin(data, "restore", str(file), status=2)
+    (data.parent / "text").write_text("hello")
+    assert "is not a backup of fateforger." in admin(new, "restore", str(data.parent / "text"), status=2)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-3000] + bytes(3000))
+    assert "is damaged" in admin(new, "restore", str(file), status=2)
+    assert not (new / "fateforger.db").exists()
+    file.write_bytes(whole)
+    monkeypatch.setenv("FATEFORGER_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
+    assert "This backup is of a SQLite file." in admin(new, "restore", str(file), status=2)
+    monkeypatch.delenv("FATEFORGER_DATABASE_URL")
+    admin(new, "restore", str(file))
+    assert "All tables are whole." in admin(new, "check")
+
+
+def test_a_backup_of_a_newer_version_is_refused(data: Path) -> None:
+    file = data.parent / "b.tar.gz"
+    admin(data, "backup", str(file))
+    folder = data.parent / "changed"
+    with tarfile.open(file) as archive:
+        archive.extractall(folder, filter="data")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "revision": "9999"}))
+    with tarfile.open(file, "w:gz") as archive:
+        archive.add(folder / "manifest.json", "manifest.json")
+    assert "was made by a newer fateforger" in admin(data.parent / "new", "restore", str(file), status=2)
+
+
+def test_an_older_pg_dump_is_refused(
+    tmp_path: Path, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL's programs are asked for their version first, so that no half of a backup is written."""
+    tool = tmp_path / "bin" / "pg_dump"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 9.6.1'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    with postgres_server.bare_database() as url:
+        monkeypatch.setenv("FATEFORGER_DATABASE_URL", url)
+        said = admin(tmp_path / "data", "backup", str(tmp_path / "b.tar.gz"), status=2)
+    assert "pg_dump 9 cannot read PostgreSQL" in said
+    assert not (tmp_path / "b.tar.gz").exists()
+
+
+def test_a_database_that_is_not_empty_is_not_touched(
+    tmp_path: Path, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with postgres_server.bare_database() as url:
+        monkeypatch.setenv("FATEFORGER_DATABASE_URL", url)
+        admin(tmp_path / "data", "backup", str(tmp_path / "b.tar.gz"))
+        said = admin(tmp_path / "new", "restore", str(tmp_path / "b.tar.gz"), status=2)
+    assert "is not empty. Name an empty one" in said
