@@ -29,6 +29,9 @@ SLACK_CALLS = Counter(
 SLACK_WAIT_SECONDS = Counter(
     "fateforger_slack_wait_seconds_total", "Seconds that calls waited for their turn within Slack's limits.", ["method"]
 )
+SLACK_REQUESTS = Counter(
+    "fateforger_slack_requests_total", "Requests of Slack in HTTP mode, by the status of the answer.", ["status"]
+)
 MODEL_CALLS = Counter("fateforger_model_calls_total", "Requests to language models.", ["prompt", "outcome"])
 MODEL_TOKENS = Counter("fateforger_model_tokens_total", "Tokens of language models: sent or received.", ["direction"])
 LANE_JOBS = Gauge("fateforger_lane_jobs", "Jobs in the database that are not done, of all programs.", ["lane"])

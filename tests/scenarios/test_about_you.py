@@ -21,7 +21,7 @@ from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.store import Store
 from fateforger.calendar.transactions import TxState
 from fateforger.slack import phrases
-from fateforger.slack.client import app_manifest
+from fateforger.slack.manifest import app_manifest
 from fateforger.ui.session_cards import ERASE, EXPORT
 from fateforger.workers.people import Ownership, PersonalData
 

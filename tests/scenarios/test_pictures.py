@@ -16,7 +16,7 @@ from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, Chat, Person, chat_at, ev
 from fateforger.adapters.painter import render_in_thread
 from fateforger.app.health import run_checks
 from fateforger.config import Settings, read_settings
-from fateforger.slack.client import app_manifest
+from fateforger.slack.manifest import app_manifest
 from fateforger.slack.poster import NO_SCOPE
 from fateforger.ui.picture_words import describe
 from localslack import RATE_LIMITED, Fault, Workspace

@@ -34,6 +34,7 @@ from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
 from fateforger.slack import limits, phrases
 from fateforger.slack.progress import Timing
+from fateforger.text import name_commands
 from fateforger.workers.lanes import SENDING
 from fateforger.workers.turns import APOLOGY
 from localslack import RATE_LIMITED, Fault, Workspace, interactions
@@ -142,7 +143,7 @@ async def test_a_day_can_be_named_with_the_command(chat: Chat, alex: Person) -> 
     assert session.date == date(2026, 3, 6)
     assert (await alex.slash("the day after tomorrow"))["ok"]
     answer = (await alex.roots())[-1]
-    assert answer["text"] == phrases.name_commands(phrases.NOT_A_DATE)
+    assert answer["text"] == name_commands(phrases.NOT_A_DATE)
     assert len(await chat.store.sessions.of_user(ALEX)) == 1
 
 
@@ -575,7 +576,7 @@ async def test_a_plan_that_slack_does_not_take_is_said_in_direct_messages(chat: 
     await alex.slash()
 
     async def told() -> bool:
-        return [m["text"] for m in await alex.roots()] == [phrases.name_commands(phrases.CANNOT_POST)]
+        return [m["text"] for m in await alex.roots()] == [name_commands(phrases.CANNOT_POST)]
 
     await eventually(told, "a direct message about the plan")
 

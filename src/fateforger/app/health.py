@@ -255,27 +255,32 @@ async def _check_state(settings: Settings) -> Check:
 
 
 async def _check_slack(settings: Settings) -> Check:
-    if settings.slack_bot_token is None or settings.slack_app_token is None:
+    if settings.slack_bot_token is None:
         return Check(
             "slack",
             "local",
             f"The local page, at http://{settings.host}:{settings.port} once it is up.",
-            "For your workspace create an app from manifest.yaml and set SLACK_BOT_TOKEN and SLACK_APP_TOKEN.",
+            "For your workspace create an app from what fateforger manifest prints, and set SLACK_BOT_TOKEN and"
+            " SLACK_APP_TOKEN.",
         )
     from slack_sdk.errors import SlackApiError  # noqa: PLC0415  heavy
     from slack_sdk.web.async_client import AsyncWebClient  # noqa: PLC0415  heavy
 
-    client = AsyncWebClient(token=settings.slack_bot_token.get_secret_value(), timeout=8)
-    if settings.slack_api_base_url:
-        client.base_url = settings.slack_api_base_url
+    from fateforger.app.slack_login import build_login, describe_mode  # noqa: PLC0415  heavy
+
+    login = build_login(settings, "")
+    client = AsyncWebClient(token=login.bot_token, base_url=login.base_url, timeout=8)
+    client.proxy = login.proxy
     try:
         who = await client.auth_test()
-        await client.apps_connections_open(app_token=settings.slack_app_token.get_secret_value())
+        if login.app_token is not None:
+            await client.apps_connections_open(app_token=login.app_token)
     except SlackApiError as error:
         return Check("slack", "broken", f"Slack says {error.response['error']}.", _FIXES["slack"])
     except OSError as error:
-        return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network.")
-    return Check("slack", "real", f"Connected to {who['team']} as {who['user']}.", _picture_fix(settings, who.headers))
+        return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network and FATEFORGER_PROXY.")
+    words = f"Connected to {who['team']} as {who['user']}, {describe_mode(settings)}."
+    return Check("slack", "real", words, _picture_fix(settings, who.headers))
 
 
 def _picture_fix(settings: Settings, headers: Mapping[str, str]) -> str:
