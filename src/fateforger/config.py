@@ -378,3 +378,14 @@ def _refuse_half_login(settings: Settings) -> None:
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         raise BadInput(f"{join_words(missing)} {verb} missing. {reason}.", where="settings")
+    address = urlsplit(settings.public_url or "")
+    if (
+        settings.slack_mode == "http"
+        and address.scheme == "http"
+        and address.hostname not in {"127.0.0.1", "localhost"}
+    ):
+        raise BadInput(
+            f"FATEFORGER_PUBLIC_URL is {settings.public_url}, but in HTTP mode Slack wants an address that begins with"
+            " https://.",
+            where="settings",
+        )

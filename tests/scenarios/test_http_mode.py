@@ -110,10 +110,27 @@ def test_a_day_is_planned_committed_and_taken_back_over_http(slack: Slack) -> No
     printed = slack.program.log.read_text()
     assert f"over HTTP at {slack.program.url}/slack/events" in printed
     assert "requests of Slack are answered at /slack/events" in printed
-    found = run(slack.program, "doctor", "--json", environment=slack.program.environment)
-    checks = {check["name"]: check for check in json.loads(found.stdout)["checks"]}
-    assert "over HTTP at" in checks["slack"]["message"]
+    assert "over HTTP at" in examine(slack)["slack"]["message"]
     assert slack.program.stop() == 0
+
+
+def examine(slack: Slack, **environment: str) -> dict[str, dict[str, str]]:
+    """What ``doctor`` says of each part."""
+    found = run(slack.program, "doctor", "--json", environment=slack.program.environment | environment)
+    return {check["name"]: check for check in json.loads(found.stdout)["checks"]}
+
+
+def test_doctor_calls_the_public_address_as_slack_does(slack: Slack) -> None:
+    """S340: it finds a program that is not there, an address that leads elsewhere, and another secret."""
+    well = examine(slack)["events"]
+    assert (well["state"], "answers Slack's challenge" in well["message"]) == ("real", True)
+    other = examine(slack, SLACK_SIGNING_SECRET="of another app")["events"]
+    assert (other["state"], "another signing secret" in other["message"]) == ("broken", True)
+    elsewhere = examine(slack, FATEFORGER_PUBLIC_URL=slack.workspace.config.public_url)["events"]
+    assert (elsewhere["state"], "status 404" in elsewhere["message"]) == ("missing", True)
+    slack.program.kill()
+    gone = examine(slack)["events"]
+    assert (gone["state"], "Nothing answers at" in gone["message"]) == ("missing", True)
 
 
 def test_only_fresh_requests_that_slack_signed_are_heard(slack: Slack) -> None:
@@ -169,7 +186,7 @@ def test_killed_between_and_in_the_middle_nothing_is_lost_or_doubled(slack: Slac
     person.reads("Your queue")
     eventually(lambda: not slack.workspace.delivery.waiting(), "all events are acknowledged")
     assert re.search(
-        r"Slack sends a payload again: retry \d, after (connection_failed|http_error)", program.log.read_text()
+        r"Slack sent a payload again: retry \d, after (connection_failed|http_error)", program.log.read_text()
     )
     answers = [m for m in person.thread() if any("Your queue" in t for t in texts(m.get("blocks") or []))]
     assert len(answers) == 1

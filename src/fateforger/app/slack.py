@@ -180,7 +180,6 @@ class SlackApp:
                 f"Slack answers at {self._login.base_url}, but no socket to it can be opened. Please check whether a"
                 " firewall or proxy stops WebSockets, and try again."
             ) from None
-
         log.info("connected to Slack with %d sockets", len(self._sockets))
 
     async def handle(self, request: Request) -> Response:
@@ -194,11 +193,11 @@ class SlackApp:
             asked = to_async_bolt_request(request, await request.body())
         except (ValueError, RecursionError):  # neither JSON nor a form, so it is not from Slack
             return Response(status_code=400)
-        retry = request.headers.get("x-slack-retry-num")
-        if retry is not None:
-            reason = request.headers.get("x-slack-retry-reason", "")
-            log.info("Slack sends a payload again: retry %s, after %s", retry[:5], reason[:40])
-        return to_starlette_response(await self._app.async_dispatch(asked))
+        answer = await self._app.async_dispatch(asked)
+        retry, reason = (request.headers.get(f"x-slack-retry-{name}", "") for name in ("num", "reason"))
+        if retry and answer.status != 401:
+            log.info("Slack sent a payload again: retry %s, after %s", retry, reason)
+        return to_starlette_response(answer)
 
     async def disconnect(self) -> None:
         """Stop accepting payloads; Slack delivers them to the next process."""

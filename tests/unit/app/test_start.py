@@ -112,6 +112,10 @@ HTTP: dict[str, object] = {"slack_mode": "http"}
         ),
         (HTTP | {"slack_bot_token": "x", "public_url": "https://a.b"}, "SLACK_SIGNING_SECRET is missing. HTTP mode"),
         (HTTP | {"slack_bot_token": "x", "slack_signing_secret": "s"}, "FATEFORGER_PUBLIC_URL is missing. HTTP mode"),
+        (
+            HTTP | {"slack_bot_token": "x", "slack_signing_secret": "s", "public_url": "http://plan.example.org"},
+            "FATEFORGER_PUBLIC_URL is http://plan.example.org, but in HTTP mode Slack wants an address that begins with",
+        ),
         ({"proxy": "proxy:3128"}, "The setting proxy cannot be used"),
         ({"commands": "sing=/sing"}, "The setting commands cannot be used: /sing is none of the commands /timebox, "),
         ({"commands": "tasks=tasks"}, "The setting commands cannot be used: tasks cannot be a command: Slack wants /"),
@@ -121,6 +125,7 @@ HTTP: dict[str, object] = {"slack_mode": "http"}
     ],
 )
 def test_a_setting_that_cannot_be_used(given: dict[str, object], sentence: str) -> None:
+    """S347: the sentence says what to set."""
     with pytest.raises(BadInput) as caught:
         read_settings(**given)
     assert caught.value.message.startswith(sentence)
