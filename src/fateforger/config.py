@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -13,7 +14,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from fateforger.errors import BadInput
 from fateforger.planning.timing import zone
-from fateforger.text import load_catalogue
+from fateforger.text import COMMANDS, join_words, load_catalogue
+
+_COMMAND = re.compile(r"/[a-z0-9_-]{1,31}")
 
 
 def _assume_utc(value: datetime) -> datetime:
@@ -47,6 +50,21 @@ def _parse_pairs(value: object) -> object:
     if not all(name.strip() and sign and what.strip() for name, sign, what in pairs):
         raise ValueError("it should read NAME=VALUE,NAME=VALUE")
     return {name.strip(): what.strip() for name, _, what in pairs}
+
+
+def _check_commands(names: dict[str, str]) -> dict[str, str]:
+    """Return what people type for commands, by command."""
+    found = {f"/{command.removeprefix('/')}": name for command, name in names.items()}
+    unknown = [command for command in found if command not in COMMANDS]
+    if unknown:
+        raise ValueError(f"{unknown[0]} is none of the commands {', '.join(COMMANDS)}")
+    for name in found.values():
+        if not _COMMAND.fullmatch(name):
+            raise ValueError(f"{name} cannot be a command: Slack wants /, then up to 31 of a-z, 0-9, - and _")
+    shown = [found.get(command, command) for command in COMMANDS]
+    if len(set(shown)) < len(shown):
+        raise ValueError("two commands would have the same name")
+    return found
 
 
 def default_data_dir() -> Path:
@@ -134,6 +152,24 @@ class Settings(BaseSettings):
         None,
         validation_alias=AliasChoices("SLACK_APP_TOKEN", "FATEFORGER_SLACK_APP_TOKEN"),
         description="App-level token (xapp-...) with connections:write, for Socket Mode.",
+    )
+    slack_mode: Literal["socket", "http"] = Field(
+        "socket",
+        description="How Slack reaches this program: socket (it connects to Slack) or http (at its public URL).",
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("SLACK_SIGNING_SECRET", "FATEFORGER_SLACK_SIGNING_SECRET"),
+        description="Signing secret of your Slack app, for HTTP mode.",
+    )
+    proxy: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
+        None, description="HTTP proxy for the way to Slack; left out, HTTPS_PROXY and NO_PROXY decide."
+    )
+    commands: Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_pairs), AfterValidator(_check_commands)] = (
+        Field(
+            {},
+            description="Other names for commands that another app has as well, like tasks=/my-tasks,pull=/my-pull.",
+        )
     )
     calendar_owner: str | None = Field(
         None, description="Slack id (U...) of the calendar's owner; left out, whoever claims it with up's code."
@@ -278,13 +314,6 @@ class Settings(BaseSettings):
     )
 
     @model_validator(mode="after")
-    def _both_slack_tokens(self) -> Self:
-        if (self.slack_bot_token is None) != (self.slack_app_token is None):
-            missing = "SLACK_APP_TOKEN" if self.slack_app_token is None else "SLACK_BOT_TOKEN"
-            raise ValueError(f"{missing} is missing; Slack needs both tokens, or neither for the local page")
-        return self
-
-    @model_validator(mode="after")
     def _one_directory(self) -> Self:
         if self.microsoft_domains and self.microsoft_tenant in {"common", "organizations", "consumers"}:
             raise ValueError("FATEFORGER_MICROSOFT_TENANT has to name the directory of FATEFORGER_MICROSOFT_DOMAINS")
@@ -296,7 +325,7 @@ class Settings(BaseSettings):
     def secrets(self) -> tuple[str, ...]:
         """All values that must not appear in a log or file: tokens, keys, passwords."""
         given = [value for name in type(self).model_fields if isinstance(value := getattr(self, name), SecretStr)]
-        addresses = [url for url in (self.database_url, self.memory_url) if url]
+        addresses = [url for url in (self.database_url, self.memory_url, self.proxy) if url]
         passwords = [password for url in addresses if (password := urlsplit(url).password)]
         return (*(value.get_secret_value() for value in given), *passwords)
 
@@ -307,7 +336,17 @@ class Settings(BaseSettings):
 
 
 def read_settings(**overrides: object) -> Settings:
-    """Return the settings; ``overrides`` from the command line take precedence. Raises :class:`BadInput`."""
+    """Return the settings; ``overrides`` from the command line take precedence.
+
+    Raises :class:`BadInput` for a setting that cannot be used, and for half a Slack login.
+    """
+    settings = read_unchecked_settings(**overrides)
+    _refuse_half_login(settings)
+    return settings
+
+
+def read_unchecked_settings(**overrides: object) -> Settings:
+    """Return the settings like :func:`read_settings`, also those of a program that has no Slack app yet."""
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         return Settings(**given)  # type: ignore[arg-type]  # validated by pydantic right here
@@ -317,3 +356,36 @@ def read_settings(**overrides: object) -> Settings:
         message = finding["msg"].removeprefix("Value error, ").rstrip(".")
         sentence = f"The setting {name} cannot be used: {message}." if name else f"{message}."
         raise BadInput(sentence, where=name or "settings") from None
+
+
+def _refuse_half_login(settings: Settings) -> None:
+    """Refuse what cannot log in to Slack. In Socket Mode, no token at all means the local page."""
+    if settings.slack_mode == "http":
+        needed = {
+            "SLACK_BOT_TOKEN": settings.slack_bot_token,
+            "SLACK_SIGNING_SECRET": settings.slack_signing_secret,
+            "FATEFORGER_PUBLIC_URL": settings.public_url,
+        }
+        reason = "HTTP mode needs the bot token, the signing secret and the address at which Slack reaches this program"
+    elif settings.slack_bot_token or settings.slack_app_token or settings.slack_signing_secret:
+        needed = {"SLACK_BOT_TOKEN": settings.slack_bot_token, "SLACK_APP_TOKEN": settings.slack_app_token}
+        reason = "Socket Mode needs both tokens, and the local page neither"
+        if settings.slack_signing_secret:
+            reason += ". For HTTP mode, set FATEFORGER_SLACK_MODE=http"
+    else:
+        return
+    missing = [name for name, value in needed.items() if not value]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        raise BadInput(f"{join_words(missing)} {verb} missing. {reason}.", where="settings")
+    address = urlsplit(settings.public_url or "")
+    if (
+        settings.slack_mode == "http"
+        and address.scheme == "http"
+        and address.hostname not in {"127.0.0.1", "localhost"}
+    ):
+        raise BadInput(
+            f"FATEFORGER_PUBLIC_URL is {settings.public_url}, but in HTTP mode Slack wants an address that begins with"
+            " https://.",
+            where="settings",
+        )

@@ -47,6 +47,9 @@ DRAFT_SECONDS = Histogram(
     ["by", "outcome"],
     buckets=(0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30),
 )
+SLACK_REQUESTS = Counter(
+    "fateforger_slack_requests_total", "Requests of Slack in HTTP mode, by the status of the answer.", ["status"]
+)
 MODEL_CALLS = Counter("fateforger_model_calls_total", "Requests to language models.", ["prompt", "outcome"])
 MODEL_TOKENS = Counter("fateforger_model_tokens_total", "Tokens of language models: sent or received.", ["direction"])
 LANE_JOBS = Gauge("fateforger_lane_jobs", "Jobs in the database that are not done, of all programs.", ["lane"])

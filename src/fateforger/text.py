@@ -1,11 +1,11 @@
-"""Texts that people read: their language, and titles, lists, counts and dates within sentences.
+"""Texts that people read: their language, and titles, lists, counts, dates and commands within sentences.
 
 English is the source: a message is its own id. Catalogues of other languages are in ``locales``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date
@@ -14,6 +14,7 @@ from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from io import BytesIO
+from types import MappingProxyType
 
 SOURCE = "en"
 LOCALES: Traversable = files("fateforger") / "locales"
@@ -89,6 +90,33 @@ def gettext(message: str, /, **values: object) -> str:
     found = load_catalogue(_language.get()).gettext(message)
     said = found.format(**values) if values else found
     return capitalize(said) if found.lstrip("*").startswith("{day}") else said
+
+
+TIMEBOX, PULL, TASKS, WEEK, REFINE = COMMANDS = ("/timebox", "/pull", "/tasks", "/week", "/task-refine")
+"""The commands. People may know them by other names, because a name can belong to another app."""
+
+_command_names: ContextVar[Mapping[str, str]] = ContextVar("command_names", default=MappingProxyType({}))
+
+
+def use_command_names(names: Mapping[str, str]) -> None:
+    """Set what people type for some commands, in this task and those it starts."""
+    _command_names.set(names)
+
+
+def command_name(command: str) -> str:
+    """Return what people type for a command."""
+    return _command_names.get().get(command, command)
+
+
+def find_command(typed: str) -> str | None:
+    """Return the command that people type so, or ``None``."""
+    return next((command for command in COMMANDS if command_name(command) == typed), None)
+
+
+def name_commands(message: str, /, **values: object) -> str:
+    """Return a message in the language of this task, with the names of commands and other placeholders filled in."""
+    names = {"timebox": TIMEBOX, "pull": PULL, "tasks": TASKS, "week": WEEK, "refine": REFINE}
+    return gettext(message, **{name: command_name(command) for name, command in names.items()}, **values)
 
 
 def capitalize(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A Slack-compatible workspace in one process: Web API, Socket Mode and a web page, kept in one SQLite file."""
+"""A Slack-compatible workspace in one process: Web API, Socket or HTTP mode, and a page, kept in one SQLite file."""
 
 from __future__ import annotations
 

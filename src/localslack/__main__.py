@@ -22,6 +22,7 @@ def main() -> None:
     parser.add_argument("--without-agents", action="store_true", help="refuse agent sessions and streamed messages")
     parser.add_argument("--bot-token", default="xoxb-local")
     parser.add_argument("--app-token", default="xapp-local")
+    parser.add_argument("--signing-secret", default="local", help="for manifests that switch Socket Mode off")
     given = parser.parse_args()
     listening = listening_socket(given.port)
     config = WorkspaceConfig(
@@ -29,6 +30,7 @@ def main() -> None:
         public_url=f"http://127.0.0.1:{listening.getsockname()[1]}",
         bot_token=given.bot_token,
         app_token=given.app_token,
+        signing_secret=given.signing_secret,
         manifest=json.loads(given.manifest.read_text(encoding="utf-8")),
         agents=not given.without_agents,
     )

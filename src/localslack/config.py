@@ -13,7 +13,8 @@ class WorkspaceConfig:
     """Everything a workspace needs to know before it starts.
 
     `public_url` is absolute and without a path (`http://127.0.0.1:8080`): socket, response and upload URLs are built
-    from it. `manifest` is a Slack app manifest as a dict, the same document that a real workspace is given.
+    from it. `manifest` is a Slack app manifest as a dict, the same document that a real workspace is given. If it
+    switches Socket Mode off, payloads are sent to its addresses, signed with `signing_secret`.
     `pane_url` is a page of the first of the `users`, who alone sees it.
     With `limits` calls are refused as Slack's documentation says.
     Without `agents` it refuses agent sessions and streams, as workspaces without these features do.
@@ -24,6 +25,7 @@ class WorkspaceConfig:
     bot_token: str
     app_token: str
     manifest: Mapping[str, Any]
+    signing_secret: str = ""
     pane_url: str | None = None
     team_name: str = "Local workspace"
     users: tuple[WorkspaceUser, ...] = DEFAULT_USERS

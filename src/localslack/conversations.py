@@ -6,10 +6,10 @@ from typing import Any
 from uuid import uuid4
 
 from localslack import events
+from localslack.delivery.event_delivery import EventDelivery
 from localslack.directory import BOT_USER_ID, TEAM_ID, Directory
 from localslack.live_pages import LivePages
 from localslack.replaced import Replaced
-from localslack.socket_mode.event_delivery import EventDelivery
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage
 from localslack.store.store import Store

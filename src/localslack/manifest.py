@@ -44,8 +44,18 @@ class SuggestedPrompt:
 
 
 @dataclass(frozen=True)
+class RequestUrls:
+    """Addresses of an app in HTTP mode; `commands` has that of each command by its name."""
+
+    events: str
+    interactivity: str
+    options: str
+    commands: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class AppManifest:
-    """An app as its manifest describes it."""
+    """An app as its manifest describes it. In Socket Mode it has no `request_urls`."""
 
     name: str
     bot_name: str
@@ -56,6 +66,7 @@ class AppManifest:
     suggested_prompts: tuple[SuggestedPrompt, ...]
     bot_events: frozenset[str]
     scopes: tuple[str, ...]
+    request_urls: RequestUrls | None = None
 
     def receives(self, subscription: str) -> bool:
         """Check whether the app gets this event: it must be subscribed to and hold a scope for it."""
@@ -94,6 +105,24 @@ def read_manifest(document: Mapping[str, Any]) -> AppManifest:
         ),
         bot_events=frozenset(_section(document, "settings", "event_subscriptions").get("bot_events") or ()),
         scopes=(*bot_scopes.get("bot", ()), *bot_scopes.get("bot_optional", ())),
+        request_urls=_read_urls(document),
+    )
+
+
+def _read_urls(document: Mapping[str, Any]) -> RequestUrls | None:
+    """Return the addresses of an app that has Socket Mode switched off, and says where its events go."""
+    settings = _section(document, "settings")
+    events = _section(settings, "event_subscriptions").get("request_url")
+    if settings.get("socket_mode_enabled", False) or not events:
+        return None
+    interactivity = _section(settings, "interactivity")
+    return RequestUrls(
+        events=str(events),
+        interactivity=str(interactivity.get("request_url", "")),
+        options=str(interactivity.get("message_menu_options_url", "")),
+        commands={
+            str(c["command"]): str(c.get("url", "")) for c in _items(_section(document, "features"), "slash_commands")
+        },
     )
 
 

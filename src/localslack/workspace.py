@@ -10,6 +10,11 @@ from starlette.applications import Starlette
 
 from localslack.config import WorkspaceConfig
 from localslack.conversations import Conversations
+from localslack.delivery.event_delivery import EventDelivery
+from localslack.delivery.http import HttpTransport
+from localslack.delivery.hub import SocketHub
+from localslack.delivery.interactivity import Interactivity
+from localslack.delivery.transport import Transport
 from localslack.directory import BOT_USER_ID, GENERAL_ID, Directory, direct_channel_id
 from localslack.faults import Faults
 from localslack.limits import Limits
@@ -18,9 +23,6 @@ from localslack.manifest import read_manifest
 from localslack.modals import Modals
 from localslack.postbox import Postbox
 from localslack.replaced import Replaced
-from localslack.socket_mode.event_delivery import EventDelivery
-from localslack.socket_mode.hub import SocketHub
-from localslack.socket_mode.interactivity import Interactivity
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage
 from localslack.store.response_urls import ResponseTarget
@@ -47,9 +49,12 @@ class Workspace:
         self.store = open_store(config.database)
         self.clock = Timestamps(now, self.store.messages.last_ts())
         self.pages = LivePages(self.store.database)
-        self.hub = SocketHub(config.public_url)
-        self.delivery = EventDelivery(self.store.database, self.hub, ack_seconds=ACK_SECONDS)
-        self.interactivity = Interactivity(self.hub, ack_seconds=ACK_SECONDS)
+        urls = self.directory.app.request_urls
+        self.http = None if urls is None else HttpTransport(urls, config.signing_secret, ack_seconds=ACK_SECONDS)
+        self.hub = SocketHub(config.public_url, enabled=urls is None)
+        self.transport: Transport = self.hub if self.http is None else self.http
+        self.delivery = EventDelivery(self.store.database, self.transport, ack_seconds=ACK_SECONDS)
+        self.interactivity = Interactivity(self.transport, ack_seconds=ACK_SECONDS)
         self.faults = Faults()
         self.limits = Limits(time.monotonic) if config.limits else None
         self.triggers = Triggers(now)
@@ -60,22 +65,27 @@ class Workspace:
         self.modals = Modals(self.clock, self.store, self.pages, self.replaced)
         self.postbox = Postbox(self.clock, self.store, self.conversations)
         # An app that schedules messages is there to wait for them; and an app inside another has no start of its own.
-        self.hub.on_connections_changed += [self._show_connection, self.postbox.wake]
+        self.transport.on_connections_changed += [self._show_connection, self.postbox.wake]
         self._open_channels()
 
     def close(self) -> None:
         """Let go of timers, sockets and the file; nothing is lost by not calling it."""
-        self.hub.on_connections_changed.clear()
-        self.hub.on_acknowledged.clear()
+        self.transport.on_connections_changed.clear()
+        self.transport.on_acknowledged.clear()
+        self.transport.on_failed.clear()
         self.delivery.close()
         self.postbox.close()
         self.hub.drop()
+        if self.http is not None:
+            self.http.close()
         self.pages.close()
         self.store.database.close()
 
     def set_ack_seconds(self, seconds: float) -> None:
         """Give the app another time to acknowledge in (Slack's own is 3 s)."""
         self.delivery.ack_seconds = self.interactivity.ack_seconds = seconds
+        if self.http is not None:
+            self.http.ack_seconds = seconds
 
     def drop_sockets(self) -> None:
         """Cut every connection of the app without a word."""
@@ -159,4 +169,4 @@ class Workspace:
             self.store.channels.ensure(general, [*people, BOT_USER_ID])
 
     def _show_connection(self) -> None:
-        self.pages.tell_all({"type": "connected", "connected": self.hub.connected})
+        self.pages.tell_all({"type": "connected", "connected": self.transport.connected})

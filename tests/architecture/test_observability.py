@@ -13,7 +13,7 @@ import yaml
 from prometheus_client import Counter, Gauge, Histogram
 
 from fateforger import metrics
-from fateforger.slack.client import BOT_SCOPES
+from fateforger.slack.manifest import BOT_SCOPES, OPTIONAL_SCOPES
 
 ROOT = Path(__file__).resolve().parents[2]
 DASHBOARD: dict[str, Any] = json.loads((ROOT / "deploy" / "grafana" / "fateforger.json").read_text())
@@ -95,4 +95,7 @@ def test_every_alert_has_its_section_in_the_runbook(rule: dict[str, Any]) -> Non
 def test_the_admin_page_lists_every_scope() -> None:
     """Who has to allow the app reads there why it asks for each."""
     page = (ROOT / "docs" / "admin.md").read_text()
-    assert dict(re.findall(r"^\| `([\w.:]+:[\w.]+|commands)` \| (.+) \|$", page, re.MULTILINE)) == dict(BOT_SCOPES)
+    assert dict(re.findall(r"^\| `([\w.:]+:[\w.]+|commands)` \| (.+) \|$", page, re.MULTILINE)) == {
+        **BOT_SCOPES,
+        **OPTIONAL_SCOPES,
+    }

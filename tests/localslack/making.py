@@ -18,6 +18,7 @@ Json = dict[str, Any]
 
 BOT_TOKEN = "xoxb-test"
 APP_TOKEN = "xapp-test"
+SECRET = "signed in tests"
 URL = "http://127.0.0.1:9"
 MANIFEST: Json = json.loads((Path(package.__file__).parent / "sample_manifest.json").read_text(encoding="utf-8"))
 
@@ -49,6 +50,7 @@ def settings(
         bot_token=BOT_TOKEN,
         app_token=APP_TOKEN,
         manifest=manifest,
+        signing_secret=SECRET,
         agents=agents,
     )
 

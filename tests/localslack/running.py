@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 import uvicorn
-from tests.localslack.making import ALEX, APP_TOKEN, BOT_TOKEN, DM, settings
+from tests.localslack.making import ALEX, APP_TOKEN, BOT_TOKEN, DM, MANIFEST, settings
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -72,12 +72,16 @@ class Running:
 
 @contextlib.asynccontextmanager
 async def running(
-    folder: Path, *, port: int = 0, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    folder: Path,
+    *,
+    port: int = 0,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    manifest: Mapping[str, Any] = MANIFEST,
 ) -> AsyncIterator[Running]:
     """Serve the workspace whose file is in this folder; connections still open at the end are cut."""
     listening = listening_socket(port)
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    workspace = create_workspace(settings(folder, url), now=now)
+    workspace = create_workspace(settings(folder, url, manifest), now=now)
     server = _Server(uvicorn.Config(workspace.app, log_config=None, timeout_graceful_shutdown=0))
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=DEADLINE) as http:

@@ -22,7 +22,8 @@ from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.ports.jobs import Jobs
 from fateforger.session.store import Outbox
-from fateforger.slack.client import SlackLogin, app_manifest
+from fateforger.slack.client import SlackLogin
+from fateforger.slack.manifest import app_manifest
 from fateforger.slack.poster import Render
 from fateforger.slack.progress import DEFAULT_TIMING, Timing
 from fateforger.text import SOURCE

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,17 +29,19 @@ from tests.scenarios.program import Program
 from tests.scenarios.radicale import Radicale, free_port
 
 from fateforger.adapters.clock import ShiftedClock
-from fateforger.slack.client import app_manifest
+from fateforger.slack.manifest import app_manifest
 from localslack import DEFAULT_USERS, WorkspaceConfig, create_workspace
 from localslack.people import WorkspaceUser
 
 MONDAY = "2026-03-02T07:00:00+01:00"
 
 
-def run(program: Program, *arguments: str, password: str = "") -> subprocess.CompletedProcess[str]:
+def run(
+    program: Program, *arguments: str, password: str = "", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a command of the command line on the data directory of the program."""
     command = [sys.executable, "-m", "fateforger", *arguments, "--data-dir", str(program.data)]
-    environment = {**os.environ, "FATEFORGER_NOW": MONDAY}
+    environment = {**os.environ, "FATEFORGER_NOW": MONDAY, **(environment or {})}
     return subprocess.run(command, input=f"{password}\n", capture_output=True, text=True, env=environment, check=False)
 
 

@@ -21,7 +21,7 @@ from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.store import Store
 from fateforger.calendar.transactions import TxState
 from fateforger.slack import phrases
-from fateforger.slack.client import app_manifest
+from fateforger.slack.manifest import app_manifest
 from fateforger.ui.session_cards import ERASE, EXPORT
 from fateforger.workers.people import Ownership, PersonalData
 
@@ -130,7 +130,7 @@ async def test_a_write_that_is_not_finished_is_said(tmp_path: Path) -> None:
 async def test_without_the_scope_for_files_it_says_what_to_do(tmp_path: Path) -> None:
     manifest = app_manifest()
     scopes = manifest["oauth_config"]["scopes"]
-    scopes["bot"] = [scope for scope in scopes["bot"] if scope != "files:write"]
+    scopes["bot_optional"].remove("files:write")
     async with running(tmp_path, manifest=manifest) as (chat, person):
         await tell(chat.store, WHO)
         await press(person, EXPORT.label)

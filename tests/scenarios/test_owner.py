@@ -16,6 +16,7 @@ from tests.scenarios.person import texts
 from tests.scenarios.program import Program
 
 from fateforger.slack import phrases
+from fateforger.text import name_commands
 from fateforger.ui.connection_cards import NO_PAGE
 from fateforger.ui.session_cards import ERASE
 from localslack import Workspace
@@ -114,13 +115,13 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     assert await office.doctor() == "It has no owner yet."
     for person in (alex, robin):
         await person.slash()
-        await told(person, phrases.name_commands(phrases.NOBODYS_CALENDAR))
+        await told(person, name_commands(phrases.NOBODYS_CALENDAR))
     said = await robin.say("plan my day")
-    await robin.sees(said["message"]["ts"], phrases.name_commands(phrases.NOBODYS_CALENDAR))
+    await robin.sees(said["message"]["ts"], name_commands(phrases.NOBODYS_CALENDAR))
     await robin.slash("claim AAAA-AAAA")
     await told(robin, phrases.WRONG_CODE)
     await alex.say(f"claim {code}")
-    await told(alex, phrases.name_commands(phrases.CLAIMED))
+    await told(alex, name_commands(phrases.CLAIMED))
     await robin.slash()
     await told(robin, NO_PAGE)
 
@@ -142,7 +143,7 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     for times in (1, 2):
         for person in (alex, robin):
             await person.slash()
-            await told(person, phrases.name_commands(phrases.CALENDAR_CLOSED), times)
+            await told(person, name_commands(phrases.CALENDAR_CLOSED), times)
         assert await office.doctor() == "It is closed: its owner was erased, and nobody inherits it."
         await asyncio.to_thread(office.program.kill)
         printed = await office.start()
@@ -151,7 +152,7 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
     assert (await plans(robin), len(await plans(alex))) == ([], 1)
     assert [file for file in office.program.data.rglob("*.db*") if new.encode() in file.read_bytes()] == []
     await robin.slash(f"claim {new}")
-    await told(robin, phrases.name_commands(phrases.CLAIMED))
+    await told(robin, name_commands(phrases.CLAIMED))
 
 
 async def test_the_setting_names_the_owner_without_a_code(office: Office) -> None:

@@ -16,7 +16,7 @@ from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, Chat, Person, chat_at, ev
 from fateforger.adapters.painter import render_in_thread
 from fateforger.app.health import run_checks
 from fateforger.config import Settings, read_settings
-from fateforger.slack.client import app_manifest
+from fateforger.slack.manifest import app_manifest
 from fateforger.slack.poster import NO_SCOPE
 from fateforger.ui.picture_words import describe
 from localslack import RATE_LIMITED, Fault, Workspace
@@ -188,7 +188,7 @@ async def test_without_the_scope_there_are_no_pictures_and_one_line_says_so(
 ) -> None:
     """An app that was installed before the scope was in the manifest."""
     manifest = copy.deepcopy(app_manifest())
-    manifest["oauth_config"]["scopes"]["bot"].remove("files:write")
+    manifest["oauth_config"]["scopes"]["bot_optional"].remove("files:write")
     async with (
         workspace_at(tmp_path, manifest) as workspace,
         chat_at(workspace, tmp_path, render=painter.render) as chat,

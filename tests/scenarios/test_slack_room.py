@@ -33,7 +33,9 @@ from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
 from fateforger.slack import limits, phrases
+from fateforger.slack.manifest import app_manifest
 from fateforger.slack.progress import Timing
+from fateforger.text import name_commands
 from fateforger.workers.lanes import SENDING
 from fateforger.workers.turns import APOLOGY
 from localslack import RATE_LIMITED, Fault, Workspace, interactions
@@ -142,7 +144,7 @@ async def test_a_day_can_be_named_with_the_command(chat: Chat, alex: Person) -> 
     assert session.date == date(2026, 3, 6)
     assert (await alex.slash("the day after tomorrow"))["ok"]
     answer = (await alex.roots())[-1]
-    assert answer["text"] == phrases.name_commands(phrases.NOT_A_DATE)
+    assert answer["text"] == name_commands(phrases.NOT_A_DATE)
     assert len(await chat.store.sessions.of_user(ALEX)) == 1
 
 
@@ -575,7 +577,7 @@ async def test_a_plan_that_slack_does_not_take_is_said_in_direct_messages(chat: 
     await alex.slash()
 
     async def told() -> bool:
-        return [m["text"] for m in await alex.roots()] == [phrases.name_commands(phrases.CANNOT_POST)]
+        return [m["text"] for m in await alex.roots()] == [name_commands(phrases.CANNOT_POST)]
 
     await eventually(told, "a direct message about the plan")
 
@@ -766,3 +768,17 @@ async def test_settings_of_other_slack_apps_in_the_environment_change_nothing(
 
 async def _is(value: bool) -> bool:  # noqa: FBT001  a condition to wait for
     return value
+
+
+async def test_without_the_optional_scopes_a_plan_goes_on(tmp_path: Path) -> None:
+    """S344: an administrator refused all that may be refused."""
+    manifest = app_manifest()
+    del manifest["oauth_config"]["scopes"]["bot_optional"]
+    async with workspace_at(tmp_path, manifest) as workspace, chat_at(workspace, tmp_path):
+        alex = Person(workspace)
+        async with alex.http:
+            ts = await alex.start()
+            await alex.use((await alex.thread(ts))[0], "Count")
+            await alex.sees(ts, "1 steps")
+            await alex.say("and words", ts)
+            assert steps(await alex.sees(ts, "2 steps")) == ["count one", "and words"]

@@ -25,7 +25,7 @@ from fateforger.calendar.directory import CalendarEntry
 from fateforger.errors import BadInput, CalendarError, ConnectionFailed
 from fateforger.slack.mrkdwn import strip_marks
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message, use_language
+from fateforger.text import join_sentences, mark_message, name_commands, use_language
 from fateforger.ui.connection_cards import DISCONNECT, describe_connection
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
@@ -33,7 +33,7 @@ from fateforger.workers.people import LanguageService
 LONGEST_BODY = 50_000
 SERVERS = (("iCloud", "https://caldav.icloud.com/"), ("Fastmail", "https://caldav.fastmail.com/"))
 """Servers whose address is the same for everybody."""
-OLD_LINK = mark_message("This link is too old, or not whole. Ask me for a new one: /timebox connect.")
+OLD_LINK = mark_message("This link is too old, or not whole. Ask me for a new one: {timebox} connect.")
 EXPIRED = mark_message("This link is too old.")
 SENT = mark_message("I have sent you a new link in our direct messages.")
 CONNECTED = mark_message("Your calendar is connected.")
@@ -296,7 +296,7 @@ _TEMPLATES = Environment(loader=PackageLoader("fateforger.app"), autoescape=True
 
 
 def _refuse() -> Response:
-    return _render({}, error=_(OLD_LINK), status=410)
+    return _render({}, error=name_commands(OLD_LINK), status=410)
 
 
 def _render(values: dict[str, Any], *, error: str = "", status: int = 200) -> Response:

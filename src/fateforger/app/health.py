@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import secrets
 import shutil
 import sys
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import httpx
@@ -195,7 +198,12 @@ async def run_checks(settings: Settings, *, ask_model: bool = False) -> tuple[Ch
         ("memory", check_memory),
     )
     checks = [await _within_time(name, part, settings) for name, part in parts]
-    return (*checks, *await check_lists(settings), *await _check_models(settings, ask=ask_model))
+    return (
+        *checks,
+        *await _check_events(settings),
+        *await check_lists(settings),
+        *await _check_models(settings, ask=ask_model),
+    )
 
 
 async def _within_time(name: str, part: Callable[[Settings], Awaitable[Check]], settings: Settings) -> Check:
@@ -255,27 +263,70 @@ async def _check_state(settings: Settings) -> Check:
 
 
 async def _check_slack(settings: Settings) -> Check:
-    if settings.slack_bot_token is None or settings.slack_app_token is None:
+    if settings.slack_bot_token is None:
         return Check(
             "slack",
             "local",
             f"The local page, at http://{settings.host}:{settings.port} once it is up.",
-            "For your workspace create an app from manifest.yaml and set SLACK_BOT_TOKEN and SLACK_APP_TOKEN.",
+            "For your workspace create an app from what fateforger manifest prints, and set SLACK_BOT_TOKEN and"
+            " SLACK_APP_TOKEN.",
         )
     from slack_sdk.errors import SlackApiError  # noqa: PLC0415  heavy
     from slack_sdk.web.async_client import AsyncWebClient  # noqa: PLC0415  heavy
 
-    client = AsyncWebClient(token=settings.slack_bot_token.get_secret_value(), timeout=8)
-    if settings.slack_api_base_url:
-        client.base_url = settings.slack_api_base_url
+    from fateforger.app.slack_login import build_login, describe_mode  # noqa: PLC0415  heavy
+
+    login = build_login(settings, "")
+    client = AsyncWebClient(token=login.bot_token, base_url=login.base_url, timeout=8)
+    client.proxy = login.proxy
     try:
         who = await client.auth_test()
-        await client.apps_connections_open(app_token=settings.slack_app_token.get_secret_value())
+        if login.app_token is not None:
+            await client.apps_connections_open(app_token=login.app_token)
     except SlackApiError as error:
         return Check("slack", "broken", f"Slack says {error.response['error']}.", _FIXES["slack"])
     except OSError as error:
-        return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network.")
-    return Check("slack", "real", f"Connected to {who['team']} as {who['user']}.", _picture_fix(settings, who.headers))
+        return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network and FATEFORGER_PROXY.")
+    words = f"Connected to {who['team']} as {who['user']}, {describe_mode(settings)}."
+    return Check("slack", "real", words, _picture_fix(settings, who.headers))
+
+
+_EVENTS_FIX = (
+    "Start the program, or leave this to Slack, which may reach the address from outside when this machine cannot."
+    " Otherwise check that the proxy passes /slack/ on, with the name of the host."
+)
+
+
+async def _check_events(settings: Settings) -> tuple[Check, ...]:
+    """Send the challenge of HTTP mode to the public address, as Slack does; return nothing in Socket Mode."""
+    if settings.slack_mode == "socket" or settings.slack_signing_secret is None:
+        return ()
+    from slack_sdk.signature import SignatureVerifier  # noqa: PLC0415  heavy
+
+    from fateforger.slack.manifest import EVENTS_PATH  # noqa: PLC0415  heavy
+
+    url = f"{str(settings.public_url).rstrip('/')}{EVENTS_PATH}"
+    challenge, seconds = secrets.token_hex(16), str(int(time.time()))
+    body = json.dumps({"type": "url_verification", "challenge": challenge})
+    verifier = SignatureVerifier(settings.slack_signing_secret.get_secret_value())
+    headers = {
+        "Content-Type": "application/json",
+        "X-Slack-Request-Timestamp": seconds,
+        "X-Slack-Signature": str(verifier.generate_signature(timestamp=seconds, body=body)),
+    }
+    try:
+        async with httpx.AsyncClient(timeout=_PATIENT) as http:
+            answer = await http.post(url, content=body, headers=headers)
+    except httpx.HTTPError as error:
+        reason = str(error) or type(error).__name__
+        return (Check("events", "missing", f"Nothing answers at {url}: {reason}.", _EVENTS_FIX),)
+    if answer.status_code == 401:
+        fix = "Restart the program with this secret, or correct SLACK_SIGNING_SECRET."
+        return (Check("events", "broken", f"What answers at {url} knows another signing secret.", fix),)
+    if answer.status_code != 200 or challenge not in answer.text:
+        words = f"What answers at {url} does not know Slack's challenge: status {answer.status_code}."
+        return (Check("events", "missing", words, _EVENTS_FIX),)
+    return (Check("events", "real", f"The program answers Slack's challenge at {url}."),)
 
 
 def _picture_fix(settings: Settings, headers: Mapping[str, str]) -> str:

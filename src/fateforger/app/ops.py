@@ -73,11 +73,13 @@ class Operations:
             "database": await self._check_database(),
             "slack": self.slack is not None and await self.slack.is_connected(),
         }
+        mode = None if self.slack is None else self.slack.mode
         memory = None if self.indexing is None else self.indexing.trouble or self.indexing.loss
         rules = None if self.memory is None else self.memory.trouble
         said = {
             "ok": all(well.values()),
             **well,
+            "slack_mode": mode,
             "memory": memory is None,
             "memory_trouble": memory,
             "constraints": rules is None,

@@ -43,13 +43,13 @@ from fateforger.app.resources import (
     lock_data_dir,
     open_state,
     open_vault,
-    read_or_create,
     read_replica_name,
     start_local_calendar,
     submitter,
 )
 from fateforger.app.rules import build_facts, build_workflows
-from fateforger.app.slack import Services, SlackApp, run_slack_app
+from fateforger.app.slack import EventsEndpoint, Services, SlackApp, run_slack_app
+from fateforger.app.slack_login import build_login, describe_mode
 from fateforger.app.traces import export_traces
 from fateforger.app.web import WebServer
 from fateforger.calendar.connections import Connections
@@ -81,8 +81,9 @@ from fateforger.errors import WorldError
 from fateforger.memory.ports import Finder
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
-from fateforger.slack.client import SLACK_URL, SlackLogin, app_manifest
-from fateforger.text import use_language
+from fateforger.slack.client import SlackLogin
+from fateforger.slack.manifest import app_manifest
+from fateforger.text import use_command_names, use_language
 from fateforger.values import replace
 from fateforger.workers.contradictions import Comparer, build_compare_handler
 from fateforger.workers.lanes import (
@@ -208,25 +209,13 @@ def _build_connect_page(
         yield from page.routes
 
 
-def _build_login(settings: Settings, web: WebServer) -> SlackLogin:
-    if settings.slack_bot_token is not None and settings.slack_app_token is not None:
-        return SlackLogin(
-            bot_token=settings.slack_bot_token.get_secret_value(),
-            app_token=settings.slack_app_token.get_secret_value(),
-            base_url=settings.slack_api_base_url or SLACK_URL,
-        )
-    # The token of the local page.
-    secret = read_or_create(settings.data_dir / "workspace.secret", lambda: secrets.token_hex(16))
-    return SlackLogin(bot_token=f"xoxb-{secret}", app_token=f"xapp-{secret}", base_url=f"{web.url}/api/")
-
-
 def _build_workspace(settings: Settings, clock: Clock, web: WebServer, login: SlackLogin, *, pane: bool) -> Workspace:
     first, *others = DEFAULT_USERS
     config = WorkspaceConfig(
         database=settings.data_dir / "workspace.db",
         public_url=web.url,
         bot_token=login.bot_token,
-        app_token=login.app_token,
+        app_token=login.app_token or "",
         manifest=app_manifest(),
         pane_url="/day/" if pane else None,
         team_name="FateForger",
@@ -268,7 +257,6 @@ class _Resources:
 @asynccontextmanager
 async def open_app(settings: Settings) -> AsyncIterator[App]:
     """Start everything; leaving the block stops it. Raises ``UserError`` or ``WorldError``."""
-    use_language(settings.language)
     async with export_traces(), AsyncExitStack() as stack:
         resources = await _open_resources(stack, settings)
         store, clock = resources.store, resources.clock
@@ -277,7 +265,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         web = WebServer(settings.host, settings.port, public_url=settings.public_url)
         stack.callback(web.close)
         calendar, local = await _open_calendar(resources, web)
-        login = _build_login(settings, web)
+        login = build_login(settings, web.url)
         servers = open_servers(settings)
         gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
         connections = SqlConnections(store.database, open_vault(settings))
@@ -286,7 +274,8 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         delegations = build_delegations(settings, connections, clock, store)
         pages = _build_connect_page(resources, Access(connections, logins), links, servers, delegations)
         notices = ChangeNotices(store.channels)
-        own = (operations.route, Mount(GATEWAY, gateway), *pages, *notices.routes)
+        events = EventsEndpoint()
+        own = (operations.route, Mount(GATEWAY, gateway), *pages, *notices.routes, *events.routes(login))
         await _serve_pages(resources, web, login, local, own)
         stack.push_async_callback(calendar.aclose)
         engine = submitter(settings, calendar, store.journal, clock, role="house")
@@ -317,7 +306,9 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         await _take_over_claims(resources, connections)
         _start_recovery(stack, calendars)
         await asyncio.to_thread(warm_up)
-        operations.slack = slack = SlackApp(login, _build_slack_services(resources, coordinator, memory, engine))
+        operations.slack = events.slack = slack = SlackApp(
+            login, _build_slack_services(resources, coordinator, memory, engine)
+        )
         handlers = (
             *slack.handlers,
             *_build_handlers(resources, calendars, notices, operations.indexing),
@@ -350,7 +341,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
 async def _describe_parts(resources: _Resources, team: str, ops_url: str | None) -> tuple[str, ...]:
     settings = resources.settings
     return (
-        f"Slack: {team}." if settings.real_slack else "Slack: the local page.",
+        f"Slack: {team}, {describe_mode(settings)}." if settings.real_slack else "Slack: the local page.",
         describe_calendar(settings),
         f"Owner of the calendar: {describe_owner(settings, await resources.ownership.owner())}",
         describe_model(settings),
@@ -360,6 +351,8 @@ async def _describe_parts(resources: _Resources, team: str, ops_url: str | None)
 
 
 async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resources:
+    use_language(settings.language)
+    use_command_names(settings.commands)
     stack.enter_context(lock_data_dir(settings.data_dir))
     clock = build_clock(settings)
     store = await open_state(settings)

@@ -20,6 +20,7 @@ from fateforger.adapters.store.database import Database, open_database
 from fateforger.config import Settings
 from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
 from fateforger.ports.clock import Clock
+from fateforger.text import TIMEBOX, command_name
 
 if TYPE_CHECKING:
     from caldav_mcp import LocalCalendar, LocalCalendarConfig
@@ -350,7 +351,7 @@ def describe_claim(code: str) -> str:
     """Return the instructions for a code."""
     return (
         "To connect your calendar, send this to the bot in a direct message:\n\n"
-        f"    /timebox claim {code}\n\n"
+        f"    {command_name(TIMEBOX)} claim {code}\n\n"
         f"In a thread, where Slack takes no commands, write it without the command: claim {code}\n"
         "The code works once, until the next start. Keep it to yourself: the person who sends it owns the calendar."
     )

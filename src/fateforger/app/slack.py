@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Literal
 
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.adapter.starlette.async_handler import to_async_bolt_request, to_starlette_response
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import WorldError
+from fateforger.metrics import SLACK_REQUESTS
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.store import Feedbacks, Outbox, Sessions
@@ -32,6 +39,7 @@ from fateforger.slack.handlers import RequestHandler, build_command_handler
 from fateforger.slack.home import ConnectionHandler, Home, PersonalDataHandler
 from fateforger.slack.limits import Pace
 from fateforger.slack.listeners import Listeners
+from fateforger.slack.manifest import EVENTS_PATH
 from fateforger.slack.notices import (
     build_greeting_handler,
     build_notification_handler,
@@ -44,6 +52,11 @@ from fateforger.workers.lanes import CONNECTION, ERASING
 from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
+
+log = logging.getLogger(__name__)
+
+LONGEST_BODY = 2_000_000
+"""Bytes of a request. The longest of Slack are forms of 250 kB, which may triple as they are encoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +79,22 @@ class Services:
     render: Render | None
 
 
+class EventsEndpoint:
+    """Address of Slack's requests in HTTP mode. Until ``slack`` is there, it answers that it is not ready."""
+
+    def __init__(self) -> None:
+        self.slack: SlackApp | None = None
+
+    def routes(self, login: SlackLogin) -> tuple[Route, ...]:
+        """Return the route; none in Socket Mode."""
+        return () if login.signing_secret is None else (Route(EVENTS_PATH, self._answer, methods=["POST"]),)
+
+    async def _answer(self, request: Request) -> Response:
+        response = Response(status_code=503) if self.slack is None else await self.slack.handle(request)
+        SLACK_REQUESTS.labels(str(response.status_code)).inc()
+        return response
+
+
 class SlackApp:
     """Connection to one workspace, and the handlers of the lanes that need it."""
 
@@ -83,9 +112,10 @@ class SlackApp:
         forms = FormHandler(door, requests, client, background, timing=timing)
         home = Home(door, people, client, background)
         self._listeners = Listeners(requests, forms, home, services.languages, clock=clock)
-        self._app = new_app(client)
+        self._app = new_app(client, login.signing_secret)
         self._listeners.register(self._app)
         self._sockets: list[AsyncSocketModeHandler] = []
+        self._answers_http = False
         self._agent = agent = AgentThreads(client, pace, poster.latest)
         delivery = Delivery(outbox, services.sessions, poster, people, agent, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
@@ -112,8 +142,15 @@ class SlackApp:
             CONNECTION.handle(ConnectionHandler(door, poster, people, home, services.languages).perform),
         )
 
+    @property
+    def mode(self) -> Literal["socket", "http"]:
+        """Way by which payloads arrive."""
+        return "socket" if self._login.signing_secret is None else "http"
+
     async def is_connected(self) -> bool:
-        """Check whether a socket is connected."""
+        """Check whether payloads can arrive: whether a socket is connected, or requests are answered."""
+        if self.mode == "http":
+            return self._answers_http
         open_now = [await socket.client.is_connected() for socket in self._sockets]
         return any(open_now)
 
@@ -129,7 +166,11 @@ class SlackApp:
         return team
 
     async def connect(self) -> None:
-        """Open the sockets. From here on people are answered. Raises ``WorldError``."""
+        """Open the sockets, or begin to answer requests. From here on people are answered. Raises ``WorldError``."""
+        if self.mode == "http":
+            self._answers_http = True
+            log.info("requests of Slack are answered at %s", EVENTS_PATH)
+            return
         self._sockets = [new_socket(self._app, self._login) for _ in range(self._login.connections)]
         try:
             async with asyncio.timeout(self._login.open_seconds):
@@ -139,9 +180,28 @@ class SlackApp:
                 f"Slack answers at {self._login.base_url}, but no socket to it can be opened. Please check whether a"
                 " firewall or proxy stops WebSockets, and try again."
             ) from None
+        log.info("connected to Slack with %d sockets", len(self._sockets))
+
+    async def handle(self, request: Request) -> Response:
+        """Answer a request of Slack. Bolt checks its signature and its age; one that is too large is not read."""
+        length = request.headers.get("content-length", "")
+        if not self._answers_http:
+            return Response(status_code=503)
+        if not length.isdigit() or int(length) > LONGEST_BODY:
+            return Response(status_code=413)
+        try:
+            asked = to_async_bolt_request(request, await request.body())
+        except (ValueError, RecursionError):  # neither JSON nor a form, so it is not from Slack
+            return Response(status_code=400)
+        answer = await self._app.async_dispatch(asked)
+        retry, reason = (request.headers.get(f"x-slack-retry-{name}", "") for name in ("num", "reason"))
+        if retry and answer.status != 401:
+            log.info("Slack sent a payload again: retry %s, after %s", retry, reason)
+        return to_starlette_response(answer)
 
     async def disconnect(self) -> None:
         """Stop accepting payloads; Slack delivers them to the next process."""
+        self._answers_http = False
         await self._listeners.close()
         await asyncio.gather(*(socket.close_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
 

@@ -15,6 +15,7 @@ import click
 from fateforger.cli.documents import print_result
 from fateforger.cli.options import add_place_options, add_store_options, load_settings
 from fateforger.errors import WorldError
+from fateforger.text import TIMEBOX, command_name
 
 
 def stop_on_signals() -> asyncio.Event:
@@ -56,7 +57,7 @@ def up_command(
                 click.echo(f"\nReady: {program.page_url}\n")
                 click.echo("Open it and choose “Plan my day”. Stop with Ctrl-C; nothing is lost.")
             else:
-                click.echo("\nReady: type /timebox in Slack. Stop with Ctrl-C; nothing is lost.")
+                click.echo(f"\nReady: type {command_name(TIMEBOX)} in Slack. Stop with Ctrl-C; nothing is lost.")
             await stop.wait()
             click.echo("Stopping.")
 

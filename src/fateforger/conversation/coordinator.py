@@ -50,7 +50,7 @@ from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
-from fateforger.text import use_language
+from fateforger.text import mark_message, name_commands, use_language
 from fateforger.ui import forms
 from fateforger.ui.agent_log import build_log_parts
 from fateforger.ui.connection_cards import build_connection_parts
@@ -58,6 +58,8 @@ from fateforger.ui.session_cards import home_card, welcome_card
 from fateforger.workers.people import LanguageService, Ownership
 
 log = logging.getLogger(__name__)
+
+PLAN_LOST = mark_message("I can't find that plan any more. Start a new one with {timebox}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class FormService:
     async def _load_session(self, session_id: str) -> Session:
         session = await self.sessions.load(session_id)
         if session is None:
-            raise BadInput(_("I can't find that plan any more. Start a new one with /timebox."))
+            raise BadInput(name_commands(PLAN_LOST))
         return session.at_time(self.clock.now())
 
 

@@ -60,7 +60,7 @@ from fateforger.session.rulebook import (
 from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
-from fateforger.text import join_words, mark_message, quote_title
+from fateforger.text import join_words, mark_message, name_commands, quote_title
 from fateforger.ui.rule_cards import build_replace_button, rules_reply, settle_card, settled_card, undo_button
 from fateforger.values import replace
 from fateforger.workers.contradictions import build_compare_job
@@ -587,7 +587,7 @@ class RuleService:
             raise StoreUnavailable(reading.error)
         output = node.handle_memory_command(self._stage(person, command, reading), command)
         if output is None:
-            raise BadInput(_("That needs a plan. Start one with /timebox."))
+            raise BadInput(name_commands(mark_message("That needs a plan. Start one with {timebox}.")))
         for effect in output.effects:
             if isinstance(effect, WriteMemory):
                 # The rule belongs to no session.

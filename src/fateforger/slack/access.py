@@ -15,10 +15,10 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.people import Claim
 from fateforger.session.cards import Card, Prose
 from fateforger.slack import phrases
-from fateforger.slack.addresses import COMMAND_NAME
 from fateforger.slack.blocks import render
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.payloads import Place
+from fateforger.text import TIMEBOX, command_name, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import connect_card
 from fateforger.workers.people import LanguageService, is_code
@@ -175,7 +175,7 @@ async def calendar_refusal(door: CoordinatorPort, people: People, user_id: str) 
     view = await door.describe_connection(user_id, await people.address(user_id))
     if owner.person is not None or view.link is not None:
         return connect_card(view, user_id)
-    words = phrases.name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
+    words = name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
     return Card(text=words, parts=(Prose(text=words),))
 
 
@@ -188,9 +188,9 @@ async def claim_answer(door: CoordinatorPort, people: People, user_id: str, code
     """Try to claim the calendar with a code, and return the answer for the person."""
     match await door.claim_calendar(user_id, code):
         case Claim.CLAIMED:
-            return phrases.name_commands(phrases.CLAIMED)
+            return name_commands(phrases.CLAIMED)
         case Claim.ALREADY_YOURS:
-            return phrases.name_commands(phrases.ALREADY_YOURS)
+            return name_commands(phrases.ALREADY_YOURS)
         case Claim.WRONG | Claim.WRONG_FOR_THE_LAST_TIME:
             return _(phrases.WRONG_CODE)
         case Claim.TOO_SOON:
@@ -198,7 +198,7 @@ async def claim_answer(door: CoordinatorPort, people: People, user_id: str, code
         case Claim.NO_CODE:
             return _(phrases.NO_CODE)
         case Claim.TAKEN:
-            return await calendar_refusal(door, people, user_id) or phrases.name_commands(phrases.ALREADY_YOURS)
+            return await calendar_refusal(door, people, user_id) or name_commands(phrases.ALREADY_YOURS)
 
 
 def parse_typed_code(typed: str) -> str | None:
@@ -212,6 +212,6 @@ def parse_sent_code(message: str) -> str | None:
 
     The code must have its dash, because ordinary messages may begin with the same word.
     """
-    words = message.removeprefix(COMMAND_NAME).strip()
+    words = message.removeprefix(command_name(TIMEBOX)).strip()
     code = parse_typed_code(words)
     return code if code is not None and is_code(code) else None

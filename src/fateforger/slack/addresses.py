@@ -21,13 +21,6 @@ FORM_PREFIX = "form."
 TURN_PREFIX = "turn."
 """Prefix of actions that refresh their form; the rest is the name of the choice."""
 
-COMMAND_NAME = "/timebox"
-
-PULL_COMMAND = "/pull"
-TASKS_COMMAND = "/tasks"
-WEEK_COMMAND = "/week"
-REFINE_COMMAND = "/task-refine"
-
 QUEUE_PREFIX, RITUAL_PREFIX = "queue.", "ritual."
 """Prefixes of actions on the queue, and on messages that the bot sent by itself; the answer replaces the card."""
 

@@ -1,4 +1,4 @@
-"""Slack's Web API: the app's manifest, the connection, calls with translated errors, uploads, and pace."""
+"""Slack's Web API: the connection, calls with translated errors, and uploads."""
 
 from __future__ import annotations
 
@@ -18,116 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from fateforger.errors import BadInput, WorldError
-from fateforger.slack.addresses import (
-    COMMAND_NAME,
-    PULL_COMMAND,
-    REFINE_COMMAND,
-    SAVE_AS_TASK,
-    START,
-    TASKS_COMMAND,
-    WEEK_COMMAND,
-)
 from fateforger.slack.limits import LimitedClient, SlackLimits, read_retry_after
-
-BOT_EVENTS = (
-    "agent_session_stopped",
-    "agent_session_title_changed",
-    "app_home_opened",
-    "app_mention",
-    "message.channels",
-    "message.groups",
-    "message.im",
-)
-
-BOT_SCOPES: Mapping[str, str] = {
-    "app_mentions:read": "to be spoken to in a channel",
-    "assistant:write": "to be an agent, with suggestions of what to say first",
-    "channels:history": "to read replies in a plan's thread in a public channel",
-    "chat:write": "to post plans, keep them up to date, say what is going on meanwhile, and name their threads",
-    "commands": f"{COMMAND_NAME}, {PULL_COMMAND}, {TASKS_COMMAND}, {WEEK_COMMAND}, {REFINE_COMMAND} and the shortcuts",
-    "files:write": "to show the day as a picture",
-    "groups:history": "to read replies in a plan's thread in a private channel",
-    "im:history": "to read direct messages to the planner",
-    "im:read": "to know direct messages from channels",
-    "im:write": "to begin a direct message when a plan starts from App Home",
-    "users:read": "to know a person's time zone",
-    "users:read.email": "to find the calendar that an administrator has opened for a person's address",
-}
-"""Purpose of each scope."""
-
-
-def app_manifest() -> dict[str, Any]:
-    """Return the manifest of the app for Socket Mode, as a new document."""
-    return {
-        "_metadata": {"major_version": 1, "minor_version": 1},
-        "display_information": {
-            "name": "FateForger",
-            "description": "Plan your day in a thread, put it on your calendar, take it back.",
-            "background_color": "#1f2937",
-        },
-        "features": {
-            "agent_view": {"agent_description": "Plans your day with you and puts it on your calendar."},
-            "app_home": {
-                "home_tab_enabled": True,
-                "messages_tab_enabled": True,
-                "messages_tab_read_only_enabled": False,
-            },
-            "bot_user": {"display_name": "fateforger", "always_online": True},
-            "shortcuts": [
-                {
-                    "type": "global",
-                    "name": "Plan my day",
-                    "callback_id": START,
-                    "description": "Start planning in your direct messages",
-                },
-                {
-                    "type": "message",
-                    "name": "Save as task",
-                    "callback_id": SAVE_AS_TASK,
-                    "description": "Put what this message asks for into your queue",
-                },
-            ],
-            "slash_commands": [
-                {
-                    "command": COMMAND_NAME,
-                    "description": "Plan a day",
-                    "usage_hint": "[2026-03-05]",
-                    "should_escape": False,
-                },
-                {
-                    "command": PULL_COMMAND,
-                    "description": "Do what comes first in your queue, or the task you name",
-                    "usage_hint": "[ff-4k7w9c]",
-                    "should_escape": False,
-                },
-                {
-                    "command": TASKS_COMMAND,
-                    "description": "See your queue of tasks",
-                    "should_escape": False,
-                },
-                {
-                    "command": WEEK_COMMAND,
-                    "description": "Plan the next five working days, the rest of this week, or the next week",
-                    "usage_hint": "[this | next]",
-                    "should_escape": False,
-                },
-                {
-                    "command": REFINE_COMMAND,
-                    "description": "Go through your tasks and make each clear enough to be planned",
-                    "should_escape": False,
-                },
-            ],
-        },
-        "oauth_config": {"scopes": {"bot": list(BOT_SCOPES)}},
-        "settings": {
-            "event_subscriptions": {"bot_events": list(BOT_EVENTS)},
-            "interactivity": {"is_enabled": True},
-            "org_deploy_enabled": False,
-            "socket_mode_enabled": True,
-            "token_rotation_enabled": False,
-        },
-    }
-
 
 _PASSING = frozenset(
     {
@@ -246,18 +137,20 @@ PING_SECONDS = 5.0
 class SlackLogin:
     """Tokens and addresses of a workspace.
 
+    Socket Mode needs ``app_token``. With a ``signing_secret``, Slack's requests arrive over HTTP instead.
     ``connections`` is the number of sockets: with two, one stays up while Slack renews the other. ``proxy`` is the URL
     of an HTTP proxy. ``open_seconds`` limits the time to open the sockets. ``unlimited`` are hosts where calls need not
     keep to Slack's limits.
     """
 
     bot_token: str = field(repr=False)
-    app_token: str = field(repr=False)
+    app_token: str | None = field(default=None, repr=False)
     base_url: str = SLACK_URL
     connections: int = 2
     proxy: str | None = None
     open_seconds: float = 30.0
     unlimited: frozenset[str] = frozenset({"127.0.0.1", "localhost"})
+    signing_secret: str | None = field(default=None, repr=False)
 
     @property
     def is_limited(self) -> bool:
@@ -283,10 +176,11 @@ def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> LimitedClie
     return client
 
 
-def new_app(client: AsyncWebClient) -> AsyncApp:
+def new_app(client: AsyncWebClient, signing_secret: str | None = None) -> AsyncApp:
     """Create a Bolt app that runs a listener before it acknowledges the payload.
 
-    A token is authorized without a request to Slack: a payload would otherwise be acknowledged if that failed.
+    Bolt refuses HTTP requests that are not signed with ``signing_secret``, or are older than five minutes. A token is
+    authorized without a request to Slack: a payload would otherwise be acknowledged if that failed.
     """
 
     async def authorize() -> AuthorizeResult:
@@ -300,7 +194,7 @@ def new_app(client: AsyncWebClient) -> AsyncApp:
             name="fateforger.bolt",
             client=for_app,
             authorize=authorize,
-            signing_secret="",
+            signing_secret=signing_secret or "",
             process_before_response=True,
             raise_error_for_unhandled_request=True,
             ignoring_self_events_enabled=False,
@@ -316,7 +210,7 @@ def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
 
 
 async def check_login(login: SlackLogin, client: AsyncWebClient) -> tuple[str, str, frozenset[str] | None]:
-    """Check both tokens with Slack, because a socket with an invalid one would retry forever.
+    """Check the tokens with Slack, because a socket with an invalid one would retry forever.
 
     Returns the name and the id of the workspace, and the scopes of the app if Slack reports them. Raises ``BadInput``
     for a token that Slack rejects, ``WorldError`` if Slack cannot be reached.
@@ -326,7 +220,8 @@ async def check_login(login: SlackLogin, client: AsyncWebClient) -> tuple[str, s
     except SlackCallError as trouble:
         raise _explain(trouble, login, "bot token (xoxb-…)") from trouble
     try:
-        await call_slack(client.apps_connections_open(app_token=login.app_token))
+        if login.app_token is not None:
+            await call_slack(client.apps_connections_open(app_token=login.app_token))
     except SlackCallError as trouble:
         raise _explain(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
     who = answer.data if isinstance(answer.data, dict) else {}

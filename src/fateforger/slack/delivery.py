@@ -35,6 +35,7 @@ from fateforger.slack.limits import cosmetic
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
+from fateforger.text import name_commands
 from fateforger.ui.session_cards import root_card
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
@@ -194,7 +195,7 @@ class Delivery:
             await self.agent.remove(narration)
         session = await self.sessions.load(item.session_id)
         if item.slot == ROOT and session is not None and session.thread_ts is None:
-            words = phrases.name_commands(phrases.CANNOT_POST if refused else phrases.NOT_STARTED)
+            words = name_commands(phrases.CANNOT_POST if refused else phrases.NOT_STARTED)
             await self.people.send_ephemeral(session.user_id, Place(None), words)
 
     async def _before(self, item: Outgoing, place: Place) -> Sent | None:

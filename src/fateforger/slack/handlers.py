@@ -43,7 +43,6 @@ from fateforger.slack.access import (
     parse_sent_code,
     parse_typed_code,
 )
-from fateforger.slack.addresses import COMMAND_NAME
 from fateforger.slack.home import Home
 from fateforger.slack.notices import first_greeting_job, greeting_job, retire_welcome, suggest
 from fateforger.slack.payloads import MessageSaid, Place
@@ -51,6 +50,7 @@ from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.intent import TypedCommand, parse_command
+from fateforger.text import TIMEBOX, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import DISCONNECT, JOIN
 from fateforger.values import replace_named
@@ -126,7 +126,7 @@ class RequestHandler:
         try:
             day = date.fromisoformat(said) if said else None
         except ValueError:
-            return phrases.name_commands(phrases.NOT_A_DATE)
+            return name_commands(phrases.NOT_A_DATE)
         refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is not None:
             return refusal
@@ -199,7 +199,7 @@ class RequestHandler:
     async def _carry_out_typed(self, said: MessageSaid, typed: TypedCommand) -> None:
         """Carry out a slash command that was written out in the thread of a plan, next to the plan (S147, S151)."""
         place = Place(said.channel, said.thread_ts)
-        if typed.name == COMMAND_NAME:
+        if typed.name == TIMEBOX:
             asked = Place(said.channel) if typed.rest else place
             words = await self.start(said.command_id, said.user_id, asked, said=typed.rest)
             if words is not None:
@@ -226,7 +226,7 @@ class RequestHandler:
             await self._refuse(said, _(TOO_LONG))
             return
         typed = parse_command(said.text)
-        if typed is not None and typed.name == COMMAND_NAME:
+        if typed is not None and typed.name == TIMEBOX:
             await self._carry_out_typed(said, typed)
             return
         if self.door.reads_words or typed is not None:
@@ -368,7 +368,7 @@ class RequestHandler:
 
     async def _check_owner(self, session_id: str, user_id: str) -> None:
         if session_id and (owner := await self.door.owner(session_id)) != user_id:
-            raise BadInput(phrases.name_commands(phrases.SESSION_LOST) if owner is None else phrases.not_yours(owner))
+            raise BadInput(name_commands(phrases.SESSION_LOST) if owner is None else phrases.not_yours(owner))
 
     async def record(self, command: SessionCommand | QueueCommand | StartTimeboxing | Opening) -> None:
         """Record a command, once."""

@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from slack_bolt.app.async_app import AsyncApp
@@ -31,24 +32,19 @@ from fateforger.slack.access import Said, build_message
 from fateforger.slack.addresses import (
     ACTION_MARK,
     CALENDAR_PREFIX,
-    COMMAND_NAME,
     FEEDBACK,
     FORM_PREFIX,
     MORE,
     PERSON_PREFIX,
     PROPOSAL_PREFIX,
-    PULL_COMMAND,
     QUEUE_PREFIX,
-    REFINE_COMMAND,
     RITUAL_PREFIX,
     SAVE_AS_TASK,
     SAY,
     START,
     STOP,
-    TASKS_COMMAND,
     TURN_PREFIX,
     VALUE_ACTION,
-    WEEK_COMMAND,
     WELCOME,
     action_of,
     field_name,
@@ -74,8 +70,8 @@ from fateforger.slack.payloads import (
     read_chosen,
     read_value,
 )
+from fateforger.text import PULL, REFINE, TASKS, TIMEBOX, WEEK, command_name, speak
 from fateforger.text import gettext as _
-from fateforger.text import speak
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
@@ -117,11 +113,9 @@ class Listeners:
         """Register all listeners. Bolt calls the first one that matches."""
         listen = self._listen
         app.use(_leave_out_bots)
-        app.command(COMMAND_NAME)(listen(self._timebox))
-        app.command(PULL_COMMAND)(listen(self._queue))
-        app.command(TASKS_COMMAND)(listen(self._queue))
-        app.command(WEEK_COMMAND)(listen(self._queue))
-        app.command(REFINE_COMMAND)(listen(self._queue))
+        app.command(command_name(TIMEBOX))(listen(self._timebox))
+        for command in (PULL, TASKS, WEEK, REFINE):
+            app.command(command_name(command))(listen(partial(self._queue, command)))
         app.global_shortcut(START)(listen(self._shortcut))
         app.message_shortcut(SAVE_AS_TASK)(listen(self._save_as_task))
         app.event("message")(listen(self._message))
@@ -197,10 +191,10 @@ class Listeners:
         once, place = command_id("slash", body["trigger_id"]), Place(body["channel_id"])
         return self._requests.start(once, body["user_id"], place, said=body.get("text", "").strip())
 
-    def _queue(self, body: Json) -> Reply:
+    def _queue(self, command: str, body: Json) -> Reply:
         once, place = command_id("slash", body["trigger_id"]), Place(body["channel_id"])
         said = body.get("text", "").strip()
-        return self._requests.ask(once, body["user_id"], place, body["command"], said)
+        return self._requests.ask(once, body["user_id"], place, command, said)
 
     def _shortcut(self, body: Json) -> Reply:
         once = command_id("shortcut", body["trigger_id"])

@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from fateforger.session.cards import Activity, Progress
-from fateforger.slack.addresses import COMMAND_NAME, PULL_COMMAND, TASKS_COMMAND
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, ngettext
-
-
-def name_commands(message: str) -> str:
-    """Return a message in the person's language, with the names of the commands filled in."""
-    return _(message, command=COMMAND_NAME, pull=PULL_COMMAND, tasks=TASKS_COMMAND)
 
 
 def not_yours(owner: str) -> str:
@@ -20,15 +14,15 @@ def not_yours(owner: str) -> str:
 
 
 NOBODYS_CALENDAR = mark_message(
-    "I am not connected to anyone's calendar yet. If you run me, send me `{command} claim` with the code that"
+    "I am not connected to anyone's calendar yet. If you run me, send me `{timebox} claim` with the code that"
     " `fateforger up` prints."
 )
 CALENDAR_CLOSED = mark_message(
     "The calendar is closed, because its owner asked me to forget them. If you run me, start me again and send me"
-    " `{command} claim` with the code that `fateforger up` prints."
+    " `{timebox} claim` with the code that `fateforger up` prints."
 )
-CLAIMED = mark_message("Thank you. The calendar is yours now, and I plan only with you. Type `{command}` to begin.")
-ALREADY_YOURS = mark_message("The calendar is yours already. Type `{command}` to begin.")
+CLAIMED = mark_message("Thank you. The calendar is yours now, and I plan only with you. Type `{timebox}` to begin.")
+ALREADY_YOURS = mark_message("The calendar is yours already. Type `{timebox}` to begin.")
 WRONG_CODE = mark_message(
     "That is not the code. Please look at what `fateforger up` printed last, and try again in ten seconds."
 )
@@ -37,12 +31,12 @@ CODE_TOO_SOON = mark_message(
 )
 NO_CODE = mark_message("There is no code just now. If you run me, start me again: `fateforger up` prints a new one.")
 
-SESSION_LOST = mark_message("I can't find this plan any more. Type `{command}` to start a new one.")
+SESSION_LOST = mark_message("I can't find this plan any more. Type `{timebox}` to start a new one.")
 
 
 NOT_A_DATE = mark_message(
-    "I can read a date like this: `{command} 2026-03-05`. "
-    "With just `{command}` we start with today, and you can still change the day."
+    "I can read a date like this: `{timebox} 2026-03-05`. "
+    "With just `{timebox}` we start with today, and you can still change the day."
 )
 
 PLANNED_ELSEWHERE = mark_message("I'll plan this with you in a direct message.")
@@ -59,10 +53,10 @@ FORM_WAITS = mark_message("That waits its turn behind something longer. I'll sho
 FORM_FAILED = mark_message("Slack wouldn't open that form. Please press the button once more.")
 
 NOT_STARTED = mark_message(
-    "I'm sorry, something went wrong on my side and your plan didn't start. Please type `{command}` again."
+    "I'm sorry, something went wrong on my side and your plan didn't start. Please type `{timebox}` again."
 )
 CANNOT_POST = mark_message(
-    "Slack didn't let me begin your plan in our direct messages. Please open them and type `{command}` there."
+    "Slack didn't let me begin your plan in our direct messages. Please open them and type `{timebox}` there."
 )
 
 STOP_LABEL = mark_message("Stop")

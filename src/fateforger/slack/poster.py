@@ -33,8 +33,8 @@ from fateforger.ui.picture_svg import draw
 log = logging.getLogger(__name__)
 
 NO_SCOPE = (
-    f"Days are shown without pictures: the Slack app has no scope {UPLOAD_SCOPE}. Add it as in manifest.yaml and"
-    " install the app again, or set FATEFORGER_PICTURE=off."
+    f"Days are shown without pictures: the Slack app has no scope {UPLOAD_SCOPE}. Add it, as fateforger"
+    " manifest prints it, and install the app again, or set FATEFORGER_PICTURE=off."
 )
 MAX_KEPT = 500
 

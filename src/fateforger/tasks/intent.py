@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from fateforger.tasks.task import TaskSpec
+from fateforger.text import find_command
 
 
 class Purpose(StrEnum):
@@ -99,7 +100,10 @@ class HydratedMessage(BaseModel):
 
 
 class TypedCommand(NamedTuple):
-    """A slash command typed into a message, for threads, where Slack does not run commands."""
+    """A slash command typed into a message, for threads, where Slack does not run commands.
+
+    ``name`` is one of :data:`~fateforger.text.COMMANDS`, or empty.
+    """
 
     name: str
     rest: str
@@ -111,7 +115,7 @@ def parse_command(text: str) -> TypedCommand | None:
     if not bare.startswith("/") or bare == "/":
         return None
     name, _, rest = bare.partition(" ")
-    return TypedCommand(name, rest.strip())
+    return TypedCommand(find_command(name) or "", rest.strip())
 
 
 def path_of(intent: Purpose, *, slash: bool = False, changes: bool = True) -> ExecutionPath:

@@ -41,7 +41,7 @@ async def state(workspace: Workspace, request: Request) -> dict[str, Any]:
             for channel in workspace.store.channels.of_member(me.id)
         ],
         "pane_url": workspace.config.pane_url if me.id == workspace.config.users[0].id else None,
-        "connected": workspace.hub.connected,
+        "connected": workspace.transport.connected,
     }
 
 

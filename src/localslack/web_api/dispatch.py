@@ -33,6 +33,8 @@ METHODS: Mapping[str, Method] = {
 async def answer_call(workspace: Workspace, request: Request) -> Response:
     """Answer `/api/METHOD`: JSON with HTTP 200 whether it worked or not, as Slack does."""
     name = request.path_params["method"]
+    if workspace.http is not None:
+        workspace.http.verify()  # an app that calls is there, or soon will be
     fault = workspace.faults.take(name)
     if fault is not None and not fault.after_effect:
         return _build_failure(fault)

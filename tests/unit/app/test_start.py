@@ -93,15 +93,39 @@ def test_a_data_directory_that_cannot_be(tmp_path: Path) -> None:
         pass
 
 
+HTTP: dict[str, object] = {"slack_mode": "http"}
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
         ({"time_zone": "Mars"}, "The setting time_zone cannot be used: “Mars” is not a time zone I know"),
         ({"port": 70000}, "The setting port cannot be used"),
-        ({"slack_bot_token": "xoxb-1"}, "SLACK_APP_TOKEN is missing; Slack needs both tokens"),
+        ({"slack_bot_token": "xoxb-1"}, "SLACK_APP_TOKEN is missing. Socket Mode needs both tokens"),
+        ({"slack_app_token": "xapp-1"}, "SLACK_BOT_TOKEN is missing. Socket Mode needs both tokens"),
+        ({"slack_signing_secret": "s"}, "SLACK_BOT_TOKEN and SLACK_APP_TOKEN are missing. Socket Mode needs both"),
+        ({"slack_bot_token": "x", "slack_signing_secret": "s"}, "SLACK_APP_TOKEN is missing. Socket Mode needs both"),
+        (HTTP, "SLACK_BOT_TOKEN, SLACK_SIGNING_SECRET and FATEFORGER_PUBLIC_URL are missing. HTTP mode needs"),
+        (
+            HTTP | {"slack_app_token": "xapp-1"},
+            "SLACK_BOT_TOKEN, SLACK_SIGNING_SECRET and FATEFORGER_PUBLIC_URL are",
+        ),
+        (HTTP | {"slack_bot_token": "x", "public_url": "https://a.b"}, "SLACK_SIGNING_SECRET is missing. HTTP mode"),
+        (HTTP | {"slack_bot_token": "x", "slack_signing_secret": "s"}, "FATEFORGER_PUBLIC_URL is missing. HTTP mode"),
+        (
+            HTTP | {"slack_bot_token": "x", "slack_signing_secret": "s", "public_url": "http://plan.example.org"},
+            "FATEFORGER_PUBLIC_URL is http://plan.example.org, but in HTTP mode Slack wants an address that begins with",
+        ),
+        ({"proxy": "proxy:3128"}, "The setting proxy cannot be used"),
+        ({"commands": "sing=/sing"}, "The setting commands cannot be used: /sing is none of the commands /timebox, "),
+        ({"commands": "tasks=tasks"}, "The setting commands cannot be used: tasks cannot be a command: Slack wants /"),
+        ({"commands": "tasks=/Tasks"}, "The setting commands cannot be used: /Tasks cannot be a command"),
+        ({"commands": "tasks=/pull"}, "The setting commands cannot be used: two commands would have the same name"),
+        ({"commands": "tasks"}, "The setting commands cannot be used: it should read NAME=VALUE"),
     ],
 )
 def test_a_setting_that_cannot_be_used(given: dict[str, object], sentence: str) -> None:
+    """S347: the sentence says what to set."""
     with pytest.raises(BadInput) as caught:
         read_settings(**given)
     assert caught.value.message.startswith(sentence)

@@ -60,7 +60,16 @@ from fateforger.tasks.task import (
 )
 from fateforger.tasks.transitions import possible_actions
 from fateforger.tasks.workflows import list_rules
-from fateforger.text import count_tasks, join_sentences, join_words, label_text, mark_message, ngettext, quote_title
+from fateforger.text import (
+    count_tasks,
+    join_sentences,
+    join_words,
+    label_text,
+    mark_message,
+    name_commands,
+    ngettext,
+    quote_title,
+)
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import tick_items
 from fateforger.ui.session_cards import MODES, START
@@ -70,6 +79,7 @@ from fateforger.workflow.definition import Workflow
 LISTED = 15
 LONGEST = 600
 EMPTY = mark_message("Your queue is empty.")
+PULL_IT = mark_message("Run `{pull} {id}` to start it, or just go on; I keep it for you.")
 ADD = Button(label=mark_message("Add a task"), action="form.queue_add")
 SHOW = ShowTasks.action.constant()
 REVIEW_RULES = Button(
@@ -102,7 +112,7 @@ def build_acknowledgment(task: QueuedTask, workflow: Workflow | None) -> Card:
         Prose(text=text),
         Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec, workflow))),
         *build_rules(workflow),
-        Prose(text=_("Run `/pull {id}` to start it, or just go on; I keep it for you.", id=task.id)),
+        Prose(text=name_commands(PULL_IT, id=task.id)),
         Controls(items=(build_pull_button(task, _("Pull it now")), now, build_remind_button(task), SHOW.localize())),
         Note(text=_(MODES[task.mode])),
     ]

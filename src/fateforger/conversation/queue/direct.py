@@ -20,7 +20,7 @@ from fateforger.session.queue_commands import DoTaskNow, EnqueueTask
 from fateforger.tasks.task import TEXT_LENGTH, Do, QueuedTask, ReviewConstraints, ReviewParts, TaskSpec, TaskState, Work
 from fateforger.tasks.workflows import reason_for_queue
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, quote_title, truncate
+from fateforger.text import mark_message, name_commands, quote_title, truncate
 from fateforger.values import replace
 
 UNTRACKED = mark_message("I go ahead right away. Note that this isn't tracked in your queue.")
@@ -79,8 +79,8 @@ async def do_now(tools: Tools, command: DoTaskNow) -> Card:
 def redirect(task: QueuedTask, why: str) -> Card:
     """Return the card that explains why a task should stay in the queue, with a button to insist (S164)."""
     anyway = DoTaskNow.anyway.button(task.id)
-    sentence = _(
-        "{why} I keep {task} there: run `/pull {id}` to do it with all that.",
+    sentence = name_commands(
+        mark_message("{why} I keep {task} there: run `{pull} {id}` to do it with all that."),
         why=why,
         task=format_title(task),
         id=task.id,

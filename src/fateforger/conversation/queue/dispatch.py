@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, assert_never, get_args
 
+from fateforger import text as names
 from fateforger.conversation.queue.cards import ADD, SHOW, build_reply
 from fateforger.errors import BadInput, InternalError
 from fateforger.session.cards import Card
@@ -28,7 +29,7 @@ from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import Do, Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
 from fateforger.tasks.workflows import SEVERAL_STEPS, reason_for_queue
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import mark_message, name_commands
 from fateforger.values import replace
 
 
@@ -63,7 +64,6 @@ async def enqueue(tasks: TaskAccess, command: EnqueueTask) -> QueuedTask:
     return task
 
 
-TIMEBOX, PULL, TASKS, WEEK, REFINE = "/timebox", "/pull", "/tasks", "/week", "/task-refine"
 UNKNOWN = mark_message(
     "I don't know that command. `{timebox}` plans a day, `{pull}` takes what comes first in your queue, `{tasks}` lists"
     " what there is, `{refine}` goes through it with you, and `{week}` plans your week."
@@ -77,11 +77,6 @@ NOT_A_TASK = mark_message(
     "With just `{pull}` I take what comes first; `{tasks}` lists what there is."
 )
 NOT_TOLD = mark_message("I don't know that one.")
-
-
-def name_commands(message: str) -> str:
-    """Return a message in the person's language, with the names of the commands of the queue filled in."""
-    return _(message, timebox=TIMEBOX, pull=PULL, tasks=TASKS, week=WEEK, refine=REFINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,18 +163,18 @@ def read_typed(typed: TypedCommand, about: Mapping[str, Any]) -> CardCommand:
     Raises ``BadInput`` for a command that is not known, or for words after it that it cannot read.
     """
     match typed.name:
-        case "/pull":
+        case names.PULL:
             task_id = read_task_id(typed.rest) if typed.rest else None
             if typed.rest and task_id is None:
                 raise BadInput(name_commands(NOT_A_TASK))
             return PullTask(**about, task_id=task_id)
-        case "/tasks":
+        case names.TASKS:
             return ShowTasks(**about)
-        case "/task-refine":
+        case names.REFINE:
             return RefineTasks(**about)
-        case "/week" if typed.rest == "review":
+        case names.WEEK if typed.rest == "review":
             return ReviewWeek(**about)
-        case "/week":
+        case names.WEEK:
             span = typed.rest or "coming"
             if span not in get_args(WeekSpan):
                 raise BadInput(name_commands(NOT_A_WEEK))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from localslack.delivery.transport import Acknowledgement, Failure
 from localslack.directory import APP_ID
 from localslack.frames import FrameQueue
 from localslack.store.database import dump
@@ -15,19 +16,20 @@ from localslack.store.database import dump
 MAX_CONNECTIONS = 10
 _CONNECTION_SECONDS = 18_060
 
-Acknowledgement = Callable[[str, Any], None]
-"""Told of each acknowledgement: the envelope id and the payload, which is None when there is none."""
-
 
 class SocketHub:
-    """All Socket Mode connections of the one app."""
+    """All Socket Mode connections of the one app; none stays open when Socket Mode is not `enabled`."""
 
-    def __init__(self, public_url: str) -> None:
+    timeout_reason = "timeout"
+
+    def __init__(self, public_url: str, *, enabled: bool = True) -> None:
+        self._enabled = enabled
         self._url = "ws" + public_url.removeprefix("http") + "/link/"
         self._tickets: set[str] = set()
         self._connections: list[FrameQueue] = []
         self._turn = 0
         self.on_acknowledged: list[Acknowledgement] = []
+        self.on_failed: list[Callable[[Failure], None]] = []
         self.on_connections_changed: list[Callable[[], None]] = []
 
     @property
@@ -73,8 +75,9 @@ class SocketHub:
         outgoing = FrameQueue(socket)
         pump = asyncio.create_task(outgoing.pump())
         try:
-            if len(self._connections) >= MAX_CONNECTIONS:
-                outgoing.put(dump({"type": "disconnect", "reason": "too_many_websockets", "debug_info": {}}))
+            if not self._enabled or len(self._connections) >= MAX_CONNECTIONS:
+                reason = "too_many_websockets" if self._enabled else "link_disabled"
+                outgoing.put(dump({"type": "disconnect", "reason": reason, "debug_info": {}}))
                 outgoing.finish()
             else:
                 self._join(outgoing)

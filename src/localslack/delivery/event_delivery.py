@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 from uuid import uuid4
 
-from localslack.socket_mode.hub import SocketHub
+from localslack.delivery.transport import Failure, Transport
 from localslack.store.database import Database
 from localslack.store.envelopes import Envelope, Envelopes
 
@@ -15,19 +15,21 @@ RETRY_DELAYS_SECONDS = (0.0, 60.0, 300.0)
 class EventDelivery:
     """At least once, in the order of writing; across reconnections and restarts of either side."""
 
-    def __init__(self, database: Database, hub: SocketHub, *, ack_seconds: float) -> None:
+    def __init__(self, database: Database, transport: Transport, *, ack_seconds: float) -> None:
         self.ack_seconds = ack_seconds
-        self.retry_seconds = RETRY_DELAYS_SECONDS
+        self.retry_seconds: tuple[float, ...] = RETRY_DELAYS_SECONDS
         self._database = database
         self._envelopes = Envelopes(database)
-        self._hub = hub
+        self._transport = transport
+        self._reasons: dict[str, str] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        hub.on_acknowledged.append(self._acknowledge)
-        hub.on_connections_changed.append(self._connections_changed)
+        transport.on_acknowledged.append(self._acknowledge)
+        transport.on_failed.append(self._handle_failure)
+        transport.on_connections_changed.append(self._connections_changed)
 
     def add(self, payload: dict[str, Any]) -> None:
         """Store the payload with what is being written now; it goes out when that is safe."""
-        envelope = Envelope(str(uuid4()), payload, sent=int(self._hub.connected), unanswered=0)
+        envelope = Envelope(str(uuid4()), payload, sent=int(self._transport.connected), unanswered=0)
         self._envelopes.add(envelope)
         if envelope.sent:
             self._database.after_commit(lambda: self._transmit(envelope))
@@ -42,14 +44,14 @@ class EventDelivery:
 
     def _transmit(self, envelope: Envelope) -> None:
         retry = envelope.sent - 1
-        self._hub.send(
+        self._transport.send(
             {
                 "envelope_id": envelope.id,
                 "type": "events_api",
                 "payload": envelope.payload,
                 "accepts_response_payload": False,
                 "retry_attempt": retry,
-                "retry_reason": "timeout" if retry else "",
+                "retry_reason": self._reasons.get(envelope.id, self._transport.timeout_reason) if retry else "",
             }
         )
         self._after(self.ack_seconds, envelope.id, self._handle_timeout)
@@ -60,13 +62,35 @@ class EventDelivery:
     def _handle_timeout(self, envelope_id: str) -> None:
         self._timers.pop(envelope_id, None)
         envelope = self._envelopes.get(envelope_id)
-        if envelope is None:
-            return
+        if envelope is not None:
+            self._try_later(envelope, self._transport.timeout_reason)
+
+    def _handle_failure(self, failure: Failure) -> None:
+        envelope = self._envelopes.get(failure.envelope_id)
+        if envelope is None or envelope.sent - 1 != failure.retry:
+            return  # an interaction, or a try that was given up before
+        self._cancel(envelope.id)
+        if failure.final:
+            self._forget(envelope.id)
+        else:
+            self._try_later(envelope, failure.reason)
+
+    def _try_later(self, envelope: Envelope, reason: str) -> None:
         if envelope.unanswered >= len(self.retry_seconds):
-            self._envelopes.remove(envelope_id)
+            self._forget(envelope.id)
             return
-        self._envelopes.count(envelope_id, unanswered=1)
-        self._after(self.retry_seconds[envelope.unanswered], envelope_id, self._send_again)
+        self._reasons[envelope.id] = reason
+        self._envelopes.count(envelope.id, unanswered=1)
+        self._after(self.retry_seconds[envelope.unanswered], envelope.id, self._send_again)
+
+    def _forget(self, envelope_id: str) -> None:
+        self._reasons.pop(envelope_id, None)
+        self._envelopes.remove(envelope_id)
+
+    def _cancel(self, envelope_id: str) -> None:
+        timer = self._timers.pop(envelope_id, None)
+        if timer is not None:
+            timer.cancel()
 
     def _send_again(self, envelope_id: str) -> None:
         self._timers.pop(envelope_id, None)
@@ -77,13 +101,11 @@ class EventDelivery:
                 self._database.after_commit(lambda: self._transmit(envelope))
 
     def _acknowledge(self, envelope_id: str, _payload: Any) -> None:
-        timer = self._timers.pop(envelope_id, None)
-        if timer is not None:
-            timer.cancel()
-        self._envelopes.remove(envelope_id)
+        self._cancel(envelope_id)
+        self._forget(envelope_id)
 
     def _connections_changed(self) -> None:
-        if not self._hub.connected:
+        if not self._transport.connected:
             # No connection is left to acknowledge; all of it goes out again to the next one.
             self.close()
             return

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 from uuid import uuid4
 
+from localslack.delivery.transport import Failure, Transport
 from localslack.errors import Refusal
-from localslack.socket_mode.hub import SocketHub
 
 NOT_REACHED = "That didn't reach the planner. Please try again."
 NOT_CONNECTED = "The planner isn't connected right now. Please try again in a moment."
@@ -15,23 +15,26 @@ NOT_CONNECTED = "The planner isn't connected right now. Please try again in a mo
 class Interactivity:
     """Interactions are not stored and not repeated: the person is told and decides."""
 
-    def __init__(self, hub: SocketHub, *, ack_seconds: float) -> None:
+    def __init__(self, transport: Transport, *, ack_seconds: float) -> None:
         self.ack_seconds = ack_seconds
-        self._hub = hub
+        self._transport = transport
         self._pending: dict[str, asyncio.Future[Any]] = {}
-        hub.on_acknowledged.append(self._acknowledge)
+        transport.on_acknowledged.append(self._acknowledge)
+        transport.on_failed.append(self._fail)
 
     async def ask(self, kind: Literal["interactive", "slash_commands"], payload: Mapping[str, Any]) -> dict[str, Any]:
         """Send one interaction and return what the app acknowledged it with (empty for a bare acknowledgement).
 
-        Raises `Refusal` with a sentence for the person when no socket is open or no acknowledgement comes in time.
+        Raises `Refusal` with a sentence for the person when there is no way to the app, or no acknowledgement in time.
         """
-        if not self._hub.connected:
+        if not self._transport.connected:
             raise Refusal(NOT_CONNECTED)
         envelope_id = str(uuid4())
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[envelope_id] = answer
-        self._hub.send({"envelope_id": envelope_id, "type": kind, "payload": payload, "accepts_response_payload": True})
+        self._transport.send(
+            {"envelope_id": envelope_id, "type": kind, "payload": payload, "accepts_response_payload": True}
+        )
         try:
             payload_back = await asyncio.wait_for(answer, self.ack_seconds)
         except TimeoutError:
@@ -42,11 +45,16 @@ class Interactivity:
 
     def notify(self, payload: Mapping[str, Any]) -> None:
         """Send an interaction without waiting; a missing acknowledgement changes nothing for the person."""
-        if self._hub.connected:
+        if self._transport.connected:
             frame = {"envelope_id": str(uuid4()), "type": "interactive", "payload": payload}
-            self._hub.send({**frame, "accepts_response_payload": False})
+            self._transport.send({**frame, "accepts_response_payload": False})
 
     def _acknowledge(self, envelope_id: str, payload: Any) -> None:
         pending = self._pending.get(envelope_id)
         if pending is not None and not pending.done():
             pending.set_result(payload)
+
+    def _fail(self, failure: Failure) -> None:
+        pending = self._pending.get(failure.envelope_id)
+        if pending is not None and not pending.done():
+            pending.set_exception(Refusal(NOT_REACHED))

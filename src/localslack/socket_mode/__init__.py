@@ -1,1 +1,0 @@
-"""Socket Mode: how the app connects, and how events and interactions reach it."""
