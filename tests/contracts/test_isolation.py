@@ -77,6 +77,7 @@ OF_ALL = {
     "feedback": "the operator's list of ratings",
     "job": "work, which names its person and is carried out for them",
     "job_receipt": "names of work that was taken in",
+    "thread_message": "when something was said in which thread",
     "ritual_mark": "days on which messages were sent, by person",
 }
 """Tables that are not read for one person at a time, and what they hold."""
@@ -329,8 +330,6 @@ CACHES = {
     "slack/limits.py MethodLimit._waiting": MACHINERY,
     "slack/limits.py Pace._buckets": THREAD,
     "slack/limits.py SlackLimits._methods": MACHINERY,
-    "slack/poster.py LatestMessages._ts": THREAD,
-    "slack/poster.py LatestMessages._whole": THREAD,
     "slack/poster.py Pictures._files": "by a digest of all that is drawn",
     "slack/poster.py Pictures._refused": "by a digest of all that is drawn",
     "slack/progress.py Presence._cleared": SESSION,

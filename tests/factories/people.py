@@ -114,6 +114,7 @@ async def _planned(store: Store, who: Somebody) -> None:
     outgoing = [sessions.message(f"{n}-{who.word}", f"slot{n}", who.session) for n in range(3)]
     await store.sessions.save(session, expected=0, outgoing=outgoing)
     await store.sessions.attach_thread(who.session, who.channel, "1700.1")
+    await store.messages.observe(who.channel, "1700.1", "1700.1")
     await store.outbox.mark_sent(outgoing[0].id, Sent(who.channel, "1700.2"), now=NOW)
     await store.outbox.mark_failed(outgoing[1].id, f"{who.word} was refused", retry_at=None)
     rating = Rating(session_id=who.session, turn=f"t{who.word}", user_id=who.id, helpful=True, at=NOW)

@@ -125,6 +125,7 @@ def build_services(
         coordinator=door,
         jobs=jobs,
         outbox=outbox,
+        messages=store.messages,
         sessions=store.sessions,
         feedbacks=store.feedbacks,
         approvals=approvals,

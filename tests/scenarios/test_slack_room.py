@@ -642,6 +642,17 @@ async def test_two_programs_on_one_database_answer_once(workspace: Workspace, po
     assert len(await alex.roots()) == 3
 
 
+async def test_two_programs_answer_below_the_question(workspace: Workspace, postgres: str, alex: Person) -> None:
+    """S360: one of them hears it, the other one may be the sender."""
+    async with chat_at(workspace, postgres), chat_at(workspace, postgres, replica="two"):
+        ts = await alex.start()
+        for n in range(12):
+            await alex.say(f"word {n}", ts)
+            await alex.sees(ts, f"• word {n}")
+            newest = (await alex.thread(ts))[-1]
+            assert (newest["user"] != ALEX, f"• word {n}" in str(newest)) == (True, True), n
+
+
 async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
     """S241: the state card of the earlier process is still updated in place."""
     async with chat_at(workspace, tmp_path):

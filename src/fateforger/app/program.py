@@ -473,6 +473,7 @@ def _build_slack_services(
         coordinator=coordinator,
         jobs=store.jobs,
         outbox=store.outbox,
+        messages=store.messages,
         sessions=store.sessions,
         feedbacks=store.feedbacks,
         approvals=approvals,

@@ -52,6 +52,7 @@ from fateforger.adapters.store.sessions import OUTBOX, SESSION
 from fateforger.adapters.store.tables import Base, Instant, table
 from fateforger.adapters.store.talks import TALK
 from fateforger.adapters.store.tasks import BLOCKER, TASK
+from fateforger.adapters.store.threads import MESSAGE
 from fateforger.adapters.store.usage import FeedbackRow
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import CalendarBusy, StillAtWork
@@ -271,11 +272,13 @@ def find_shares(
     owners = {row.id: row.user_id for row in every}
     rituals = [settings.channel for settings in find_settings(connection, user_id)]
     journal = find_journal_share(connection, user_id, owners, calendar=calendar, now=now)
-    jobs = find_job_share(connection, collect_names(user_id, sessions, proposals, rituals), now=now)
-    return tuple(_iter_shares(user_id, tuple(sessions), journal, jobs))
+    names = collect_names(user_id, sessions, proposals, rituals)
+    jobs = find_job_share(connection, names, now=now)
+    return tuple(_iter_shares(names, journal, jobs))
 
 
-def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare, jobs: JobShare) -> Iterator[Share]:
+def _iter_shares(names: Names, journal: JournalShare, jobs: JobShare) -> Iterator[Share]:
+    user_id, sessions = names.user_id, names.sessions
     tasks = select(TASK.c.id).where(TASK.c.user_id == user_id)
     yield Share("constraints", VERSION, (VERSION.c.user_id == user_id,))
     yield Share("task_order", BLOCKER, (or_(BLOCKER.c.task_id.in_(tasks), BLOCKER.c.blocker_id.in_(tasks)),))
@@ -283,6 +286,7 @@ def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare,
     yield Share("durations", DURATION, (DURATION.c.user_id == user_id,))
     yield Share("messages", OUTBOX, _match_any(OUTBOX.c.session_id, sessions))
     yield Share("sessions", SESSION, (SESSION.c.user_id == user_id,))
+    yield Share("thread_messages", MESSAGE, _match_any(MESSAGE.c.channel, names.direct))
     yield Share("jobs", JOB, _match_any(JOB.c.seq, jobs.jobs))
     yield Share("receipts", RECEIPT, _match_pairs(RECEIPT.c.lane, RECEIPT.c.dedupe, jobs.receipts))
     yield Share("ratings", RATING, (RATING.c.user_id == user_id,))

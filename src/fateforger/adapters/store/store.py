@@ -20,6 +20,7 @@ from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
 from fateforger.adapters.store.tables import Base
 from fateforger.adapters.store.talks import SqlTalks
 from fateforger.adapters.store.tasks import SqlTasks
+from fateforger.adapters.store.threads import SqlThreadMessages
 from fateforger.adapters.store.usage import SqlFeedbacks, SqlUsage
 
 metadata = Base.metadata
@@ -34,6 +35,7 @@ class Store:
         self.journal = SqlJournal(database)
         self.sessions = SqlSessions(database)
         self.outbox = SqlOutbox(database)
+        self.messages = SqlThreadMessages(database)
         self.jobs = SqlJobs(database)
         self.feedbacks = SqlFeedbacks(database)
         self.usage = SqlUsage(database)
