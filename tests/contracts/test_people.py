@@ -16,7 +16,8 @@ from tests.factories.agents import NOW
 from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
 
 from fateforger.adapters.store.people import AT_WORK, ERASURE, UNFINISHED
-from fateforger.adapters.store.store import Store, metadata
+from fateforger.adapters.store.store import Store
+from fateforger.adapters.store.tables import list_tables
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import BadInput, CalendarBusy, StillAtWork
 
@@ -46,7 +47,9 @@ async def test_nothing_of_a_person_is_left_in_any_table_and_others_are_untouched
     full = await dump(store)
     found = {*about(full, *ANNA.names)} | {"task_blocker"}  # which names tasks, by ids that are drawn
     # Whose calendar it is, is of one person at most: test_owners.py.
-    assert found | OF_NOBODY | {"calendar_owner"} == {table.name for table in metadata.sorted_tables}
+    assert found | OF_NOBODY | {"calendar_owner"} == {
+        table.name for table in list_tables(store.database.engine.dialect.name)
+    }
     assert await other.people.count_held(ANNA.id) == {**EVERYTHING, "index": 3}
     assert await other.people.erase(ANNA.id, now=LATER) == EVERYTHING
     left = await dump(store)

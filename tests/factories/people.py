@@ -18,7 +18,8 @@ from tests.factories.tasks import new_task
 
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.connections import SqlConnections
-from fateforger.adapters.store.store import Store, metadata
+from fateforger.adapters.store.store import Store
+from fateforger.adapters.store.tables import list_tables
 from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.agents.clients import Call
 from fateforger.calendar.channels import Channel
@@ -177,7 +178,7 @@ async def dump(store: Store) -> dict[str, list[str]]:
     def read(connection: Any) -> dict[str, list[str]]:
         return {
             table.name: sorted(row for row in map(_text, connection.execute(select(table))) if not _DIGEST.search(row))
-            for table in metadata.sorted_tables
+            for table in list_tables(store.database.engine.dialect.name)
         }
 
     return await store.database.read(read)

@@ -430,7 +430,7 @@ async def _take_over_claims(resources: _Resources, connections: Connections) -> 
     This process holds the lock on the data directory, so the previous program is dead. The scrub completes the erasure
     of a person that was interrupted by its death.
     """
-    await resources.store.jobs.take_back(resources.replica)
+    await resources.store.take_back(resources.replica)
     await resources.store.tasks.take_back(resources.replica, now=resources.clock.now())
     await resources.store.calls.prune(now=resources.clock.now())
     await resources.store.people.scrub()

@@ -264,7 +264,8 @@ class LaneWorkers:
             await performing
         except asyncio.CancelledError:
             if self._stopping:
-                await self._settle(job, lambda: self._jobs.retry(job, "stopped", run_at=self._clock.now()))
+                now = self._clock.now()
+                await self._settle(job, lambda: self._jobs.retry(job, "stopped", run_at=now, now=now))
             else:
                 log.warning("lane %s: the claim of job %s was lost", self._name, job.id)
         except (UserError, InternalError) as error:
@@ -285,8 +286,9 @@ class LaneWorkers:
             await self._bury(job, error)
             return
         seconds = self._policy.backoff.after(job.attempts) if wait is None else wait
-        run_at = self._clock.now() + timedelta(seconds=seconds)
-        if await self._settle(job, lambda: self._jobs.retry(job, error, run_at=run_at)):
+        now = self._clock.now()
+        run_at = now + timedelta(seconds=seconds)
+        if await self._settle(job, lambda: self._jobs.retry(job, error, run_at=run_at, now=now)):
             asyncio.get_running_loop().call_later(seconds, self._nudge.set)
 
     async def _bury(self, job: Job, error: str) -> None:
@@ -326,6 +328,7 @@ class Supervisor:
         self, jobs: Jobs, handlers: Sequence[Handler], *, owner: str, clock: Clock, lanes: Sequence[Row] = LANES
     ) -> None:
         by_name = {handler.name: handler for handler in handlers}
+        self._jobs = jobs
         self._work: dict[str, LaneWorkers | Repeated] = {}
         self._last = {row.name for row in lanes if isinstance(row, Lane) and row.last}
         for row in lanes:
@@ -347,6 +350,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Start all rows in the order of the table. Call this inside a running loop."""
+        self._jobs.listen(name for name, work in self._work.items() if isinstance(work, LaneWorkers))
         for work in self._work.values():
             work.start()
 

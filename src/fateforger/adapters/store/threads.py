@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from sqlalchemy import BigInteger, Connection, Text, delete, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Text, delete, select
 from sqlalchemy.dialects.postgresql import insert as insert_postgresql
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlmodel import Field
@@ -49,7 +49,7 @@ class SqlThreadMessages:
         return sum(each > parse_ts(ts) for each in found) if parse_ts(thread_ts) in found else None
 
 
-def _is_in(channel: str, thread_ts: str) -> tuple[object, ...]:
+def _is_in(channel: str, thread_ts: str) -> tuple[ColumnElement[bool], ...]:
     return (MESSAGE.c.channel == channel, MESSAGE.c.thread == parse_ts(thread_ts))
 
 
