@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -68,8 +68,11 @@ class TurnedJobs:
     async def bury(self, job: Job, error: str) -> bool:
         return await self.jobs.bury(job, error)
 
-    def listen(self, lanes: Iterable[str]) -> None:
-        self.jobs.listen(lanes)
+    async def get_share(self, owner: str) -> tuple[int, int]:
+        return await self.jobs.get_share(owner)
+
+    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+        self.jobs.listen(lanes, on_news)
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self.jobs.wait(lane, seconds=seconds)

@@ -506,6 +506,8 @@ def _build_handlers(
     comparer = Comparer(constraints, index, None if model is None else build_judge(model))
     yield build_compare_handler(comparer, jobs, clock)
     if seconds := settings.watch_seconds:
-        watcher = Watcher(sessions=sessions, jobs=jobs, calendars=calendars, clock=clock, seconds=seconds)
+        watcher = Watcher(
+            sessions=sessions, jobs=jobs, calendars=calendars, clock=clock, seconds=seconds, replica=resources.replica
+        )
         notices.on_change(watcher.expect_change)
         yield Repeated(WATCHING, watcher.run_once, seconds=seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -77,8 +77,18 @@ class Jobs(Protocol):
         """Give the job up, and let the later jobs of its key proceed; it is kept for inspection."""
         ...
 
-    def listen(self, lanes: Iterable[str]) -> None:
-        """Let :meth:`wait` notice jobs of these lanes that other processes enqueue, if the queue can tell of them."""
+    async def get_share(self, owner: str) -> tuple[int, int]:
+        """Return the place of this process among those that are alive, from zero, and their number.
+
+        For work that they divide. While one comes or goes, two may have the same place for some seconds.
+        """
+        ...
+
+    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+        """Let :meth:`wait` notice jobs of these lanes that other processes enqueue, if the queue can tell of them.
+
+        ``on_news`` is called with the lane for each of them.
+        """
         ...
 
     async def wait(self, lane: str, *, seconds: float) -> None:

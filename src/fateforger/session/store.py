@@ -126,6 +126,10 @@ class ThreadMessages(Protocol):
         ...
 
 
+SENDING_LANE = "sending"
+"""The lane of the one job that sends the outbox."""
+
+
 class Outbox(Protocol):
     """Messages to be sent, in order within one session; kept until they are known to have arrived."""
 

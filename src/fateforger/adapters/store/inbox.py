@@ -15,6 +15,7 @@ from fateforger.adapters.store.procrastinate_jobs import (
     defer,
     list_deferred,
     measure_deferred,
+    tell,
 )
 from fateforger.adapters.store.receipts import LaneBacklog, StoredJob
 from fateforger.ports.jobs import NewJob
@@ -28,6 +29,12 @@ def open_jobs(database: Database) -> LeaseJobs | ProcrastinateJobs:
 def enqueue(connection: Connection, job: NewJob, now: datetime) -> bool:
     """Accept a job within the caller's transaction."""
     return (enqueue_leased if connection.dialect.name == "sqlite" else defer)(connection, job, now)
+
+
+def wake(connection: Connection, lane: str) -> None:
+    """Wake the workers of a lane in other programs when the caller's transaction is committed, if they can be told."""
+    if connection.dialect.name != "sqlite":
+        tell(connection, lane)
 
 
 def list_jobs(connection: Connection, now: datetime) -> tuple[StoredJob, ...]:

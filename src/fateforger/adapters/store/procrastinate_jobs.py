@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -116,6 +116,13 @@ _FETCH = text("""
     SELECT id, queue_name, lock, args, attempts FROM procrastinate_fetch_job_v2(:queues, :worker) WHERE id IS NOT NULL
 """).bindparams(bindparam("queues", type_=ARRAY(Text)))
 
+_ALIVE = text("""
+    SELECT id FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :alive)
+""")
+_TELL = text(
+    "SELECT pg_notify('procrastinate_queue_v1#' || :lane, json_build_object('type', 'job_inserted', 'job_id', 0)::text)"
+)
+
 PRUNED_AFTER = 3600.0
 """Seconds after which a process that is not heard of any more is forgotten."""
 
@@ -181,10 +188,17 @@ class ProcrastinateJobs:
     async def bury(self, job: Job, error: str) -> bool:
         return await self._end(job, lambda connection: connection.execute(_BURY, _claim_of(job)).first(), error)
 
-    def listen(self, lanes: Iterable[str]) -> None:
+    async def get_share(self, owner: str) -> tuple[int, int]:
+        worker = await self._get_worker(owner)
+        alive = await self._database.read(
+            lambda connection: connection.execute(_ALIVE, {"alive": ALIVE_SECONDS}).scalars().all()
+        )
+        return sum(each < worker for each in alive), len({*alive, worker})
+
+    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
         """Listen to Procrastinate's notifications of these lanes, on a connection of its own, until :meth:`aclose`."""
         if self._listening is None:
-            self._listening = asyncio.create_task(self._listen(tuple(lanes)), name="listener to jobs")
+            self._listening = asyncio.create_task(self._listen(tuple(lanes), on_news), name="listener to jobs")
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self._wakeups.wait(lane, seconds)
@@ -222,14 +236,16 @@ class ProcrastinateJobs:
             self._wakeups.announce(job.lane)
         return held
 
-    async def _listen(self, lanes: tuple[str, ...]) -> None:
+    async def _listen(self, lanes: tuple[str, ...], on_news: Callable[[str], None]) -> None:
         from procrastinate.exceptions import ConnectorException  # noqa: PLC0415  heavy, and only for PostgreSQL
         from procrastinate.manager import JobManager  # noqa: PLC0415  heavy, and only for PostgreSQL
         from procrastinate.psycopg_connector import PsycopgConnector  # noqa: PLC0415  heavy, and only for PostgreSQL
         from psycopg_pool import AsyncNullConnectionPool, PoolTimeout  # noqa: PLC0415  heavy, and only for PostgreSQL
 
         async def hear(*, channel: str, notification: Any) -> None:  # noqa: ARG001  its signature
-            self._wakeups.announce(channel.partition("#")[2])
+            lane = channel.partition("#")[2]
+            self._wakeups.announce(lane)
+            on_news(lane)
 
         address = self._database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
         connector = PsycopgConnector(conninfo=address, pool_factory=AsyncNullConnectionPool)
@@ -269,6 +285,11 @@ def defer(connection: Connection, job: NewJob, now: datetime) -> bool:
     given = {"lane": job.lane, "lock": build_lock(job.lane, job.key), "queueing_lock": queueing_lock}
     connection.execute(_DEFER, given | {"args": args, "delay": delay})
     return True
+
+
+def tell(connection: Connection, lane: str) -> None:
+    """Wake the workers of a lane in all programs when the caller's transaction is committed."""
+    connection.execute(_TELL, {"lane": lane})
 
 
 def _claim(connection: Connection, lane: str, worker: int, lease_seconds: float) -> RowMapping | None:
