@@ -44,7 +44,8 @@ class PostgresServer:
     def database(self) -> Iterator[str]:
         """The URL of a database with our tables and nothing in them. Leaving the block ends every connection to it and
         empties it for the next test, which is ten times as fast as making another one."""
-        from fateforger.adapters.store.store import metadata, open_store
+        from fateforger.adapters.store.store import open_store
+        from fateforger.adapters.store.tables import list_tables
 
         if not self._free:
             self._free.append(next(self._names))
@@ -53,8 +54,8 @@ class PostgresServer:
         name = self._free.pop()
         yield self._url(name)
         self._command(_HANG_UP.format(name))
-        tables = ", ".join(table.name for table in metadata.sorted_tables)
-        self._command(f"TRUNCATE {tables} RESTART IDENTITY", name)
+        tables = ", ".join(table.name for table in list_tables("postgresql"))
+        self._command(f"TRUNCATE {tables}, procrastinate_workers RESTART IDENTITY CASCADE", name)
         self._free.append(name)
 
     @contextmanager

@@ -23,6 +23,11 @@ async def put(jobs: Jobs, name: str, key: str = "k", *, lane: str = "turns", run
     return await jobs.enqueue(NewJob(lane=lane, key=key, dedupe=name, payload={"name": name}, run_at=run_at), now=NOON)
 
 
+async def ask(jobs: Jobs, seconds: float) -> bool:
+    """Ask for a round in so many seconds."""
+    return await jobs.enqueue(NewJob("turns", "k", "round", run_at=later(seconds), recurs=True), now=NOON)
+
+
 async def take(jobs: Jobs, seconds: float = 0, *, owner: str = "w1", lane: str = "turns") -> Job | None:
     return await jobs.claim(lane, owner, now=later(seconds), lease_seconds=LEASE)
 
@@ -178,7 +183,7 @@ class JobsContract:
         held = await taken(other, LEASE, owner="w2")
         assert not await jobs.extend(lost, now=later(LEASE), lease_seconds=LEASE)
         assert not await jobs.finish(lost)
-        assert not await jobs.retry(lost, "late", run_at=later(0))
+        assert not await jobs.retry(lost, "late", run_at=later(0), now=NOON)
         assert not await jobs.bury(lost, "late")
         assert await take(jobs, LEASE) is None
         assert await other.finish(held)
@@ -203,7 +208,7 @@ class JobsContract:
         assert await jobs.finish(job)
         assert not await jobs.finish(job)
         assert not await jobs.extend(job, now=NOON, lease_seconds=LEASE)
-        assert not await jobs.retry(job, "why", run_at=NOON)
+        assert not await jobs.retry(job, "why", run_at=NOON, now=NOON)
         assert not await jobs.bury(job, "why")
         assert await take(jobs, 10**6) is None
 
@@ -222,7 +227,7 @@ class JobsContract:
         await put(jobs, "a2", "a")
         await put(jobs, "b1", "b")
         job = await taken(jobs)
-        assert await jobs.retry(job, "calendar is down", run_at=later(30))
+        assert await jobs.retry(job, "calendar is down", run_at=later(30), now=NOON)
         assert await names(other, 29.9) == ["b1"]
         again = await taken(other, 30)
         assert (again.dedupe, again.attempts) == ("a1", 2)
@@ -232,22 +237,10 @@ class JobsContract:
     async def test_a_claim_that_was_given_back_is_worth_nothing(self, jobs: Jobs, other: Jobs) -> None:
         await put(jobs, "a1")
         given_back = await taken(jobs)
-        assert await jobs.retry(given_back, "why", run_at=NOON)
+        assert await jobs.retry(given_back, "why", run_at=NOON, now=NOON)
         assert not await jobs.finish(given_back)
         held = await taken(other)
         assert not await jobs.finish(given_back)
-        assert await other.finish(held)
-
-    async def test_claims_of_the_dead_can_be_taken_back_at_once(self, jobs: Jobs, other: Jobs) -> None:
-        """S161: and a worker that was alive after all finds its claim lost. Those of others stay."""
-        for name in ("a1", "b1", "c1"):
-            await put(jobs, name, name[0])
-        lost = await taken(jobs, owner="dead")
-        held = await taken(other, owner="alive")
-        assert await other.take_back("dead") == 1
-        assert not await jobs.finish(lost)
-        assert await names(other) == ["a1", "c1"]
-        assert await other.take_back("dead") == 0
         assert await other.finish(held)
 
     async def test_a_buried_job_frees_its_key(self, jobs: Jobs) -> None:
@@ -257,6 +250,44 @@ class JobsContract:
         assert await jobs.bury(job, "broken")
         assert not await jobs.finish(job)
         assert await names(jobs, 10**6) == ["a2"]
+
+    async def test_of_a_job_that_recurs_one_waits_and_one_runs(self, jobs: Jobs, other: Jobs) -> None:
+        """S361: a round of periodic work, however many programs ask for it; a new one can be asked for while it runs."""
+        assert await ask(jobs, 30)
+        assert not await ask(other, 60)
+        assert await take(jobs, 29.9) is None
+        assert not await ask(other, 10)
+        first = await taken(other, 10)
+        assert await ask(jobs, 0)
+        assert not await ask(other, 0)
+        assert await take(jobs, 10) is None
+        assert await other.finish(first)
+        second = await taken(jobs, 10)
+        assert (first.dedupe, second.dedupe, second.attempts) == ("round", "round", 1)
+        assert await jobs.finish(second)
+        assert await take(other, 10**6) is None
+
+    async def test_a_round_that_fails_is_retried_once_and_not_beside_the_next(self, jobs: Jobs, other: Jobs) -> None:
+        """S361"""
+        assert await ask(jobs, 0)
+        assert await jobs.retry(await taken(jobs), "broken", run_at=later(5), now=NOON)
+        again = await taken(jobs, 5)
+        assert again.attempts == 2
+        assert await ask(other, 60)
+        assert await jobs.retry(again, "broken", run_at=later(10), now=later(5))
+        assert await take(jobs, 59.9) is None
+        assert await jobs.finish(await taken(jobs, 60))
+        assert await take(jobs, 10**6) is None
+
+    async def test_a_round_of_a_dead_worker_is_not_doubled_by_the_next(self, jobs: Jobs, other: Jobs) -> None:
+        """S361: it asked for the next one, and died before it could say that it was done."""
+        assert await ask(jobs, 0)
+        dead = await taken(jobs)
+        assert await ask(jobs, 2 * LEASE)
+        while (job := await take(other, 3 * LEASE, owner="w2")) is not None:
+            assert await other.finish(job)
+        assert not await jobs.finish(dead)
+        assert await take(other, 10**6) is None
 
     async def test_many_workers_never_claim_one_job_twice(self, jobs: Jobs, other: Jobs) -> None:
         """S161"""
@@ -290,7 +321,7 @@ class JobsContract:
             case "finish":
                 assert await jobs.finish(job)
             case "retry":
-                assert await jobs.retry(job, "why", run_at=NOON)
+                assert await jobs.retry(job, "why", run_at=NOON, now=NOON)
             case _:
                 assert await jobs.bury(job, "why")
         await asyncio.wait_for(waiting, 60)

@@ -127,7 +127,8 @@ class TestProposals:
         assert await other.proposals.get("p1") == proposal()
         assert await other.proposals.get("p2") is None
         assert await told(other) == ["p1 show pending"]
-        assert await told(other, at=timedelta(days=1)) == ["p1 expire"]
+        if store.database.engine.dialect.name == "sqlite":  # on PostgreSQL the database has the time
+            assert await told(other, at=timedelta(days=1)) == ["p1 expire"]
 
     async def test_it_is_settled_once(self, both: Both) -> None:
         store, other = both

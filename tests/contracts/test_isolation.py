@@ -76,7 +76,9 @@ OF_ALL = {
     "constraint_unindexed": "what the search index has yet to take in, by person",
     "feedback": "the operator's list of ratings",
     "job": "work, which names its person and is carried out for them",
+    "procrastinate_jobs": "the same on PostgreSQL",
     "job_receipt": "names of work that was taken in",
+    "thread_message": "when something was said in which thread",
     "ritual_mark": "days on which messages were sent, by person",
 }
 """Tables that are not read for one person at a time, and what they hold."""
@@ -284,9 +286,10 @@ CACHES = {
     "app/change_notices.py ChangeNotices._listeners": MACHINERY,
     "app/slack.py SlackApp._sockets": MACHINERY,
     "adapters/store/constraints.py ConstraintCache._known": "constraint_version above",
-    "adapters/store/jobs.py Wakeups._idle_at": MACHINERY,
-    "adapters/store/jobs.py Wakeups._news": MACHINERY,
-    "adapters/store/jobs.py Wakeups._waiting": MACHINERY,
+    "adapters/store/procrastinate_jobs.py ProcrastinateJobs._workers": MACHINERY,
+    "adapters/store/wakeups.py Wakeups._idle_at": MACHINERY,
+    "adapters/store/wakeups.py Wakeups._news": MACHINERY,
+    "adapters/store/wakeups.py Wakeups._waiting": MACHINERY,
     "conversation/background_updates.py BackgroundUpdates._improving": SESSION,
     "conversation/calendar_reads.py Looker._looks": "tests/unit/conversation/test_own_calendars.py"
     "::test_each_sees_only_their_own_meetings",
@@ -329,8 +332,6 @@ CACHES = {
     "slack/limits.py MethodLimit._waiting": MACHINERY,
     "slack/limits.py Pace._buckets": THREAD,
     "slack/limits.py SlackLimits._methods": MACHINERY,
-    "slack/poster.py LatestMessages._ts": THREAD,
-    "slack/poster.py LatestMessages._whole": THREAD,
     "slack/poster.py Pictures._files": "by a digest of all that is drawn",
     "slack/poster.py Pictures._refused": "by a digest of all that is drawn",
     "slack/progress.py Presence._cleared": SESSION,

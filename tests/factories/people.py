@@ -18,7 +18,8 @@ from tests.factories.tasks import new_task
 
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.connections import SqlConnections
-from fateforger.adapters.store.store import Store, metadata
+from fateforger.adapters.store.store import Store
+from fateforger.adapters.store.tables import list_tables
 from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.agents.clients import Call
 from fateforger.calendar.channels import Channel
@@ -114,6 +115,7 @@ async def _planned(store: Store, who: Somebody) -> None:
     outgoing = [sessions.message(f"{n}-{who.word}", f"slot{n}", who.session) for n in range(3)]
     await store.sessions.save(session, expected=0, outgoing=outgoing)
     await store.sessions.attach_thread(who.session, who.channel, "1700.1")
+    await store.messages.observe(who.channel, "1700.1", "1700.1")
     await store.outbox.mark_sent(outgoing[0].id, Sent(who.channel, "1700.2"), now=NOW)
     await store.outbox.mark_failed(outgoing[1].id, f"{who.word} was refused", retry_at=None)
     rating = Rating(session_id=who.session, turn=f"t{who.word}", user_id=who.id, helpful=True, at=NOW)
@@ -176,7 +178,7 @@ async def dump(store: Store) -> dict[str, list[str]]:
     def read(connection: Any) -> dict[str, list[str]]:
         return {
             table.name: sorted(row for row in map(_text, connection.execute(select(table))) if not _DIGEST.search(row))
-            for table in metadata.sorted_tables
+            for table in list_tables(store.database.engine.dialect.name)
         }
 
     return await store.database.read(read)

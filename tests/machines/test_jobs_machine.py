@@ -1,4 +1,5 @@
-"""Jobs against a model: two workers with connections of their own, crashes, restarts, lost claims, retries, late ends.
+"""Both queues against a model: two workers with connections of their own, crashes, restarts, lost claims, retries, late
+ends.
 
 Held at every step: a claim gives exactly the job that the model says (first in, first out per key, one at a time,
 not before its time, taken over after its lease); a call counts exactly when its claim is still the current one; no
@@ -27,12 +28,14 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.contracts.clocks import TurnedJobs, with_turned_clock
 from tests.contracts.jobs_contract import NOON
 from tests.contracts.stores import Kind, new_database
 from tests.examples import examples
 
-from fateforger.adapters.store.store import Store, open_store
-from fateforger.ports.jobs import Job, NewJob
+from fateforger.adapters.store.jobs import LeaseJobs
+from fateforger.adapters.store.store import open_store
+from fateforger.ports.jobs import Job, Jobs, NewJob
 
 pytestmark = pytest.mark.extra  # a campaign of many random cases
 
@@ -47,7 +50,8 @@ LEASE = 10
 
 @dataclass
 class Expected:
-    """A job as it should stand. ``claim`` is the current claim's id and fence, as the store gave it."""
+    """A job as it should stand. ``claim`` is the current claim's id and fence, as the store gave it; ``holder`` is the
+    process that made it. ``last`` is the claim before."""
 
     lane: str
     key: str
@@ -55,8 +59,12 @@ class Expected:
     run_at: datetime
     attempts: int = 0
     claim: tuple[int, int] | None = None
+    last: tuple[int, int] = (0, -1)
     leased_until: datetime | None = None
-    worker: int = 0
+    holder: tuple[int, int] = (0, 0)
+
+    def lose_claim(self) -> None:
+        self.last, self.claim, self.leased_until = self.claim or self.last, None, None
 
 
 @dataclass
@@ -84,18 +92,48 @@ class Model:
 class JobsMachine(RuleBasedStateMachine):
     happened: ClassVar[Counter[str]] = Counter()
     empty_database: ClassVar[Callable[[], AbstractContextManager[str]]]
+    kind: ClassVar[Kind]
+    """A lease in a file ends with its time. On PostgreSQL it ends when its process was not heard of for that time, and
+    the next claim on the lane takes all such jobs back."""
 
     def __init__(self) -> None:
         super().__init__()
         self.closing = ExitStack()
         self.loop = asyncio.new_event_loop()
         self.where = self.closing.enter_context(type(self).empty_database())
+        if self.kind == "postgres":
+            self.where = self.run(with_turned_clock(self.where))
         self.stores = [open_store(self.where), open_store(self.where)]
+        self.lives = [0, 0]
+        self.heard_of: dict[tuple[int, int], datetime] = {}
         self.claims: list[list[Job]] = [[], []]
         self.forgotten: list[Job] = []
         self.model = Model()
         self.now = NOON
         self.count = 0
+
+    def jobs(self, worker: int) -> Jobs:
+        store = self.stores[worker]
+        return TurnedJobs(store.jobs, store.database) if self.kind == "postgres" else store.jobs
+
+    def hear_of(self, worker: int) -> None:
+        """A process that claims or extends is alive, and so are all its claims."""
+        if self.kind == "postgres":
+            process = (worker, self.lives[worker])
+            self.heard_of[process] = self.now
+            for job in self.model.open:
+                if job.claim is not None and job.holder == process:
+                    job.leased_until = self.now + timedelta(seconds=LEASE)
+
+    def rescue(self, lane: str) -> set[str]:
+        """What a claim on PostgreSQL takes back."""
+        stalled = [job for job in self.model.open if job.lane == lane and self._is_stalled(job)]
+        for job in stalled if self.kind == "postgres" else ():
+            job.lose_claim()
+        return {job.dedupe for job in stalled}
+
+    def _is_stalled(self, job: Expected) -> bool:
+        return job.leased_until is not None and job.leased_until <= self.now
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(call)
@@ -119,7 +157,7 @@ class JobsMachine(RuleBasedStateMachine):
     def _enqueue(self, worker: int, lane: str, key: str, dedupe: str, delay: int) -> None:
         run_at = self.now + timedelta(seconds=delay)
         new = NewJob(lane, key, dedupe, {"name": dedupe}, run_at if delay else None)
-        accepted = self.run(self.stores[worker].jobs.enqueue(new, now=self.now))
+        accepted = self.run(self.jobs(worker).enqueue(new, now=self.now))
         assert accepted == ((lane, dedupe) not in self.model.seen)
         if accepted:
             self.model.seen.add((lane, dedupe))
@@ -129,18 +167,22 @@ class JobsMachine(RuleBasedStateMachine):
 
     @rule(worker=WORKERS, lane=LANES)
     def claim(self, worker: int, lane: str) -> None:
-        until = self.now + timedelta(seconds=LEASE)
-        got = self.run(self.stores[worker].jobs.claim(lane, f"w{worker}", now=self.now, lease_seconds=LEASE))
+        self.hear_of(worker)
+        stalled = self.rescue(lane)
+        got = self.run(self.jobs(worker).claim(lane, f"w{worker}", now=self.now, lease_seconds=LEASE))
         expected = self.model.next(lane, self.now)
         assert (got is None) == (expected is None)
         if got is None or expected is None:
             self.happened["idle"] += 1
             return
         self.happened["claimed"] += 1
-        self.happened["taken over"] += expected.leased_until is not None
+        self.happened["taken over"] += expected.dedupe in stalled
         expected.attempts += 1
-        expected.leased_until, expected.worker = until, worker
-        assert expected.claim is None or (expected.claim[0] == got.id and expected.claim[1] < got.fence)
+        expected.leased_until = self.now + timedelta(seconds=LEASE)
+        expected.holder = (worker, self.lives[worker])
+        last = expected.claim or expected.last
+        assert last[0] in {0, got.id}
+        assert last[1] < got.fence
         expected.claim = (got.id, got.fence)
         assert got == Job(
             got.id, lane, expected.key, expected.dedupe, {"name": expected.dedupe}, expected.attempts, got.fence
@@ -155,30 +197,33 @@ class JobsMachine(RuleBasedStateMachine):
         if how != "extend":
             self.claims[worker].remove(claim)
             self.forgotten.append(claim)
-        self._end(self.stores[worker], claim, how, delay)
+        self._end(worker, claim, how, delay)
 
     @precondition(lambda self: self.forgotten)
     @rule(pick=PICK, worker=WORKERS, how=st.sampled_from(["finish", "retry", "bury", "extend"]))
     def come_back(self, pick: int, worker: int, how: Literal["finish", "retry", "bury", "extend"]) -> None:
         """A worker that everybody thought dead (or that is confused) comes back with an old claim."""
-        self._end(self.stores[worker], self.forgotten[pick % len(self.forgotten)], how, 0)
+        self._end(worker, self.forgotten[pick % len(self.forgotten)], how, 0)
 
     def _some_claim(self, pick: int) -> tuple[int, Job]:
         held = [(worker, claim) for worker in (0, 1) for claim in self.claims[worker]]
         return held[pick % len(held)]
 
-    def _end(self, store: Store, claim: Job, how: str, delay: int) -> None:
+    def _end(self, worker: int, claim: Job, how: str, delay: int) -> None:
+        jobs = self.jobs(worker)
         expected = self.model.held(claim)
         again = self.now + timedelta(seconds=delay)
         match how:
             case "finish":
-                counted = self.run(store.jobs.finish(claim))
+                counted = self.run(jobs.finish(claim))
             case "bury":
-                counted = self.run(store.jobs.bury(claim, "broken"))
+                counted = self.run(jobs.bury(claim, "broken"))
             case "retry":
-                counted = self.run(store.jobs.retry(claim, "later", run_at=again))
+                counted = self.run(jobs.retry(claim, "later", run_at=again, now=self.now))
             case _:
-                counted = self.run(store.jobs.extend(claim, now=self.now, lease_seconds=LEASE))
+                counted = self.run(jobs.extend(claim, now=self.now, lease_seconds=LEASE))
+                if (worker, self.lives[worker]) in self.heard_of:
+                    self.hear_of(worker)
         assert counted == (expected is not None)
         self.happened["counted" if counted else "fenced off"] += 1
         if expected is None:
@@ -187,8 +232,9 @@ class JobsMachine(RuleBasedStateMachine):
             self.model.open.remove(expected)
             self.model.ended[expected.lane, expected.dedupe, how] += 1
         elif how == "retry":
-            expected.run_at, expected.leased_until, expected.claim = again, None, (claim.id, claim.fence + 1)
-        else:
+            expected.run_at = again
+            expected.lose_claim()
+        elif self.kind != "postgres":
             expected.leased_until = self.now + timedelta(seconds=LEASE)
 
     @rule(seconds=SECONDS)
@@ -198,21 +244,24 @@ class JobsMachine(RuleBasedStateMachine):
     @rule(worker=WORKERS)
     def crash(self, worker: int) -> None:
         """The worker and its connection are gone; what it had claimed stays claimed until the leases end."""
-        self.run(self.stores[worker].aclose())
+        self.run(self.stores[worker].database.aclose())
         self.stores[worker] = open_store(self.where)
+        self.lives[worker] += 1
         self.happened["crashed with work"] += bool(self.claims[worker])
         self.forgotten += self.claims[worker]
         self.claims[worker] = []
 
+    @precondition(lambda self: self.kind != "postgres")
     @rule(worker=WORKERS)
     def come_to_itself(self, worker: int) -> None:
         """Started again under its name, a worker takes back what it held; the other one keeps what it holds."""
         self.crash(worker)
-        held = [job for job in self.model.open if job.leased_until is not None and job.worker == worker]
-        assert self.run(self.stores[worker].jobs.take_back(f"w{worker}")) == len(held)
+        held = [job for job in self.model.open if job.leased_until is not None and job.holder[0] == worker]
+        jobs = self.stores[worker].jobs
+        assert isinstance(jobs, LeaseJobs)
+        assert self.run(jobs.take_back(f"w{worker}")) == len(held)
         for job in held:
-            assert job.claim is not None
-            job.leased_until, job.claim = None, (job.claim[0], job.claim[1] + 1)
+            job.lose_claim()
         self.happened["taken back"] += len(held)
 
     @rule(worker=WORKERS, lane=LANES, how=st.sampled_from(["finish", "retry", "bury", "extend"]), dies=st.booleans())
@@ -229,7 +278,7 @@ class JobsMachine(RuleBasedStateMachine):
             self.forgotten.append(self.claims[worker].pop())
         self.time_passes(LEASE)
         self.claim(1 - worker, lane)
-        self._end(self.stores[worker], self.forgotten[-1], how, 0)
+        self._end(worker, self.forgotten[-1], how, 0)
 
     @invariant()
     def nothing_ends_twice(self) -> None:
@@ -237,11 +286,13 @@ class JobsMachine(RuleBasedStateMachine):
         assert len({(lane, dedupe) for lane, dedupe, _ in self.model.ended}) == len(self.model.ended)
 
     def teardown(self) -> None:
+        for worker in (0, 1) if self.kind == "postgres" else ():
+            self.crash(worker)  # a process that is alive keeps its claims
         self.now += timedelta(days=1)
         for lane in ("turns", "sync"):
-            while self.model.next(lane, self.now) is not None:
+            while self.rescue(lane) or self.model.next(lane, self.now) is not None:
                 self.claim(0, lane)
-                self._end(self.stores[0], self.claims[0].pop(), "finish", 0)
+                self._end(0, self.claims[0].pop(), "finish", 0)
             self.claim(1, lane)
         assert self.model.open == []
         assert {(lane, dedupe) for lane, dedupe, _ in self.model.ended} == self.model.seen
@@ -251,7 +302,7 @@ class JobsMachine(RuleBasedStateMachine):
         self.closing.close()
 
 
-RARE = ("counted", "fenced off", "taken over", "crashed with work", "taken back")
+RARE = ("counted", "fenced off", "taken over", "crashed with work")
 
 
 @pytest.mark.parametrize(("kind", "histories"), [("file", 40), ("postgres", 6)])
@@ -265,6 +316,7 @@ def test_jobs_keep_their_promises(request: pytest.FixtureRequest, tmp_path: Path
         def empty_database() -> AbstractContextManager[str]:
             return new_database(kind, request, tmp_path)
 
+    Machine.kind = kind
     run_state_machine_as_test(Machine, settings=settings(examples(histories), stateful_step_count=40))
-    rare = {what: Machine.happened[what] for what in RARE}
+    rare = {what: Machine.happened[what] for what in (*RARE, *(["taken back"] if kind == "file" else []))}
     assert all(rare.values()), rare

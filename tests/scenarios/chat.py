@@ -126,6 +126,7 @@ def build_services(
         coordinator=door,
         jobs=jobs,
         outbox=outbox,
+        messages=store.messages,
         sessions=store.sessions,
         feedbacks=store.feedbacks,
         approvals=approvals,

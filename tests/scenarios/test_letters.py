@@ -33,7 +33,7 @@ class Post:
 async def post(tmp_path: Path) -> AsyncIterator[Post]:
     async with workspace_at(tmp_path) as workspace:
         http, store = new_session(), open_store(tmp_path / "state.sqlite")
-        poster = Poster(new_client(login(workspace), http), Pace(per_second=1000.0, burst=1000))
+        poster = Poster(new_client(login(workspace), http), Pace(per_second=1000.0, burst=1000), store.messages)
         handlers = [build_notification_handler(poster)]
         workers = Supervisor(store.jobs, handlers, owner="w", clock=SystemClock(), lanes=[NOTIFICATION])
         person = Person(workspace)

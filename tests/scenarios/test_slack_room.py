@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from tests.scenarios.person import texts
 from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, ScriptedDoor, failing, slowly
 from tests.scenarios.store_faults import Failing
 
+from fateforger.adapters.store.backlog import measure_backlog
 from fateforger.app.slack import SlackApp, run_slack_app
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose
@@ -75,10 +76,8 @@ async def settled(chat: Chat) -> None:
     """Until no job and no message waits."""
 
     async def nothing_waits() -> bool:
-        with_open = f"SELECT (SELECT count(*) FROM job WHERE state = 'open' AND lane <> '{SENDING.name}')"
-        queued = " + (SELECT count(*) FROM outbox WHERE state = 'queued')"
-        waiting = await chat.store.database.read(lambda c: c.exec_driver_sql(with_open + queued).scalar())
-        return waiting == 0
+        backlog = await measure_backlog(chat.store.database, datetime.now(UTC))
+        return not backlog.messages and backlog.jobs.keys() <= {SENDING.name}
 
     await eventually(nothing_waits, "everything settled")
 
@@ -642,6 +641,17 @@ async def test_two_programs_on_one_database_answer_once(workspace: Workspace, po
             newest = steps([m for m in thread if m["user"] != ALEX][-1])
             assert sorted(newest) == ["one", "three", "two"]
     assert len(await alex.roots()) == 3
+
+
+async def test_two_programs_answer_below_the_question(workspace: Workspace, postgres: str, alex: Person) -> None:
+    """S360: one of them hears it, the other one may be the sender."""
+    async with chat_at(workspace, postgres), chat_at(workspace, postgres, replica="two"):
+        ts = await alex.start()
+        for n in range(12):
+            await alex.say(f"word {n}", ts)
+            await alex.sees(ts, f"• word {n}")
+            newest = (await alex.thread(ts))[-1]
+            assert (newest["user"] != ALEX, f"• word {n}" in str(newest)) == (True, True), n
 
 
 async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_path: Path, alex: Person) -> None:

@@ -82,7 +82,7 @@ async def erase_person(settings: Settings, user_id: str) -> tuple[Erased, bool]:
             stack.enter_context(lock_data_dir(settings.data_dir))
         except BadInput:
             return await _erase_with_running_program(store, found, user_id)
-        await store.jobs.take_back(read_replica_name(settings.data_dir))  # the process that claimed these is dead
+        await store.take_back(read_replica_name(settings.data_dir))  # the process that claimed these is dead
         erased = await found.erase(user_id)
         if not await store.people.pending(user_id):
             return erased, False

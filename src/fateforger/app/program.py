@@ -424,7 +424,7 @@ async def _take_over_claims(resources: _Resources, connections: Connections) -> 
     This process holds the lock on the data directory, so the previous program is dead. The scrub completes the erasure
     of a person that was interrupted by its death.
     """
-    await resources.store.jobs.take_back(resources.replica)
+    await resources.store.take_back(resources.replica)
     await resources.store.tasks.take_back(resources.replica, now=resources.clock.now())
     await resources.store.calls.prune(now=resources.clock.now())
     await resources.store.people.scrub()
@@ -467,6 +467,7 @@ def _build_slack_services(
         coordinator=coordinator,
         jobs=store.jobs,
         outbox=store.outbox,
+        messages=store.messages,
         sessions=store.sessions,
         feedbacks=store.feedbacks,
         approvals=approvals,
@@ -499,6 +500,8 @@ def _build_handlers(
     comparer = Comparer(constraints, index, None if model is None else build_judge(model))
     yield build_compare_handler(comparer, jobs, clock)
     if seconds := settings.watch_seconds:
-        watcher = Watcher(sessions=sessions, jobs=jobs, calendars=calendars, clock=clock, seconds=seconds)
+        watcher = Watcher(
+            sessions=sessions, jobs=jobs, calendars=calendars, clock=clock, seconds=seconds, replica=resources.replica
+        )
         notices.on_change(watcher.expect_change)
         yield Repeated(WATCHING, watcher.run_once, seconds=seconds)

@@ -21,7 +21,7 @@ from fateforger.errors import WorldError
 from fateforger.metrics import SLACK_REQUESTS
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
-from fateforger.session.store import Feedbacks, Outbox, Sessions
+from fateforger.session.store import Feedbacks, Outbox, Sessions, ThreadMessages
 from fateforger.slack.access import People
 from fateforger.slack.agent_threads import AgentThreads
 from fateforger.slack.client import (
@@ -70,6 +70,7 @@ class Services:
     coordinator: CoordinatorPort
     jobs: Jobs
     outbox: Outbox
+    messages: ThreadMessages
     sessions: Sessions
     feedbacks: Feedbacks
     approvals: Approvals
@@ -107,7 +108,7 @@ class SlackApp:
         self._background = background = BackgroundTasks()
         people = People(client, clock, services.languages)
         pace = Pace() if login.is_limited else Pace(per_second=1000.0, burst=1000)
-        self._poster = poster = Poster(client, pace, services.render)
+        self._poster = poster = Poster(client, pace, services.messages, services.render)
         requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
         forms = FormHandler(door, requests, client, background, timing=timing)
         home = Home(door, people, client, background)

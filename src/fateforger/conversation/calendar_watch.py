@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import random
 from collections import Counter
@@ -222,17 +223,31 @@ class _PollState:
     spread: float = 1.0
     asked: float = 0.0
     """Seconds that the calendar asked us to wait."""
-    told: bool = False
-    """Word from the provider of a change that was not read yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class _JudgedRead:
-    """A read that was compared with a session, and the time until which that stays valid (``None``: always)."""
+    """A read that was compared with a session, and the time until which that stays valid (``None``: always).
+
+    ``asked`` is how often the session was told of it.
+    """
 
     version: int
     look: Look
     until: datetime | None
+    asked: int
+
+
+def choose_place(user_id: str, count: int) -> int:
+    """Return which of so many programs watches the calendar of a person."""
+    return int.from_bytes(hashlib.sha256(user_id.encode()).digest()[:8]) % count
+
+
+def _digest(look: Look) -> str:
+    """Return what tells one state of a day from another, the same in every program."""
+    day = "" if look.snapshot is None else look.snapshot.model_dump_json()
+    own = "" if look.ledger is None else look.ledger.model_dump_json()
+    return hashlib.sha256(f"{day}{own}".encode()).hexdigest()[:16]
 
 
 class Watcher:
@@ -240,7 +255,8 @@ class Watcher:
 
     A relevant change is queued on the session's lane, in order with the person's commands; an unchanged day has no
     effect. There is no persistent state: ``sessions`` lists the open sessions. ``seconds`` is the interval while the
-    person is active. ``jitter`` returns numbers in [0, 1).
+    person is active. ``jitter`` returns numbers in [0, 1). The programs on a database divide the people; ``replica`` is
+    this one's name. Two that read the same day for a moment queue the same commands.
     """
 
     def __init__(
@@ -252,6 +268,7 @@ class Watcher:
         clock: Clock,
         seconds: float = WATCH_SECONDS,
         jitter: Callable[[], float] = random.random,
+        replica: str = "",
     ) -> None:
         self._sessions = sessions
         self._jobs = jobs
@@ -259,34 +276,41 @@ class Watcher:
         self._clock = clock
         self._seconds = seconds
         self._jitter = jitter
+        self._replica = replica
+        self._told: set[str] = set()
         self._visits: dict[Day, _PollState] = {}
         self._judged: dict[str, _JudgedRead] = {}
 
     def expect_change(self, user_id: str) -> None:
-        """Read a person's days in the next round, since their provider told of a change."""
-        for day, visits in self._visits.items():
-            visits.told = visits.told or day[0] == user_id
+        """Read a person's days in the next round, whoever watches them, since their provider told of a change."""
+        self._told.add(user_id)
 
     async def run_once(self) -> None:
         """Read each day that is due. Raises ``StoreError``."""
         now = self._clock.now()
+        told = frozenset(self._told)
+        place, count = await self._jobs.get_share(self._replica)
         days: dict[Day, list[Session]] = {}
         for session in await self._sessions.touched_since(now - WATCHED_FOR):
-            if poll_interval(session, now, self._seconds) is not None:
+            is_mine = choose_place(session.user_id, count) == place or session.user_id in told
+            if is_mine and poll_interval(session, now, self._seconds) is not None:
                 days.setdefault((session.user_id, session.date, session.tz), []).append(session)
+        self._told -= told
         self._visits = {day: visits for day, visits in self._visits.items() if day in days}
         open_ids = {session.id for watched in days.values() for session in watched}
         self._judged = {key: judged for key, judged in self._judged.items() if key in open_ids}
         for day, watched in days.items():
-            if not self._due(day, watched):
+            if day[0] not in told and not self._due(day, watched):
                 continue
             calendar = await self._calendars.get_watched(day[0])
-            if not calendar.writing:
+            if calendar.writing:
+                self._told |= told & {day[0]}
+            else:
                 await self._visit(day, watched, calendar)
 
     def _due(self, day: Day, watched: Sequence[Session]) -> bool:
         visits, now = self._visits.get(day), self._clock.now()
-        if visits is None or visits.told:
+        if visits is None:
             return True
         paces = [p for session in watched if (p := poll_interval(session, now, self._seconds)) is not None]
         spent = sum(each.cost for (person, *_), each in self._visits.items() if person == day[0])
@@ -298,7 +322,7 @@ class Watcher:
 
     async def _visit(self, day: Day, watched: Sequence[Session], calendar: WatchedCalendar) -> None:
         visits = self._visits.setdefault(day, _PollState(self._clock.now()))
-        visits.at, visits.asked, visits.told = self._clock.now(), 0.0, False
+        visits.at, visits.asked = self._clock.now(), 0.0
         try:
             snapshot, ledger = await calendar.read(*day[1:])
             late = may_be_late(snapshot, ledger) and bool(await calendar.late())
@@ -326,9 +350,10 @@ class Watcher:
         if same and known is not None and (known.until is None or now < known.until):
             return
         told = late or is_in_doubt(session) or notice_changes(session, look) is not None
-        self._judged[session.id] = _JudgedRead(session.version, look, now + ASK_AGAIN if told else None)
+        asked = known.asked + 1 if same and known is not None else 1
+        self._judged[session.id] = _JudgedRead(session.version, look, now + ASK_AGAIN if told else None, asked)
         if told:
-            command_id = f"look:{session.id}:{session.version}:{now.isoformat()}"
+            command_id = f"look:{session.id}:{session.version}:{_digest(look)}:{asked}"
             await self._jobs.enqueue(
                 build_command_job(RefreshCalendar(command_id=command_id, session_id=session.id), key=session.id),
                 now=now,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -25,8 +25,9 @@ class Job:
 class NewJob:
     """Work to put on a lane.
 
-    A job whose ``dedupe`` was seen on that lane before is never accepted again. Without ``run_at`` it is due at once,
-    even if the clock is set back before it is claimed.
+    A job whose ``dedupe`` was seen on that lane before is never accepted again. One that ``recurs`` is: of its name at
+    most one waits, due at the earliest instant that was asked for. Without ``run_at`` a job is due at once, even if the
+    clock is set back before it is claimed.
     """
 
     lane: str
@@ -34,13 +35,14 @@ class NewJob:
     dedupe: str
     payload: Mapping[str, Any] = field(default_factory=dict)
     run_at: datetime | None = None
+    recurs: bool = False
 
 
 class Jobs(Protocol):
     """Durable work: first in, first out per key; at least once; taken over when a worker dies."""
 
     async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
-        """Durably accept a job; ``False`` when its ``dedupe`` was accepted before."""
+        """Durably accept a job; ``False`` when its ``dedupe`` was accepted before, or waits already."""
         ...
 
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
@@ -52,7 +54,11 @@ class Jobs(Protocol):
         ...
 
     async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
-        """Claim the next job of the lane that is due and has no unfinished earlier job with its key."""
+        """Claim the next job of the lane that is due and has no unfinished earlier job with its key.
+
+        ``owner`` names this process. A claim is lost when its process was not heard of for the seconds of its lease: a
+        process is heard of when it claims, and when it extends a claim.
+        """
         ...
 
     async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:
@@ -63,7 +69,7 @@ class Jobs(Protocol):
         """Complete a job; return ``False`` if the claim was lost."""
         ...
 
-    async def retry(self, job: Job, error: str, *, run_at: datetime) -> bool:
+    async def retry(self, job: Job, error: str, *, run_at: datetime, now: datetime) -> bool:
         """Put the job back for a later try; the later jobs of its key wait for it."""
         ...
 
@@ -71,11 +77,17 @@ class Jobs(Protocol):
         """Give the job up, and let the later jobs of its key proceed; it is kept for inspection."""
         ...
 
-    async def take_back(self, owner: str) -> int:
-        """End all claims of an owner, and return their number.
+    async def get_share(self, owner: str) -> tuple[int, int]:
+        """Return the place of this process among those that are alive, from zero, and their number.
 
-        Only for a caller who knows that no worker of that name is alive: a process at start need not wait for the
-        leases of its predecessor of the same name.
+        For work that they divide. While one comes or goes, two may have the same place for some seconds.
+        """
+        ...
+
+    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+        """Let :meth:`wait` notice jobs of these lanes that other processes enqueue, if the queue can tell of them.
+
+        ``on_news`` is called with the lane for each of them.
         """
         ...
 

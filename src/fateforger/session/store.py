@@ -107,6 +107,29 @@ class Feedbacks(Protocol):
         ...
 
 
+class ThreadMessages(Protocol):
+    """The messages of the threads of plans, by anyone, so that no card is changed above something newer.
+
+    Any program may receive a message, and another one send the next card. Each call is one commit.
+    """
+
+    async def observe(self, channel: str, thread_ts: str, *messages: str) -> None:
+        """Record messages of a thread. Once its first message is among them, all of them are known."""
+        ...
+
+    async def forget(self, channel: str, thread_ts: str, ts: str) -> None:
+        """Forget a message that was deleted."""
+        ...
+
+    async def count_after(self, channel: str, thread_ts: str, ts: str) -> int | None:
+        """Return how many messages of a thread are newer than ``ts``; ``None`` if they are not all known."""
+        ...
+
+
+SENDING_LANE = "sending"
+"""The lane of the one job that sends the outbox."""
+
+
 class Outbox(Protocol):
     """Messages to be sent, in order within one session; kept until they are known to have arrived."""
 

@@ -16,10 +16,10 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from fateforger.session.model import Session
 from fateforger.session.pending import pending_questions
-from fateforger.session.store import Sent
+from fateforger.session.store import Sent, ThreadMessages
 from fateforger.slack.client import SlackCallError, TransientSlackError, call_slack
 from fateforger.slack.limits import LimitedClient, Pace, cosmetic
-from fateforger.slack.poster import PAGE, LatestMessages, is_marked
+from fateforger.slack.poster import PAGE, is_marked
 from fateforger.text import speak
 from fateforger.ui.session_cards import thread_title
 
@@ -79,7 +79,7 @@ class AgentThreads:
 
     client: LimitedClient
     pace: Pace
-    latest: LatestMessages
+    latest: ThreadMessages
     team_id: str = ""
     _refused: set[Feature] = field(init=False, default_factory=set)
     _statuses: dict[tuple[str, str], str] = field(init=False, default_factory=dict)
@@ -184,7 +184,7 @@ class AgentThreads:
         where = Sent(place.channel, str(answer["ts"]))
         self._streamed.add(where.ts)
         self._narrations[session_id] = Narration(where, place.ts, steps)
-        self.latest.observe(place.channel, place.ts, where.ts)
+        await self.latest.observe(place.channel, place.ts, where.ts)
         return True
 
     def is_narrating(self, session_id: str) -> bool:
@@ -250,7 +250,7 @@ class AgentThreads:
     async def _delete(self, where: Sent, thread_ts: str) -> None:
         await self.stop_stream(where)
         await self._try(None, lambda: self.client.chat_delete(channel=where.channel, ts=where.ts))
-        self.latest.forget(where.channel, thread_ts, where.ts)
+        await self.latest.forget(where.channel, thread_ts, where.ts)
 
     async def _try(
         self,

@@ -130,6 +130,8 @@ class Delivery:
             where = self._placed[item.id] = await self._place(item, place, before)
         if place.thread_ts is None:
             await self._attach(item.session_id, where)
+        if where != before and not item.beside and item.ephemeral_to is None:
+            await self.poster.latest.observe(where.channel, place.thread_ts or where.ts, where.ts)
         shown = item
         changed: list[Outgoing] = []
         if item.reply is not None and before == where:
@@ -171,14 +173,15 @@ class Delivery:
     async def _reply(self, item: Outgoing, reply: Card, place: Place) -> None:
         """Post the reply of a card that was updated in place, once."""
         v, channel = reply_id(item), str(place.channel)
-        if v in self._placed:
-            return
-        found = await self.poster.find(channel, place.thread_ts, v) if item.id in self._doubtful else None
+        found = self._placed.get(v)
+        if found is None and item.id in self._doubtful:
+            found = await self.poster.find(channel, place.thread_ts, v)
         if found is None:
             found = await self._replace_narration(item.session_id, place.thread_ts, reply, v)
         if found is None:
             found = await self.poster.post(channel, place.thread_ts, reply, session=item.session_id, v=v)
         self._placed[v] = found
+        await self.poster.latest.observe(channel, str(place.thread_ts), found.ts)
 
     async def _attach(self, session_id: str, root: Sent) -> None:
         await self.sessions.attach_thread(session_id, root.channel, root.ts)

@@ -155,7 +155,6 @@ class RequestHandler:
 
     async def hear(self, said: MessageSaid) -> None:
         """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
-        self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         if said.direct:
             self.people.learn_direct(said.user_id, said.channel)
         code = parse_sent_code(said.text) if said.direct else None
@@ -167,6 +166,8 @@ class RequestHandler:
         if session_id is None:
             await self._handle_first_words(said)
             return
+        # Before the command is recorded: whichever program answers it sees that its card is no longer the newest.
+        await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         owner = await self.door.owner(session_id)
         if owner != said.user_id:
             # The same post arrives as a message and as a mention; only the mention is answered.
@@ -230,6 +231,7 @@ class RequestHandler:
             await self._carry_out_typed(said, typed)
             return
         if self.door.reads_words or typed is not None:
+            await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
             await self.record(self._build_opening(said))
         elif said.direct or said.mention:
             await self.jobs.enqueue(greeting_job(said), now=self.clock.now())

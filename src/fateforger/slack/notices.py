@@ -179,10 +179,14 @@ async def deliver_notification(given: Notification, poster: Poster, *, again: bo
             log.info("the card %s is posted again", given.v)
         else:
             return
-    if again and await poster.find(given.channel, given.thread_ts, given.v) is not None:
-        return
-    where = await poster.post(given.channel, given.thread_ts, given.card, session="", v=given.v, beside=given.beside)
-    await _add_pictures(poster, where, given)
+    found = await poster.find(given.channel, given.thread_ts, given.v) if again else None
+    where = found or await poster.post(
+        given.channel, given.thread_ts, given.card, session="", v=given.v, beside=given.beside
+    )
+    if given.thread_ts is not None and not given.beside:
+        await poster.latest.observe(given.channel, given.thread_ts, where.ts)
+    if found is None:
+        await _add_pictures(poster, where, given)
 
 
 async def _add_pictures(poster: Poster, where: Sent, given: Notification) -> None:

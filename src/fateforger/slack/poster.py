@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from bisect import insort
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from decimal import Decimal
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.session.cards import Card, Feedback, Picture
-from fateforger.session.store import Sent
+from fateforger.session.store import Sent, ThreadMessages
 from fateforger.slack.access import is_private
 from fateforger.slack.blocks import COMPACT, MESSAGE, Rendered, Size, render, without_file
 from fateforger.slack.client import (
@@ -104,53 +102,6 @@ def _digest(picture: Picture) -> str:
     return hashlib.sha256(picture.day.model_dump_json().encode()).hexdigest()
 
 
-MAX_THREADS = 5_000
-
-
-MAX_LATER = 40
-"""Messages of a thread that are remembered; more are not told apart."""
-
-
-class LatestMessages:
-    """Newest messages of each recently active thread, by the bot or a person."""
-
-    def __init__(self) -> None:
-        self._ts: OrderedDict[tuple[str, str], list[Decimal]] = OrderedDict()
-        self._whole: set[tuple[str, str]] = set()
-
-    def observe(self, channel: str, thread_ts: str, ts: str) -> None:
-        """Record a message of a thread. The messages of one that begins with it are all known."""
-        key = (channel, thread_ts)
-        if ts == thread_ts:
-            self._whole.add(key)
-        known = self._ts.setdefault(key, [])
-        if Decimal(ts) not in known:
-            insort(known, Decimal(ts))
-            del known[:-MAX_LATER]
-        self._ts.move_to_end(key)
-        if len(self._ts) > MAX_THREADS:
-            self._whole.discard(self._ts.popitem(last=False)[0])
-
-    def forget(self, channel: str, thread_ts: str, ts: str) -> None:
-        """Forget a message that was deleted."""
-        known = self._ts.get((channel, thread_ts), [])
-        if Decimal(ts) in known:
-            known.remove(Decimal(ts))
-
-    def observe_all(self, channel: str, thread_ts: str, later: Iterable[str]) -> None:
-        """Record all messages of a thread from some point on."""
-        for ts in later:
-            self.observe(channel, thread_ts, ts)
-        self._whole.add((channel, thread_ts))
-
-    def count_after(self, channel: str, thread_ts: str, ts: str) -> int | None:
-        """Return how many messages of a thread are newer than ``ts``; ``None`` if they are not all known."""
-        key = (channel, thread_ts)
-        if key not in self._whole:
-            return None
-        return sum(known > Decimal(ts) for known in self._ts[key])
-
-
 MARK = "fateforger_message"
 """Metadata type under which a message carries its id."""
 
@@ -165,9 +116,11 @@ class Poster:
     default a card is the person's own.
     """
 
-    def __init__(self, client: LimitedClient, pace: Pace, render_picture: Render | None = None) -> None:
+    def __init__(
+        self, client: LimitedClient, pace: Pace, latest: ThreadMessages, render_picture: Render | None = None
+    ) -> None:
         self.updates = client.limits.of("chat.update")
-        self.latest = LatestMessages()
+        self.latest = latest
         self.pictures = Pictures(client, render_picture)
         self._client = client
         self._pace = pace
@@ -186,7 +139,7 @@ class Poster:
     ) -> Sent:
         """Post a card in a thread, or as the root of a new one.
 
-        A card ``beside`` the others does not count as the newest.
+        The caller then tells ``latest`` of it, unless it is ``beside`` the others and does not count as the newest.
         """
         _check_audience(channel, for_all=for_all)
 
@@ -204,10 +157,7 @@ class Poster:
                 )
             )
 
-        ts = str((await self._send_fitting(channel, send, card, session, v))["ts"])
-        if not beside:
-            self.latest.observe(channel, thread_ts or ts, ts)
-        return Sent(channel, ts)
+        return Sent(channel, str((await self._send_fitting(channel, send, card, session, v))["ts"]))
 
     async def change(
         self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False, for_all: bool = False
@@ -271,7 +221,7 @@ class Poster:
 
     async def count_later(self, where: Sent, thread_ts: str) -> int:
         """Return how many messages follow one in its thread, without the bot's messages marked ``beside``."""
-        known = self.latest.count_after(where.channel, thread_ts, where.ts)
+        known = await self.latest.count_after(where.channel, thread_ts, where.ts)
         if known is None:
             try:
                 later = await call_slack(
@@ -283,8 +233,8 @@ class Poster:
                 log.warning("cannot look in %s for what came later: %s", where.channel, trouble)
                 return 0
             messages = [str(each["ts"]) for each in later.get("messages", ()) if not _is_beside(each)]
-            self.latest.observe_all(where.channel, thread_ts, (where.ts, *messages))
-            known = self.latest.count_after(where.channel, thread_ts, where.ts)
+            await self.latest.observe(where.channel, thread_ts, thread_ts, where.ts, *messages)
+            known = await self.latest.count_after(where.channel, thread_ts, where.ts)
         return known or 0
 
     async def _page(self, channel: str, thread_ts: str | None, cursor: str) -> Mapping[str, Any]:

@@ -21,6 +21,7 @@ from fateforger.ports.traces import find_position
 from fateforger.session.cards import Card
 from fateforger.session.commands import COMMAND, InboxCommand
 from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.session.store import SENDING_LANE
 from fateforger.text import current_language
 
 P = TypeVar("P")
@@ -132,11 +133,15 @@ class Lane(Generic[P]):
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Work that is repeated every ``seconds``, sooner when it is woken, and after a growing delay when it failed."""
+    """Work that is repeated every ``seconds``, sooner when it is woken, and after a growing delay when it failed.
+
+    Of all programs on a database, one at a time has the round. One for ``each`` repeats it for itself.
+    """
 
     name: str
     seconds: float
     backoff: Backoff = Backoff(0.5, 60.0)
+    each: bool = False
 
 
 Row = Lane[Any] | Timer
@@ -287,7 +292,8 @@ FOREVER = 10**9
 STOP_TRIES = 8
 """Tries until a stop comes too late."""
 
-INDEXING = Timer("indexing", seconds=5.0)
+INDEXING = Timer("indexing", seconds=5.0, each=True)
+"""Every program knows by itself whether the index that it searches is complete."""
 WAITING_TASKS = Timer("waiting tasks", seconds=20.0)
 CLOSING = Timer("closing", seconds=900.0)
 MISSED_DAYS = Timer("missed days", seconds=900.0)
@@ -296,12 +302,13 @@ RITUALS = Timer("rituals", seconds=15.0)
 TIDYING = Timer("tidying", seconds=900.0)
 CONNECTIONS = Timer("connections", seconds=10.0)
 """Work that is left about connections of calendars; other programs and commands leave it, too."""
-WATCHING = Timer("watching", seconds=60.0)
+WATCHING = Timer("watching", seconds=60.0, each=True)
+"""Every program watches its share of the calendars."""
 
-OUTBOX = Timer("outbox", seconds=1.0)
+OUTBOX = Timer("outbox", seconds=1.0, each=True)
 """The rounds of the one job of the lane below, in the one process that holds it."""
 SENDING = Lane(
-    "sending", TypeAdapter(dict[str, Any]), LanePolicy(workers=1, tries=FOREVER, grace_seconds=12.0), last=True
+    SENDING_LANE, TypeAdapter(dict[str, Any]), LanePolicy(workers=1, tries=FOREVER, grace_seconds=12.0), last=True
 )
 TURN: Lane[InboxCommand] = Lane(
     "turn", COMMAND, LanePolicy(workers=4), tells=True, wakes=(SENDING.name, WAITING_TASKS.name)

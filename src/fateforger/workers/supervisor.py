@@ -6,6 +6,7 @@ Nothing else in the program runs a loop, claims jobs, or holds a task that is no
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -13,17 +14,22 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
+from pydantic import TypeAdapter
+
 from fateforger.errors import FateforgerError, InternalError, StoreError, UserError, VersionConflict
 from fateforger.metrics import JOBS_GIVEN_UP
 from fateforger.ports.clock import Clock
 from fateforger.ports.correlation import caused_by
 from fateforger.ports.jobs import Job, Jobs
 from fateforger.ports.traces import trace
+from fateforger.values import replace
 from fateforger.workers.lanes import (
+    FOREVER,
     LANES,
     TRACE,
     JobHandler,
     Lane,
+    LanePolicy,
     Row,
     Timer,
     TryLater,
@@ -103,7 +109,7 @@ class Repeated:
 
     def __init__(self, timer: Timer, repeat: Callable[[], Awaitable[None]], *, seconds: float | None = None) -> None:
         self.name, self._backoff = timer.name, timer.backoff
-        self._repeat, self._seconds = repeat, timer.seconds if seconds is None else seconds
+        self.repeat, self.seconds = repeat, timer.seconds if seconds is None else seconds
         self._awake = asyncio.Event()
         self._halted = False
         self._tasks = BackgroundTasks()
@@ -131,7 +137,7 @@ class Repeated:
         while not self._halted:
             self._awake.clear()
             try:
-                await self._repeat()
+                await self.repeat()
             except FateforgerError as error:
                 if error.message != trouble:
                     log.warning("%s: %s", self.name, error.message)
@@ -142,7 +148,7 @@ class Repeated:
             else:
                 failures, trouble = 0, ""
             if not self._halted:
-                seconds = self._backoff.after(failures) if failures else self._seconds
+                seconds = self._backoff.after(failures) if failures else self.seconds
                 await wait_for(self._awake, seconds)
 
 
@@ -186,6 +192,10 @@ class LaneWorkers:
     def wake(self) -> None:
         """Tell a job that never ends that something may be due for it."""
         self._handler.wake()
+
+    def look_again_in(self, seconds: float) -> None:
+        """Look for jobs after that time, even if nothing tells of any."""
+        asyncio.get_running_loop().call_later(seconds, self._nudge.set)
 
     async def stop(self) -> None:
         """Stop claiming jobs, let running jobs end, and return the late ones to the queue."""
@@ -272,7 +282,8 @@ class LaneWorkers:
             await performing
         except asyncio.CancelledError:
             if self._stopping:
-                await self._settle(job, lambda: self._jobs.retry(job, "stopped", run_at=self._clock.now()))
+                now = self._clock.now()
+                await self._settle(job, lambda: self._jobs.retry(job, "stopped", run_at=now, now=now))
             else:
                 log.warning("lane %s: the claim of job %s was lost", self._name, job.id)
         except (UserError, InternalError) as error:
@@ -293,9 +304,10 @@ class LaneWorkers:
             await self._bury(job, error)
             return
         seconds = self._policy.backoff.after(job.attempts) if wait is None else wait
-        run_at = self._clock.now() + timedelta(seconds=seconds)
-        if await self._settle(job, lambda: self._jobs.retry(job, error, run_at=run_at)):
-            asyncio.get_running_loop().call_later(seconds, self._nudge.set)
+        now = self._clock.now()
+        run_at = now + timedelta(seconds=seconds)
+        if await self._settle(job, lambda: self._jobs.retry(job, error, run_at=run_at, now=now)):
+            self.look_again_in(seconds)
 
     async def _bury(self, job: Job, error: str) -> None:
         log.error("lane %s: job %s was given up: %s", self._name, job.id, error)
@@ -320,6 +332,67 @@ class LaneWorkers:
         return False
 
 
+class Rounds:
+    """Repeats a timer in one program at a time: each round is a job, which asks for the next one before it ends.
+
+    An error is logged once in a program, until its rounds succeed again or fail otherwise.
+    """
+
+    def __init__(self, timer: Timer, repeated: Repeated, jobs: Jobs, *, owner: str, clock: Clock) -> None:
+        self._backoff, self._repeated = timer.backoff, repeated
+        self._jobs, self._clock = jobs, clock
+        self._lane = Lane(timer.name, TypeAdapter(dict[str, Any]), LanePolicy(workers=1, tries=FOREVER))
+        handler = self._lane.handle(self._perform, wake=self.wake)
+        self._workers = LaneWorkers(self._lane, handler, jobs, owner=owner, clock=clock)
+        self._tasks = BackgroundTasks()
+        self._trouble = ""
+
+    def start(self) -> None:
+        """Ask for a round now, and take part in the rounds."""
+        self._workers.start()
+        self.wake()
+
+    def wake(self) -> None:
+        """Begin the next round now, or as soon as the current one has ended."""
+        self._tasks.start(self._ask_until_heard(), name=f"a round of {self._lane.name}")
+
+    async def stop(self) -> None:
+        """Let a running round end within the grace of its lane."""
+        await self._tasks.close()
+        await self._workers.stop()
+
+    async def _ask_until_heard(self) -> None:
+        for failures in itertools.count(1):
+            try:
+                await self._ask(0.0)
+            except StoreError as error:
+                log.warning("%s: no round can be asked for: %s", self._lane.name, error.message)
+                await asyncio.sleep(self._backoff.after(failures))
+            else:
+                return
+
+    async def _ask(self, seconds: float) -> None:
+        now = self._clock.now()
+        run_at = now + timedelta(seconds=seconds)
+        job = replace(self._lane.build_job({}, key="round", dedupe="round"), run_at=run_at, recurs=True)
+        await self._jobs.enqueue(job, now=now)
+
+    async def _perform(self, _payload: dict[str, Any], job: Job) -> None:
+        try:
+            await self._repeated.repeat()
+        except FateforgerError as error:
+            if error.message != self._trouble:
+                log.warning("%s: %s", self._lane.name, error.message)
+            self._trouble = error.message
+            raise TryLater(error.message, self._backoff.after(job.attempts)) from error
+        except Exception as error:  # the outermost edge of a timer: no error may end it
+            log.exception("%s: a round failed", self._lane.name)
+            raise TryLater(f"{type(error).__name__}: {error}", self._backoff.after(job.attempts)) from error
+        self._trouble = ""
+        await self._ask(self._repeated.seconds)
+        self._workers.look_again_in(self._repeated.seconds)
+
+
 Handler = JobHandler | Repeated
 
 
@@ -334,15 +407,18 @@ class Supervisor:
         self, jobs: Jobs, handlers: Sequence[Handler], *, owner: str, clock: Clock, lanes: Sequence[Row] = LANES
     ) -> None:
         by_name = {handler.name: handler for handler in handlers}
-        self._work: dict[str, LaneWorkers | Repeated] = {}
+        self._jobs = jobs
+        self._work: dict[str, LaneWorkers | Repeated | Rounds] = {}
         self._last = {row.name for row in lanes if isinstance(row, Lane) and row.last}
         for row in lanes:
             match row, by_name.pop(row.name, None):
                 case Lane(), JobHandler() as handler:
                     on_end = partial(self._wake_all, row.wakes)
                     self._work[row.name] = LaneWorkers(row, handler, jobs, owner=owner, clock=clock, on_end=on_end)
-                case Timer(), Repeated() as rounds:
+                case Timer(each=True), Repeated() as rounds:
                     self._work[row.name] = rounds
+                case Timer(), Repeated() as rounds:
+                    self._work[row.name] = Rounds(row, rounds, jobs, owner=owner, clock=clock)
                 case _:
                     raise InternalError(f"The background work {row.name!r} has no handler.")
         if by_name:
@@ -355,6 +431,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Start all rows in the order of the table. Call this inside a running loop."""
+        self._jobs.listen([name for name, work in self._work.items() if not isinstance(work, Repeated)], self._on_news)
         for work in self._work.values():
             work.start()
 
@@ -366,6 +443,11 @@ class Supervisor:
         """Stop everything at once, except the lanes that carry out what the others leave: these stop last."""
         await asyncio.gather(*(work.stop() for name, work in self._work.items() if name not in self._last))
         await asyncio.gather(*(work.stop() for name, work in self._work.items() if name in self._last))
+
+    def _on_news(self, lane: str) -> None:
+        work = self._work.get(lane)
+        if isinstance(work, LaneWorkers):
+            work.wake()
 
     def _wake_all(self, names: Iterable[str]) -> None:
         for name in names:

@@ -388,7 +388,7 @@ async def test_a_program_that_dies_while_it_reads_reads_again(tmp_path: Path) ->
     await anna.says("um elf ins Bett")
     job = await house.store.jobs.claim("extract", "dead", now=house.clock.now(), lease_seconds=60)
     assert job is not None
-    await house.store.jobs.take_back("dead")
+    await house.store.take_back("dead")
     await house.work()
     assert len(await house.remembered.of(anna.user)) == 1
     assert counting(await anna.session()) == ["Bed at 23:00"]

@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 from tests.unit.conversation.sessions import planned, question
 
+from fateforger.adapters.store.store import open_store
 from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sent
@@ -16,7 +17,7 @@ from fateforger.slack import agent_threads
 from fateforger.slack.agent_threads import REFUSALS, AgentThreads, Step
 from fateforger.slack.client import SlackLogin, new_client, new_session
 from fateforger.slack.limits import Pace
-from fateforger.slack.poster import MARK, LatestMessages
+from fateforger.slack.poster import MARK
 from fateforger.values import replace
 
 Json = dict[str, Any]
@@ -52,11 +53,12 @@ async def threads(slack: Slack) -> AsyncIterator[AgentThreads]:
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    session = new_session()
+    session, store = new_session(), open_store(":memory:")
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
     client = new_client(SlackLogin("xoxb-1", "xapp-1", url), session)
-    yield AgentThreads(client, Pace(), LatestMessages(), team_id="T1")
+    yield AgentThreads(client, Pace(), store.messages, team_id="T1")
     await session.close()
+    await store.aclose()
     await runner.cleanup()
 
 
@@ -144,7 +146,7 @@ async def test_a_title_that_slack_did_not_take_is_tried_again(threads: AgentThre
 
 async def test_steps_are_streamed_as_they_change(threads: AgentThreads, slack: Slack) -> None:
     """S273."""
-    threads.latest.observe("D1", "1.0", "1.0")
+    await threads.latest.observe("D1", "1.0", "1.0")
     reading, drafting = Step("reading", "Reading…", done=False), Step("drafting", "Drafting…", done=False)
     for steps in ((reading,), (reading,), (replace_done(reading), drafting)):
         assert await threads.narrate("s1", "U1", PLACE, steps)
@@ -155,13 +157,13 @@ async def test_steps_are_streamed_as_they_change(threads: AgentThreads, slack: S
         ("reading", "complete"),
         ("drafting", "in_progress"),
     ]
-    assert threads.latest.count_after("D1", "1.0", "1.0") == 1
+    assert await threads.latest.count_after("D1", "1.0", "1.0") == 1
     narration = threads.take("s1")
     assert narration is not None
     assert threads.take("s1") is None
     await threads.remove(narration)
     assert [method for method, _ in slack.calls[-2:]] == ["chat.stopStream", "chat.delete"]
-    assert threads.latest.count_after("D1", "1.0", "1.0") == 0
+    assert await threads.latest.count_after("D1", "1.0", "1.0") == 0
 
 
 async def test_a_workspace_that_refuses_streams_is_asked_once(threads: AgentThreads, slack: Slack) -> None:

@@ -7,6 +7,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from tests.factories.agents import HandClock
 from tests.fakes.memory_languages import languages
 
+from fateforger.adapters.store.store import open_store
 from fateforger.session.cards import Card, Prose
 from fateforger.session.store import Sent
 from fateforger.slack.access import People, find_private_place, is_private
@@ -50,7 +51,9 @@ async def test_a_plan_is_shown_where_its_person_alone_reads(asked: Place, place:
 @pytest.mark.parametrize("channel", ["C1", "G1"])
 async def test_no_card_that_is_not_for_all_is_posted_where_others_read(channel: str) -> None:
     """Whoever sends it, and whether it is new, changed, or gets its picture; Slack is not even asked."""
-    poster = Poster(LimitedClient(SlackLimits(), base_url="http://127.0.0.1:9/"), Pace())
+    poster = Poster(
+        LimitedClient(SlackLimits(), base_url="http://127.0.0.1:9/"), Pace(), open_store(":memory:").messages
+    )
     with pytest.raises(CallRefused):
         await poster.post(channel, None, OWN, session="s", v="v")
     with pytest.raises(CallRefused):

@@ -31,7 +31,7 @@ from fateforger.slack.home import Home
 from fateforger.slack.limits import LimitedClient, Pace, SlackLimits
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.places import Places
-from fateforger.slack.poster import LatestMessages, Poster
+from fateforger.slack.poster import Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.text import SOURCE
 from fateforger.workers.lanes import TURN
@@ -48,7 +48,6 @@ class Table:
     app: AsyncApp
     listeners: Listeners
     store: Store
-    latest: LatestMessages
     faults: Failing
     people: People
 
@@ -84,7 +83,7 @@ async def table() -> AsyncIterator[Table]:
     door = ScriptedDoor(store.sessions)
     languages = LanguageService(store.languages, SOURCE)
     people = People(client, clock, languages)
-    poster = Poster(client, Pace())
+    poster = Poster(client, Pace(), store.messages)
     desk = RequestHandler(door, faults.jobs(store), store.feedbacks, people, errands, poster, client, clock=clock)
     listeners = Listeners(
         desk,
@@ -95,7 +94,7 @@ async def table() -> AsyncIterator[Table]:
     )
     app = new_app(client)
     listeners.register(app)
-    yield Table(app, listeners, store, poster.latest, faults, people)
+    yield Table(app, listeners, store, faults, people)
     await errands.close(seconds=1)
     await http.close()
     await store.aclose()
@@ -215,9 +214,9 @@ async def test_what_is_not_for_us_is_answered_and_no_more(table: Table, body: Js
 async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table) -> None:
     await table.answer(said("9.5", user="U2"))
     await table.answer(said("9.0"))
-    table.latest.observe_all("D1", "1.0", ["8.0"])
-    assert table.latest.count_after("D1", "1.0", "8.0") == 2
-    assert table.latest.count_after("D1", "1.0", "9.0") == 1
+    await table.store.messages.observe("D1", "1.0", "1.0", "8.0")
+    assert await table.store.messages.count_after("D1", "1.0", "8.0") == 2
+    assert await table.store.messages.count_after("D1", "1.0", "9.0") == 1
 
 
 async def test_a_mention_outside_of_a_session_is_greeted_once(table: Table) -> None:

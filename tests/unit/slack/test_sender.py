@@ -80,6 +80,8 @@ class Street:
 async def leased_until(store: Store) -> int:
     """In microseconds."""
     query = "SELECT leased_until FROM job"
+    if store.database.engine.dialect.name != "sqlite":
+        query = "SELECT extract(epoch FROM min(last_heartbeat)) * 1e6 FROM procrastinate_workers"
     found = await store.database.read(lambda connection: connection.exec_driver_sql(query).scalar_one())
     return int(found or 0)  # none between two claims
 

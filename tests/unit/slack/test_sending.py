@@ -29,7 +29,6 @@ from fateforger.slack.client import (
 from fateforger.slack.delivery import KeyedLocks
 from fateforger.slack.limits import Pace
 from fateforger.slack.mrkdwn import split
-from fateforger.slack.poster import MAX_LATER, LatestMessages
 
 Json = dict[str, Any]
 Answers = Callable[[web.Request], web.Response]
@@ -74,27 +73,6 @@ async def test_a_channel_that_slack_holds_is_left_alone_for_so_long() -> None:
 
 
 # --- the newest message, and order ----------------------------------------------------------------------------
-
-
-def test_what_follows_a_message_is_counted_by_time_not_by_arrival() -> None:
-    """Each message once, as events arrive more than once; and only where none can have been missed."""
-    latest = LatestMessages()
-    for ts in ("9.000100", "10.000100", "10.000050", "10.000050"):
-        latest.observe("C1", "1.0", ts)
-    latest.observe("C2", "1.0", "11.0")
-    assert latest.count_after("C1", "1.0", "9.000100") is None
-    latest.observe_all("C1", "1.0", ["9.000100", "9.5"])
-    counts = [latest.count_after("C1", "1.0", ts) for ts in ("9.000100", "10.000050", "10.000100", "9.9")]
-    assert counts == [3, 1, 0, 2]
-
-
-def test_a_thread_that_begins_now_is_known_whole() -> None:
-    latest = LatestMessages()
-    latest.observe("C1", "1.0", "1.0")
-    for n in range(2, 100):
-        latest.observe("C1", "1.0", f"{n}.0")
-    assert latest.count_after("C1", "1.0", "97.0") == 2
-    assert latest.count_after("C1", "1.0", "2.0") == MAX_LATER
 
 
 async def test_one_key_goes_through_one_at_a_time_in_order() -> None:

@@ -192,7 +192,8 @@ async def test_a_job_whose_claim_was_lost_is_stopped(store: Store) -> None:
     desk = Desk()
 
     async def first(job: Job) -> None:
-        await store.jobs.retry(job, "taken away", run_at=datetime(2100, 1, 1, tzinfo=UTC))
+        at = datetime(2100, 1, 1, tzinfo=UTC)
+        await store.jobs.retry(job, "taken away", run_at=at, now=at)
         await asyncio.Event().wait()
 
     desk.first = first

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Index, Text, delete, func, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import PROPOSAL_VERSION, dump_mapping, expect_version, parse
-from fateforger.adapters.store.jobs import enqueue
+from fateforger.adapters.store.documents import PROPOSAL_VERSION, expect_version, parse
+from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
 from fateforger.agents.clients import KEPT_FOR, MOST_KEPT, Call, Client, Outcome
 from fateforger.agents.ports import build_expire_job, build_show_job
@@ -235,7 +235,7 @@ def _change_state(
 
 
 def _enqueue(connection: Connection, job: NewJob, now: datetime) -> None:
-    enqueue(connection, job, dump_mapping(job.payload, "The payload of a job about a proposal"), now)
+    enqueue(connection, job, now)
 
 
 def _is_in_use(connection: Connection, client: str) -> bool:

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import Connection, func, select
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.jobs import JOB
-from fateforger.adapters.store.jobs import OPEN as OPEN_JOB
+from fateforger.adapters.store.inbox import measure_lanes
 from fateforger.adapters.store.sessions import OUTBOX
 from fateforger.adapters.store.sessions import QUEUED as QUEUED_MESSAGE
 
@@ -33,14 +32,10 @@ async def measure_backlog(database: Database, now: datetime) -> Backlog:
 
 
 def _measure(connection: Connection, now: datetime) -> Backlog:
-    due_at = case((JOB.c.run_at > JOB.c.enqueued_at, JOB.c.run_at), else_=JOB.c.enqueued_at)
-    is_waiting = (JOB.c.run_at <= now) & (JOB.c.leased_until.is_(None) | (JOB.c.leased_until <= now))
-    oldest = func.min(case((is_waiting, due_at)), type_=JOB.c.run_at.type)
-    by_lane = select(JOB.c.lane, func.count(), oldest).where(JOB.c.state == OPEN_JOB).group_by(JOB.c.lane)
-    rows = [tuple(row) for row in connection.execute(by_lane)]
+    lanes = measure_lanes(connection, now)
     messages = connection.scalar(select(func.count()).select_from(OUTBOX).where(OUTBOX.c.state == QUEUED_MESSAGE))
     return Backlog(
-        jobs={lane: count for lane, count, _ in rows},
-        seconds={lane: max(0.0, (now - first).total_seconds()) if first else 0.0 for lane, _, first in rows},
+        jobs={each.lane: each.jobs for each in lanes},
+        seconds={each.lane: each.seconds for each in lanes},
         messages=messages or 0,
     )

@@ -12,8 +12,7 @@ from sqlalchemy import Connection as SqlConnection
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import dump_mapping
-from fateforger.adapters.store.jobs import enqueue
+from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
 from fateforger.calendar.connections import Connection, FollowUp, Provider
@@ -118,7 +117,7 @@ class SqlConnections:
                 return False
             _update(connection, user_id, {"due": FollowUp.NOTHING.value})
             if job is not None:
-                enqueue(connection, job, dump_mapping(job.payload, f"The payload of a job on lane {job.lane}"), now)
+                enqueue(connection, job, now)
             return True
 
         return await self._database.write_alone(f"connection of {user_id}", work)

@@ -191,7 +191,7 @@ def _describe_error(error: DBAPIError) -> str:
     return " ".join(str(error.orig).split()).rstrip(".") or type(error.orig).__name__
 
 
-HEAD_REVISION = "0018"
+HEAD_REVISION = "0030"
 """The newest revision in ``migrations/versions``."""
 
 VERSION_TABLE = "fateforger_revision"
@@ -289,6 +289,13 @@ class Database:
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run ``work`` and commit; an exception rolls back. Raises ``StoreUnavailable``."""
         return await self._in_thread(self.engine, work)
+
+    async def write_now(self, work: Callable[[Connection], T]) -> T:
+        """Like :meth:`write`, but each statement sees what others have committed by then.
+
+        For work that locks the rows it decides by, and therefore never has to wait for its turn and try again.
+        """
+        return await self._in_thread(self._alone, work)
 
     async def write_alone(self, key: str, work: Callable[[Connection], T]) -> T:
         """Like :meth:`write`, but serialized per ``key`` across processes.

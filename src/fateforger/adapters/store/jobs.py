@@ -1,10 +1,8 @@
-"""Durable work in SQL: a table of leases, and the wake-up of this process's workers."""
+"""Durable work in SQLite: a table of leases."""
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter, defaultdict
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import (
@@ -14,17 +12,21 @@ from sqlalchemy import (
     Delete,
     Text,
     Update,
+    case,
     delete,
     exists,
     func,
+    literal,
     literal_column,
     or_,
     update,
 )
+from sqlalchemy import select as select_columns
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import dump_mapping, parse_mapping
+from fateforger.adapters.store.receipts import LaneBacklog, StoredJob, accept
 from fateforger.adapters.store.tables import (
     AutoNumber,
     Base,
@@ -34,6 +36,7 @@ from fateforger.adapters.store.tables import (
     open_rows,
     table,
 )
+from fateforger.adapters.store.wakeups import Wakeups
 from fateforger.ports.jobs import Job, NewJob
 
 
@@ -44,7 +47,7 @@ class JobRow(Base, table=True):
     __table_args__ = (
         build_partial_index("ix_job_open", "lane", "seq", where="state = 'open'"),
         build_partial_index("ix_job_open_key", "lane", "key", "seq", where="state = 'open'"),
-        {"sqlite_autoincrement": True},
+        {"sqlite_autoincrement": True, "info": {"only": "sqlite"}},
     )
 
     seq: int | None = Field(default=None, primary_key=True, sa_type=AutoNumber)
@@ -62,58 +65,7 @@ class JobRow(Base, table=True):
     error: str = Field(sa_type=Text)
 
 
-class JobReceipt(Base, table=True):
-    """A record of everything ever accepted on a lane; it outlives the job."""
-
-    __tablename__ = "job_receipt"
-
-    lane: str = Field(primary_key=True, sa_type=Text)
-    dedupe: str = Field(primary_key=True, sa_type=Text)
-
-
-class Wakeups:
-    """Counts announcements per lane, and the count at which a lane was last found empty.
-
-    An announcement that arrives between looking and waiting is therefore not lost, however many workers look. For use
-    in one event loop.
-    """
-
-    def __init__(self) -> None:
-        self._news: Counter[str] = Counter()
-        self._idle_at: Counter[str] = Counter()
-        self._waiting: defaultdict[str, set[asyncio.Future[None]]] = defaultdict(set)
-
-    def news(self, lane: str) -> int:
-        """Return the number of announcements; read it before looking for work."""
-        return self._news[lane]
-
-    def announce(self, lane: str) -> None:
-        """Announce that a lane may have new work."""
-        self._news[lane] += 1
-        for future in self._waiting.pop(lane, ()):
-            if not future.done():
-                future.set_result(None)
-
-    def nothing_to_do(self, lane: str, news: int) -> None:
-        """Record that a worker found no work after ``news`` announcements."""
-        self._idle_at[lane] = max(self._idle_at[lane], news)
-
-    async def wait(self, lane: str, seconds: float) -> None:
-        """Return on an announcement that no worker has followed up in vain, or after that many seconds."""
-        if self._news[lane] > self._idle_at[lane]:
-            return
-        future = asyncio.get_running_loop().create_future()
-        self._waiting[lane].add(future)
-        try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await future
-        finally:
-            self._waiting[lane].discard(future)
-
-
 JOB = table(JobRow)
-RECEIPT = table(JobReceipt)
 
 # Literal in the statements: SQLite uses a partial index only if it sees the value.
 OPEN: ColumnElement[str] = literal_column("'open'")
@@ -121,7 +73,7 @@ OPEN: ColumnElement[str] = literal_column("'open'")
 _AT_ONCE = datetime.fromtimestamp(0, UTC)
 
 
-class SqlJobs:
+class LeaseJobs:
     """Implements :class:`fateforger.ports.jobs.Jobs` over a :class:`Database`.
 
     A worker of another process learns of new work when its :meth:`wait` times out.
@@ -132,15 +84,23 @@ class SqlJobs:
         self._wakeups = Wakeups()
 
     async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
-        payload = dump_mapping(job.payload, f"The payload of a job on lane {job.lane}")
-        accepted = await self._database.write(lambda connection: enqueue(connection, job, payload, now))
-        if accepted:
+        accepted = await self._database.write(lambda connection: enqueue_leased(connection, job, now))
+        if accepted or job.recurs:
             self._wakeups.announce(job.lane)
         return accepted
 
     def announce(self, lane: str) -> None:
         """Tell the workers of this process about a job that another transaction has accepted."""
         self._wakeups.announce(lane)
+
+    async def get_share(self, owner: str) -> tuple[int, int]:  # noqa: ARG002  one program has a file for itself
+        return (0, 1)
+
+    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+        """Do nothing: other processes are found by polling."""
+
+    async def aclose(self) -> None:
+        """Do nothing: the claims end with their leases, or with :meth:`take_back`."""
 
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         return await self._database.read(lambda connection: _find_unfinished(connection, lane, dedupe))
@@ -164,13 +124,24 @@ class SqlJobs:
     async def finish(self, job: Job) -> bool:
         return await self._give_up(delete(JOB).where(_is_held(job)), job)
 
-    async def retry(self, job: Job, error: str, *, run_at: datetime) -> bool:
+    async def retry(self, job: Job, error: str, *, run_at: datetime, now: datetime) -> bool:  # noqa: ARG002  needed by queues with a clock of their own
+        next_round = JOB.alias("next_round")
+        is_next = (next_round.c.lane == JOB.c.lane) & (next_round.c.dedupe == JOB.c.dedupe)
+        waits = exists().where(is_next, next_round.c.state == OPEN, next_round.c.seq != JOB.c.seq)
+        # A job that recurs is not put back beside its next round, of which only one may wait.
+        if await self._give_up(delete(JOB).where(_is_held(job), waits), job):
+            return True
         return await self._give_up(_end_claims(_is_held(job)).values(run_at=run_at, error=error), job)
 
     async def bury(self, job: Job, error: str) -> bool:
         return await self._give_up(_end_claims(_is_held(job)).values(state="dead", error=error), job)
 
     async def take_back(self, owner: str) -> int:
+        """End all claims of an owner, and return their number.
+
+        Only for a caller who knows that no worker of that name is alive: a process at start need not wait for the
+        leases of its predecessor of the same name.
+        """
         held = (JOB.c.owner == owner) & JOB.c.leased_until.is_not(None) & (JOB.c.state == OPEN)
         return await self._database.write(lambda connection: connection.execute(_end_claims(held)).rowcount)
 
@@ -197,12 +168,18 @@ def _end_claims(held: ColumnElement[bool]) -> Update:
     return update(JOB).where(held).values(owner=None, leased_until=None, fence=JOB.c.fence + 1)
 
 
-def enqueue(connection: Connection, job: NewJob, payload: str, now: datetime) -> bool:
+def enqueue_leased(connection: Connection, job: NewJob, now: datetime) -> bool:
     """Accept a job within the caller's transaction; workers find it at their next look."""
-    with open_rows(connection) as rows:
-        if rows.get(JobReceipt, (job.lane, job.dedupe)) is not None:
+    payload = dump_mapping(job.payload, f"The payload of a job on lane {job.lane}")
+    run_at = _AT_ONCE if job.run_at is None else job.run_at
+    if job.recurs:
+        waits = (JOB.c.lane == job.lane) & (JOB.c.dedupe == job.dedupe) & (JOB.c.state == OPEN)
+        waiting = update(JOB).where(waits, JOB.c.leased_until.is_(None))
+        if connection.execute(waiting.values(run_at=func.min(JOB.c.run_at, literal(run_at, Instant)))).rowcount:
             return False
-        rows.add(JobReceipt(lane=job.lane, dedupe=job.dedupe))
+    elif not accept(connection, job.lane, job.dedupe):
+        return False
+    with open_rows(connection) as rows:
         rows.add(
             JobRow(
                 lane=job.lane,
@@ -211,7 +188,7 @@ def enqueue(connection: Connection, job: NewJob, payload: str, now: datetime) ->
                 state="open",
                 payload=payload,
                 enqueued_at=now,
-                run_at=_AT_ONCE if job.run_at is None else job.run_at,
+                run_at=run_at,
                 attempts=0,
                 fence=0,
                 error="",
@@ -240,6 +217,33 @@ def _claim(connection: Connection, lane: str, owner: str, now: datetime, until: 
         row.attempts += 1
         row.fence += 1
         return _to_job(row)
+
+
+def list_leased(connection: Connection, now: datetime) -> tuple[StoredJob, ...]:
+    """Return all jobs in the order of their arrival."""
+    return tuple(
+        StoredJob(
+            row.seq,
+            row.lane,
+            row.key,
+            row.payload,
+            row.state == "open" and row.leased_until is not None and row.leased_until > now,
+        )
+        for row in connection.execute(select_columns(JOB).order_by(JOB.c.seq))
+    )
+
+
+def measure_leased(connection: Connection, now: datetime) -> tuple[LaneBacklog, ...]:
+    """Count the unfinished jobs by lane. One that a worker has claimed does not wait."""
+    due_at = case((JOB.c.run_at > JOB.c.enqueued_at, JOB.c.run_at), else_=JOB.c.enqueued_at)
+    is_waiting = (JOB.c.run_at <= now) & (JOB.c.leased_until.is_(None) | (JOB.c.leased_until <= now))
+    oldest = func.min(case((is_waiting, due_at)), type_=JOB.c.run_at.type)
+    by_lane = select_columns(JOB.c.lane, func.count(), oldest).where(JOB.c.state == OPEN).group_by(JOB.c.lane)
+    rows = [tuple(row) for row in connection.execute(by_lane)]
+    return tuple(
+        LaneBacklog(lane, count, max(0.0, (now - first).total_seconds()) if first else 0.0)
+        for lane, count, first in rows
+    )
 
 
 def _find_unfinished(connection: Connection, lane: str, dedupe: str) -> Job | None:

@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any
 
@@ -44,14 +44,16 @@ from fateforger.adapters.store.constraints import (
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import parse_mapping
 from fateforger.adapters.store.durations import DURATION
-from fateforger.adapters.store.jobs import JOB, RECEIPT
+from fateforger.adapters.store.inbox import get_job_id, list_jobs
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
 from fateforger.adapters.store.languages import LANGUAGE
+from fateforger.adapters.store.receipts import RECEIPT
 from fateforger.adapters.store.rituals import RITUAL, RITUAL_MARK, find_settings
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
-from fateforger.adapters.store.tables import Base, Instant, table
+from fateforger.adapters.store.tables import Base, Instant, list_tables, table
 from fateforger.adapters.store.talks import TALK
 from fateforger.adapters.store.tasks import BLOCKER, TASK
+from fateforger.adapters.store.threads import MESSAGE
 from fateforger.adapters.store.usage import FeedbackRow
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import CalendarBusy, StillAtWork
@@ -75,8 +77,8 @@ UNFINISHED = (
 )
 AT_WORK = "I am carrying out something of theirs just now, so nothing was erased; try again in a moment."
 
-_JOBS = select(JOB).where(JOB.c.lane != ERASING_LANE).order_by(JOB.c.seq)
 _RECEIPTS = select(RECEIPT).order_by(RECEIPT.c.lane, RECEIPT.c.dedupe)
+_EPOCH = datetime.fromtimestamp(0, UTC)
 _WORD = re.compile(r"\w+", re.ASCII)
 _DIRECT = "D"
 """The first letter of Slack's ids of direct messages, conversations of the bot with one person."""
@@ -138,16 +140,15 @@ class JobShare:
 
 def find_job_share(connection: Connection, names: Names, *, now: datetime | None) -> JobShare:
     """Return a person's share of the jobs. With ``now``, raises ``StillAtWork`` while one of them is running."""
-    rows = [(row, parse_mapping(row.payload, f"Job {row.seq}")) for row in connection.execute(_JOBS)]
+    stored = [job for job in list_jobs(connection, now or _EPOCH) if job.lane != ERASING_LANE]
+    rows = [(job, parse_mapping(job.payload, f"Job {job.id}")) for job in stored]
     said = {str(p["channel"]) for _, p in rows if p.get("user_id") == names.user_id and p.get("channel")}
     names = replace(names, direct=names.direct | {channel for channel in said if channel.startswith(_DIRECT)})
     theirs = [row for row, payload in rows if _concerns(names, row.key, payload)]
     marks = [(mark.lane, mark.dedupe) for mark in connection.execute(_RECEIPTS) if names.occur_in(mark.dedupe)]
-    if now is not None and any(
-        row.state == "open" and row.leased_until is not None and row.leased_until > now for row in theirs
-    ):
+    if now is not None and any(row.is_running for row in theirs):
         raise StillAtWork(AT_WORK)
-    return JobShare(tuple(row.seq for row in theirs), tuple(marks))
+    return JobShare(tuple(row.id for row in theirs), tuple(marks))
 
 
 def _concerns(names: Names, key: str, payload: Mapping[str, Any]) -> bool:
@@ -271,11 +272,13 @@ def find_shares(
     owners = {row.id: row.user_id for row in every}
     rituals = [settings.channel for settings in find_settings(connection, user_id)]
     journal = find_journal_share(connection, user_id, owners, calendar=calendar, now=now)
-    jobs = find_job_share(connection, collect_names(user_id, sessions, proposals, rituals), now=now)
-    return tuple(_iter_shares(user_id, tuple(sessions), journal, jobs))
+    names = collect_names(user_id, sessions, proposals, rituals)
+    jobs = find_job_share(connection, names, now=now)
+    return tuple(_iter_shares(names, journal, jobs, get_job_id(connection)))
 
 
-def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare, jobs: JobShare) -> Iterator[Share]:
+def _iter_shares(names: Names, journal: JournalShare, jobs: JobShare, job_id: Column[Any]) -> Iterator[Share]:
+    user_id, sessions = names.user_id, names.sessions
     tasks = select(TASK.c.id).where(TASK.c.user_id == user_id)
     yield Share("constraints", VERSION, (VERSION.c.user_id == user_id,))
     yield Share("task_order", BLOCKER, (or_(BLOCKER.c.task_id.in_(tasks), BLOCKER.c.blocker_id.in_(tasks)),))
@@ -283,7 +286,8 @@ def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare,
     yield Share("durations", DURATION, (DURATION.c.user_id == user_id,))
     yield Share("messages", OUTBOX, _match_any(OUTBOX.c.session_id, sessions))
     yield Share("sessions", SESSION, (SESSION.c.user_id == user_id,))
-    yield Share("jobs", JOB, _match_any(JOB.c.seq, jobs.jobs))
+    yield Share("thread_messages", MESSAGE, _match_any(MESSAGE.c.channel, names.direct))
+    yield Share("jobs", job_id.table, _match_any(job_id, jobs.jobs))
     yield Share("receipts", RECEIPT, _match_pairs(RECEIPT.c.lane, RECEIPT.c.dedupe, jobs.receipts))
     yield Share("ratings", RATING, (RATING.c.user_id == user_id,))
     yield Share("calendar_ops", OP, _match_any(OP.c.tx_id, journal.transactions))
@@ -398,7 +402,7 @@ def _lock_tables(connection: Connection) -> Connection:
     PostgreSQL takes its snapshot only after it has the locks; SQLite has one writer at a time.
     """
     if connection.dialect.name != "sqlite":
-        names = ", ".join(table.name for table in VERSION.metadata.sorted_tables)
+        names = ", ".join(each.name for each in list_tables("postgresql"))
         connection.execute(text(f"LOCK TABLE {names} IN SHARE ROW EXCLUSIVE MODE"))
     return connection
 

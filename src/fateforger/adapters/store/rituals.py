@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Text
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import dump_mapping
-from fateforger.adapters.store.jobs import SqlJobs, enqueue
+from fateforger.adapters.store.inbox import enqueue
+from fateforger.adapters.store.jobs import LeaseJobs
+from fateforger.adapters.store.procrastinate_jobs import ProcrastinateJobs
 from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
 from fateforger.conversation.rituals.ports import Outcome
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
@@ -48,7 +49,7 @@ RITUAL, RITUAL_MARK = table(RitualRow), table(RitualMark)
 class SqlRituals:
     """Implements :class:`fateforger.conversation.rituals.ports.Rituals` over a :class:`Database`."""
 
-    def __init__(self, database: Database, jobs: SqlJobs) -> None:
+    def __init__(self, database: Database, jobs: LeaseJobs | ProcrastinateJobs) -> None:
         self._database = database
         self._jobs = jobs
 
@@ -113,5 +114,5 @@ def _mark(
             return False
         rows.add(RitualMark(user_id=settings.user_id, kind=due.kind, day=due.day, outcome=outcome, at=now))
     if job is not None:
-        enqueue(connection, job, dump_mapping(job.payload, f"The payload of a job on lane {job.lane}"), now)
+        enqueue(connection, job, now)
     return True

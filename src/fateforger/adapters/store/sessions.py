@@ -11,6 +11,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import OUTBOX_VERSION, SESSION_VERSION, expect_version, parse
+from fateforger.adapters.store.inbox import wake
 from fateforger.adapters.store.tables import (
     AutoNumber,
     Base,
@@ -24,7 +25,7 @@ from fateforger.errors import InternalError, VersionConflict
 from fateforger.ports.traces import find_position
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
-from fateforger.session.store import Sent
+from fateforger.session.store import SENDING_LANE, Sent
 from fateforger.values import replace
 
 
@@ -187,6 +188,7 @@ def _queue_messages(connection: Connection, session_id: str, outgoing: tuple[Out
             )
             for message in outgoing
         )
+    wake(connection, SENDING_LANE)
 
 
 def _to_outgoing(row: OutboxRow) -> Outgoing:

@@ -11,7 +11,8 @@ from fateforger.adapters.store.channels import SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, open_database
 from fateforger.adapters.store.durations import SqlDurations
-from fateforger.adapters.store.jobs import SqlJobs
+from fateforger.adapters.store.inbox import open_jobs
+from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.languages import SqlLanguages
 from fateforger.adapters.store.people import SqlPeople
@@ -20,6 +21,7 @@ from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
 from fateforger.adapters.store.tables import Base
 from fateforger.adapters.store.talks import SqlTalks
 from fateforger.adapters.store.tasks import SqlTasks
+from fateforger.adapters.store.threads import SqlThreadMessages
 from fateforger.adapters.store.usage import SqlFeedbacks, SqlUsage
 
 metadata = Base.metadata
@@ -34,7 +36,8 @@ class Store:
         self.journal = SqlJournal(database)
         self.sessions = SqlSessions(database)
         self.outbox = SqlOutbox(database)
-        self.jobs = SqlJobs(database)
+        self.messages = SqlThreadMessages(database)
+        self.jobs = open_jobs(database)
         self.feedbacks = SqlFeedbacks(database)
         self.usage = SqlUsage(database)
         self.constraints = SqlConstraints(database)
@@ -52,8 +55,20 @@ class Store:
         self.channels = SqlChannels(database)
         self.owners = SqlOwners(database)
 
+    async def take_back(self, owner: str) -> None:
+        """End the claims of a dead process of that name at once, where processes keep their names (SQLite).
+
+        On PostgreSQL they end when it was not heard of for the seconds of a lease.
+        """
+        if isinstance(self.jobs, LeaseJobs):
+            await self.jobs.take_back(owner)
+
     async def aclose(self) -> None:
-        """Finish running transactions and close the database. Calling it again does nothing."""
+        """Give up what this process has claimed, finish running transactions, and close the database.
+
+        Calling it again does nothing.
+        """
+        await self.jobs.aclose()
         await self.database.aclose()
 
 

@@ -53,6 +53,11 @@ def table(row: type[Base]) -> Table:
     return Base.metadata.tables[str(row.__tablename__)]
 
 
+def list_tables(dialect: str) -> tuple[Table, ...]:
+    """Return the tables of a database, in an order in which rows can be added."""
+    return tuple(each for each in Base.metadata.sorted_tables if each.info.get("only", dialect) == dialect)
+
+
 def build_partial_index(name: str, *columns: str, where: str) -> Index:
     """Return an index of the rows that meet a condition."""
     return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))

@@ -13,6 +13,7 @@ from tests.contracts.journal_examples import applied, create, event_id, head, im
 from tests.contracts.session_examples import message, session
 from tests.factories.constraints import version_of
 
+from fateforger.adapters.store.inbox import list_jobs
 from fateforger.adapters.store.store import open_store
 from fateforger.calendar.transactions import OpState, TxState
 from fateforger.ports.jobs import NewJob
@@ -55,7 +56,7 @@ async def work(path: str, log: str, me: str) -> None:
     """Work off lane ``turns``: note each beginning, what is about to end, and each end that counted, until there is no job left."""
     store = open_store(path)
     with Path(log).open("a", buffering=1) as notes:  # noqa: ASYNC230  one line each, appended whole
-        while await store.database.read(lambda connection: connection.exec_driver_sql("SELECT 1 FROM job").first()):
+        while await store.database.read(lambda connection: list_jobs(connection, now())):
             job = await store.jobs.claim("turns", me, now=now(), lease_seconds=LEASE)
             if job is None:
                 await store.jobs.wait("turns", seconds=0.02)

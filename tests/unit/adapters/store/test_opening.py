@@ -26,7 +26,9 @@ from tests.postgres import PostgresServer
 
 from fateforger.adapters.store.database import HEAD_REVISION, VERSION_TABLE, make_engine, parse_database_url
 from fateforger.adapters.store.store import Store, metadata, open_store
+from fateforger.adapters.store.tables import list_tables
 from fateforger.errors import BadInput, StoreUnavailable
+from fateforger.ports.jobs import NewJob
 
 
 def scripts() -> ScriptDirectory:
@@ -47,7 +49,7 @@ def refusal(where: str | Path) -> str:
 
 def test_migrations_make_the_tables_that_the_code_declares(tmp_path: Path) -> None:
     declared = create_engine(f"sqlite:///{tmp_path / 'declared.db'}")
-    metadata.create_all(declared)
+    metadata.create_all(declared, tables=list_tables("sqlite"))
     migrated = open_store(new_file(tmp_path)).database.engine
     assert statements(migrated) == statements(declared)
 
@@ -104,7 +106,9 @@ def test_the_migrations_are_valid_for_postgresql() -> None:
     config = Config(output_buffer=written, attributes={"dialect": "postgresql"})
     config.set_main_option("script_location", "fateforger.adapters.store:migrations")
     command.upgrade(config, "head", sql=True)
-    assert written.getvalue().count("CREATE TABLE") == len(metadata.tables) + 1
+    assert written.getvalue().count("CREATE TABLE") == len(metadata.tables) + 4, (
+        "Alembic's and three more of Procrastinate's"
+    )
     assert "seq BIGSERIAL" in written.getvalue()
 
 
@@ -126,6 +130,38 @@ async def test_a_database_of_an_earlier_program_is_brought_up_to_date(revision: 
     assert lease.fence > 7
     assert await store.usage.since(now.date()) == ()
     await store.aclose()
+
+
+async def test_jobs_of_an_earlier_program_move_to_the_queue_of_postgresql(postgres_server: PostgresServer) -> None:
+    """S362: in their order, with their tries and times; what was given up stays to be looked at."""
+    with postgres_server.bare_database() as url:
+        engine = make_engine(parse_database_url(url))
+        with engine.begin() as connection:
+            config = Config(attributes={"connection": connection})
+            config.set_main_option("script_location", "fateforger.adapters.store:migrations")
+            command.upgrade(config, "0018")
+            values = "lane, key, dedupe, state, payload, enqueued_at, run_at, attempts, fence, error"
+            for row in (
+                "'turn', 's:1', 'c1', 'open', '{\"n\":1}', 5, 0, 2, 3, 'slow'",
+                "'turn', 's:1', 'c2', 'open', '{\"n\":2}', 6, 0, 0, 0, ''",
+                "'turn', 's:2', 'c3', 'dead', '{\"n\":3}', 7, 0, 8, 9, 'broken'",
+                "'turn', 's:3', 'c4', 'open', '{\"n\":4}', 8, 32503680000000000, 0, 0, ''",
+            ):
+                connection.exec_driver_sql(f"INSERT INTO job ({values}) VALUES ({row})")
+            connection.exec_driver_sql("INSERT INTO job_receipt SELECT lane, dedupe FROM job")
+        engine.dispose()
+        store, now = open_store(url), datetime(2026, 3, 2, tzinfo=UTC)
+        done = []
+        while (job := await store.jobs.claim("turn", "w", now=now, lease_seconds=60)) is not None:
+            done.append((job.key, job.dedupe, job.payload, job.attempts))
+            assert await store.jobs.finish(job)
+        assert done == [("s:1", "c1", {"n": 1}, 3), ("s:1", "c2", {"n": 2}, 1)]
+        assert await store.jobs.find_unfinished("turn", "c4") is not None
+        assert await store.jobs.find_unfinished("turn", "c3") is None
+        assert not await store.jobs.enqueue(NewJob("turn", "s:1", "c1"), now=now)
+        dead = "SELECT args ->> 'error' FROM procrastinate_jobs WHERE status = 'failed'"
+        assert await store.database.read(lambda c: c.exec_driver_sql(dead).scalars().all()) == ["broken"]
+        await store.aclose()
 
 
 def test_a_new_database_appears_with_its_folder_and_is_private(tmp_path: Path) -> None:

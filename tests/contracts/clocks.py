@@ -1,0 +1,81 @@
+"""A PostgreSQL whose clock tests turn: Procrastinate goes by the database's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from sqlalchemy import Connection, text
+from tests.contracts.jobs_contract import NOON
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.store import open_store
+from fateforger.ports.jobs import Job, Jobs, NewJob
+
+_MAKE = (
+    "CREATE SCHEMA IF NOT EXISTS turned",
+    "CREATE TABLE IF NOT EXISTS turned.clock (at timestamptz)",
+    "DELETE FROM turned.clock",
+    f"INSERT INTO turned.clock VALUES ('{NOON.isoformat()}')",
+    "CREATE OR REPLACE FUNCTION turned.now() RETURNS timestamptz LANGUAGE sql AS 'SELECT at FROM turned.clock'",
+)
+_TURN = text("UPDATE turned.clock SET at = :at")
+
+
+async def with_turned_clock(url: str) -> str:
+    """The URL of the same database, in which ``now()`` is what :class:`TurnedJobs` say. Their schema comes first."""
+    store = open_store(url)
+    for statement in _MAKE:
+        await store.database.write(partial(Connection.exec_driver_sql, statement=statement))
+    await store.aclose()
+    return f"{url}&options=-csearch_path%3Dturned,public,pg_catalog"
+
+
+@dataclass
+class TurnedJobs:
+    """Jobs that turn the clock of their database to what each call says."""
+
+    jobs: Jobs
+    database: Database
+
+    async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
+        await self._turn(now)
+        return await self.jobs.enqueue(job, now=now)
+
+    async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
+        return await self.jobs.find_unfinished(lane, dedupe)
+
+    async def count_unfinished(self, lane: str, key: str) -> int:
+        return await self.jobs.count_unfinished(lane, key)
+
+    async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:
+        await self._turn(now)
+        return await self.jobs.claim(lane, owner, now=now, lease_seconds=lease_seconds)
+
+    async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:
+        await self._turn(now)
+        return await self.jobs.extend(job, now=now, lease_seconds=lease_seconds)
+
+    async def finish(self, job: Job) -> bool:
+        return await self.jobs.finish(job)
+
+    async def retry(self, job: Job, error: str, *, run_at: datetime, now: datetime) -> bool:
+        await self._turn(now)
+        return await self.jobs.retry(job, error, run_at=run_at, now=now)
+
+    async def bury(self, job: Job, error: str) -> bool:
+        return await self.jobs.bury(job, error)
+
+    async def get_share(self, owner: str) -> tuple[int, int]:
+        return await self.jobs.get_share(owner)
+
+    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+        self.jobs.listen(lanes, on_news)
+
+    async def wait(self, lane: str, *, seconds: float) -> None:
+        await self.jobs.wait(lane, seconds=seconds)
+
+    async def _turn(self, now: datetime) -> None:
+        await self.database.write_now(lambda connection: connection.execute(_TURN, {"at": now}))
