@@ -12,6 +12,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Delete,
+    Index,
     Text,
     Update,
     delete,
@@ -44,6 +45,7 @@ class JobRow(Base, table=True):
     __table_args__ = (
         build_partial_index("ix_job_open", "lane", "seq", where="state = 'open'"),
         build_partial_index("ix_job_open_key", "lane", "key", "seq", where="state = 'open'"),
+        build_partial_index("ix_job_dead", "enqueued_at", where="state = 'dead'"),
         {"sqlite_autoincrement": True},
     )
 
@@ -63,12 +65,14 @@ class JobRow(Base, table=True):
 
 
 class JobReceipt(Base, table=True):
-    """A record of everything ever accepted on a lane; it outlives the job."""
+    """A record of what was accepted on a lane; it outlives the job (:mod:`fateforger.adapters.store.pruning`)."""
 
     __tablename__ = "job_receipt"
+    __table_args__ = (Index("ix_job_receipt_accepted", "accepted_at"),)
 
     lane: str = Field(primary_key=True, sa_type=Text)
     dedupe: str = Field(primary_key=True, sa_type=Text)
+    accepted_at: datetime = Field(sa_type=Instant, sa_column_kwargs={"server_default": "0"})
 
 
 class Wakeups:
@@ -202,7 +206,7 @@ def enqueue(connection: Connection, job: NewJob, payload: str, now: datetime) ->
     with open_rows(connection) as rows:
         if rows.get(JobReceipt, (job.lane, job.dedupe)) is not None:
             return False
-        rows.add(JobReceipt(lane=job.lane, dedupe=job.dedupe))
+        rows.add(JobReceipt(lane=job.lane, dedupe=job.dedupe, accepted_at=now))
         rows.add(
             JobRow(
                 lane=job.lane,
