@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from datetime import date
+from typing import Any
 
 import pytest
 from tests.contracts.session_examples import later, message, session
 
 from fateforger.errors import InternalError, VersionConflict
-from fateforger.session.model import Session
+from fateforger.session.heads import HeadFilter, SessionHead
+from fateforger.session.model import ReturnedWork, Session, SessionStatus, WriteCounts
 from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.values import replace
+
+
+async def list_ids(sessions: Sessions, **wanted: Any) -> list[str]:
+    return [head.id for head in await sessions.list_heads(HeadFilter(**wanted))]
 
 
 class SessionsContract:
@@ -88,12 +94,53 @@ class SessionsContract:
         await outbox.mark_failed("m3", "no such channel", retry_at=None)
         assert not await other.is_unanswered("s2", later(9)), "what will never come is not waited for"
 
-    async def test_those_touched_since_a_moment(self, sessions: Sessions, other: Sessions) -> None:
+    async def test_the_heads_of_those_touched_since_a_moment(self, sessions: Sessions, other: Sessions) -> None:
         """The last touched first; the moment itself counts."""
         for n in range(4):
             await sessions.save(session(id=f"s{n}", user_id=f"U{n}", touched_at=later(n)), expected=0)
-        assert [found.id for found in await other.touched_since(later(2))] == ["s3", "s2"]
-        assert await other.touched_since(later(4)) == ()
+        assert await list_ids(other, since=later(2)) == ["s3", "s2"]
+        assert await list_ids(other, since=later(1), until=later(2)) == ["s2", "s1"]
+        assert await list_ids(other, since=later(4)) == []
+        (head,) = await other.list_heads(HeadFilter(since=later(0)), limit=1)
+        kept = await sessions.load("s3")
+        assert kept is not None
+        same = (kept.id, kept.version, kept.user_id, kept.channel, kept.thread_ts, kept.touched_at, kept.date, kept.tz)
+        assert head == SessionHead(*same, kept.status, kept.stage, "no")
+
+    async def test_pages_of_heads_miss_and_repeat_none(self, sessions: Sessions, other: Sessions) -> None:
+        """Also among sessions that were touched at the same instant."""
+        for n in range(5):
+            await sessions.save(session(id=f"s{n}", touched_at=later(n // 3)), expected=0)
+        wanted, found, after = HeadFilter(since=later(0)), list[str](), None
+        while page := await other.list_heads(wanted, after=after, limit=2):
+            found, after = [*found, *(head.id for head in page)], page[-1]
+        assert found == ["s4", "s3", "s2", "s1", "s0"]
+
+    async def test_a_round_sees_only_what_it_is_for(self, sessions: Sessions, other: Sessions) -> None:
+        """What follows from the document is what it says now, not what it said when it was first saved."""
+        await sessions.save(session("open"), expected=0)
+        ended = await sessions.save(session("ended"), expected=0)
+        await sessions.save(replace(ended, status=SessionStatus.CANCELLED), expected=1)
+        written = await sessions.save(session("written").with_sync(written=WriteCounts(created=1)), expected=0)
+        await sessions.save(session("later", date=date(2026, 3, 9)), expected=0)
+        every = later(0)
+        assert await list_ids(other, since=every, active=True) == ["written", "open", "later"]
+        assert await list_ids(other, since=every, last=date(2026, 3, 8), active=True) == ["written", "open"]
+        assert await list_ids(other, since=every, first=date(2026, 3, 9)) == ["later"]
+        assert await list_ids(other, since=every, unreturned=True) == ["written"]
+        await sessions.save(written.with_open_work(returned=ReturnedWork()), expected=1)
+        assert await list_ids(other, since=every, unreturned=True) == []
+        assert await list_ids(other, since=every, written=True) == ["written"]
+
+    async def test_a_version_is_judged_once(self, sessions: Sessions, other: Sessions) -> None:
+        kept = await sessions.save(session(), expected=0)
+        (head,) = await other.list_heads(HeadFilter(since=later(0), unjudged=True))
+        await other.mark_judged(head)
+        assert await list_ids(sessions, since=later(0), unjudged=True) == []
+        await sessions.save(kept.after_command("c1", later(1)), expected=1)
+        assert await list_ids(other, since=later(0), unjudged=True) == ["s1"]
+        await other.mark_judged(head)
+        assert await list_ids(other, since=later(0), unjudged=True) == ["s1"], "that was the version before"
 
     async def test_session_and_messages_are_one_commit(
         self, sessions: Sessions, other: Sessions, outbox: Outbox

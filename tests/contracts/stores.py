@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import pytest
+from tests.contracts.bounds import watch_statements
 from tests.postgres import PostgresServer
 
 from fateforger.adapters.store.store import Store, open_store
@@ -26,6 +27,8 @@ async def two_stores(request: pytest.FixtureRequest, folder: Path) -> AsyncItera
     with new_database(kind, request, folder) as where:
         first = open_store(where)
         second = first if kind == "memory" else open_store(where)
+        for store in (first, second):
+            watch_statements(store.database.engine)
         try:
             yield first, second
         finally:

@@ -356,7 +356,11 @@ class TasksContract:
         theirs = await tasks.claim("U0", "w1", now=NOON, lease_seconds=LEASE)
         assert theirs is not None
         assert await tasks.settle(theirs, waiting, now=NOON) is not None
-        assert titles(await other.waiting()) == ["theirs", "a", "b"]
+        found = await other.waiting()
+        assert sorted(titles(found)) == ["a", "b", "theirs"]
+        assert titles(await other.waiting(of=["U0"])) == ["theirs"]
+        assert await other.waiting(limit=1) == found[:1], "in the order of their ids"
+        assert await other.waiting(after=found[0].id) == found[1:]
         assert await take(tasks) == "c"
 
     async def test_claims_of_the_dead_can_be_taken_back_at_once(self, tasks: Tasks, other: Tasks) -> None:

@@ -336,7 +336,7 @@ CACHES = {
     "slack/poster.py Pictures._refused": "by a digest of all that is drawn",
     "slack/progress.py Presence._cleared": SESSION,
     "slack/progress.py Presence._places": THREAD,
-    "workers/memory.py TidyScheduler._done": "days, by person",
+    "workers/memory.py TidyScheduler._done": "zones and days, by person",
     "workers/people.py Ownership._hashes": MACHINERY,
     "workers/people.py Ownership._wait_until": "instants, by person",
     "workers/supervisor.py BackgroundTasks._tasks": MACHINERY,

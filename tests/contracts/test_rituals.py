@@ -37,7 +37,7 @@ async def test_a_choice_is_kept_and_its_versions_are_counted(both: Both) -> None
     later = await other.rituals.change("U1", lambda before: replace(before or FIRST, morning=None))
     assert (later.version, later.morning) == (2, None)
     await one.rituals.change("U2", lambda _before: replace(FIRST, user_id="U2"))
-    assert [each.user_id for each in await other.rituals.all()] == ["U1", "U2"]
+    assert [each.settings.user_id for each in await other.rituals.list_due(NOON)] == ["U1", "U2"]
 
 
 async def test_of_two_programs_one_sends(both: Both) -> None:

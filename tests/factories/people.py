@@ -39,7 +39,7 @@ from fateforger.workers.turns import build_notification_job
 
 OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use", "request_bucket"})
 """Tables in which no row is about anybody."""
-_DIGEST = re.compile(r"^\('\w+', '(click|message)-[0-9a-f]{32}'\)$")
+_DIGEST = re.compile(r"^\('\w+', '(click|message)-[0-9a-f]{32}',")
 
 
 @dataclass(frozen=True)

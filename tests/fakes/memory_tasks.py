@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from itertools import count
 
@@ -78,9 +78,12 @@ class MemoryTasks:
             raise
         return await self.of(user_id)
 
-    async def waiting(self) -> tuple[QueuedTask, ...]:
-        found = [task for task in self._tasks.values() if task.state is TaskState.WAITING]
-        return tuple(sorted(sort_tasks(found), key=lambda task: task.user_id))
+    async def waiting(
+        self, *, of: Collection[str] | None = None, after: str = "", limit: int = 100
+    ) -> tuple[QueuedTask, ...]:
+        found = [task for task in self._tasks.values() if task.state is TaskState.WAITING and task.id > after]
+        theirs = [task for task in found if of is None or task.user_id in of]
+        return tuple(sorted(theirs, key=lambda task: task.id)[:limit])
 
     async def take_back(self, executor: str, *, now: datetime) -> int:
         held = [t for t in self._tasks.values() if t.claim is not None and t.claim.executor == executor]

@@ -75,10 +75,6 @@ class Calls(Protocol):
         """Record the outcome of a call, and its kind or subject."""
         ...
 
-    async def prune(self, *, now: datetime) -> None:
-        """Delete the lines that are too old."""
-        ...
-
     async def latest(
         self, *, limit: int = 100, client: str | None = None, user_id: str | None = None
     ) -> tuple[Call, ...]:

@@ -66,7 +66,7 @@ from fateforger.conversation.language.model_calls import CountingModel
 from fateforger.conversation.language.rule_comparison import build_judge
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import MemoryService
-from fateforger.conversation.queue.execution import check_waiting_tasks
+from fateforger.conversation.queue.execution import CompletionRounds
 from fateforger.conversation.queue.leftovers import return_leftovers
 from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.reminders import build_reminder_handler
@@ -313,7 +313,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             *slack.handlers,
             *_build_handlers(resources, calendars, notices, operations.indexing),
             Repeated(INDEXING, operations.indexing.run_once),
-            Repeated(WAITING_TASKS, partial(check_waiting_tasks, tools)),
+            Repeated(WAITING_TASKS, CompletionRounds(tools).run_once),
             Repeated(MISSED_DAYS, partial(return_leftovers, tools)),
             Repeated(RITUALS, rituals.send_due),
             Repeated(
@@ -426,7 +426,6 @@ async def _take_over_claims(resources: _Resources, connections: Connections) -> 
     """
     await resources.store.take_back(resources.replica)
     await resources.store.tasks.take_back(resources.replica, now=resources.clock.now())
-    await resources.store.calls.prune(now=resources.clock.now())
     await resources.store.people.scrub()
     renewed = await connections.renew_encryption()
     if renewed:
@@ -492,7 +491,13 @@ def _build_handlers(
     sessions, jobs, constraints = store.sessions, store.jobs, store.constraints
     yield build_memory_handler(constraints, jobs, sessions, clock)
     yield Repeated(CLOSING, SessionCloser(sessions, jobs, clock).run_once)
-    yield Repeated(TIDYING, TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone).run_once)
+    tidying = TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone)
+
+    async def tidy_up() -> None:
+        await tidying.run_once()
+        await store.pruning.prune(now=clock.now())
+
+    yield Repeated(TIDYING, tidy_up)
     # A model client of its own, so that no turn waits for it.
     model = _open_model(resources)
     if model is not None:

@@ -62,12 +62,12 @@ class Pruned:
 
 
 async def maintain(store: Store, *, now: datetime, days: int, vacuum: bool) -> Pruned:
-    """Delete old calls of agents, and what was given up more than ``days`` ago; give space back to the disk.
+    """Delete what has served its time, and what was given up more than ``days`` ago; give space back to the disk.
 
     Raises ``StoreUnavailable``.
     """
-    await store.calls.prune(now=now)
     jobs, messages = await SqlGivenUp(store.database).prune(before=now - timedelta(days=days))
+    await store.pruning.prune(now=now)
     if vacuum:
         await store.database.vacuum()
     await store.database.scrub()

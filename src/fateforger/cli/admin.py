@@ -275,7 +275,7 @@ def check_command(ctx: click.Context, as_json: bool, **where: str | None) -> Non
 @click.option(
     "--days",
     type=click.IntRange(1, 3650),
-    default=90,
+    default=30,
     show_default=True,
     help="Age in days from which jobs and messages that were given up are deleted.",
 )

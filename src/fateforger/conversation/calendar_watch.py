@@ -21,6 +21,7 @@ from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import Card
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.day import Meeting, on_calendar, own_key
+from fateforger.session.heads import HeadFilter, SessionHead, iter_heads
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import clip_span, local_meeting, outside_words, overview
@@ -200,7 +201,7 @@ Day = tuple[str, date, str]
 """Person, day, zone."""
 
 
-def poll_interval(session: Session, now: datetime, seconds: float = WATCH_SECONDS) -> float | None:
+def poll_interval(session: Session | SessionHead, now: datetime, seconds: float = WATCH_SECONDS) -> float | None:
     """Return the seconds between two reads of a session's day; ``None`` if they are not needed. Pure.
 
     They are not needed if the session ended, has no confirmed day yet, was idle for hours, or its day is over.
@@ -290,14 +291,16 @@ class Watcher:
         now = self._clock.now()
         told = frozenset(self._told)
         place, count = await self._jobs.get_share(self._replica)
-        days: dict[Day, list[Session]] = {}
-        for session in await self._sessions.touched_since(now - WATCHED_FOR):
-            is_mine = choose_place(session.user_id, count) == place or session.user_id in told
-            if is_mine and poll_interval(session, now, self._seconds) is not None:
-                days.setdefault((session.user_id, session.date, session.tz), []).append(session)
+        days: dict[Day, list[SessionHead]] = {}
+        # The day before counts: somewhere it may not be over yet.
+        lately = HeadFilter(since=now - WATCHED_FOR, first=now.date() - timedelta(days=1), active=True)
+        async for head in iter_heads(self._sessions, lately):
+            is_mine = choose_place(head.user_id, count) == place or head.user_id in told
+            if is_mine and poll_interval(head, now, self._seconds) is not None:
+                days.setdefault((head.user_id, head.date, head.tz), []).append(head)
         self._told -= told
         self._visits = {day: visits for day, visits in self._visits.items() if day in days}
-        open_ids = {session.id for watched in days.values() for session in watched}
+        open_ids = {head.id for watched in days.values() for head in watched}
         self._judged = {key: judged for key, judged in self._judged.items() if key in open_ids}
         for day, watched in days.items():
             if day[0] not in told and not self._due(day, watched):
@@ -308,11 +311,11 @@ class Watcher:
             else:
                 await self._visit(day, watched, calendar)
 
-    def _due(self, day: Day, watched: Sequence[Session]) -> bool:
+    def _due(self, day: Day, watched: Sequence[SessionHead]) -> bool:
         visits, now = self._visits.get(day), self._clock.now()
         if visits is None:
             return True
-        paces = [p for session in watched if (p := poll_interval(session, now, self._seconds)) is not None]
+        paces = [p for head in watched if (p := poll_interval(head, now, self._seconds)) is not None]
         spent = sum(each.cost for (person, *_), each in self._visits.items() if person == day[0])
         rest = max(min(paces, default=SLOW_SECONDS), 60.0 * spent / REQUESTS_A_MINUTE)
         rest = max(rest, visits.asked)
@@ -320,7 +323,7 @@ class Watcher:
             rest = max(rest, min(LONGEST_REST, rest * 2.0 ** min(visits.failures, 20)) * visits.spread)
         return now - visits.at >= timedelta(seconds=rest)
 
-    async def _visit(self, day: Day, watched: Sequence[Session], calendar: WatchedCalendar) -> None:
+    async def _visit(self, day: Day, watched: Sequence[SessionHead], calendar: WatchedCalendar) -> None:
         visits = self._visits.setdefault(day, _PollState(self._clock.now()))
         visits.at, visits.asked = self._clock.now(), 0.0
         try:
@@ -337,17 +340,20 @@ class Watcher:
         visits.failures = 0
         visits.cost = 1 + len(snapshot.fetched)
         look = Look(snapshot, ledger)
-        for session in watched:
-            await self._judge(session, look, late=late)
+        for head in watched:
+            await self._judge(head, look, late=late)
 
-    async def _judge(self, session: Session, look: Look, *, late: bool) -> None:
-        """Notify a session if the read means something to it.
+    async def _judge(self, head: SessionHead, look: Look, *, late: bool) -> None:
+        """Notify a session if the read means something to it. It is loaded only if that is not known yet.
 
         The session may have changed since it was loaded; then the notification costs one more read that finds nothing.
         """
-        now, known = self._clock.now(), self._judged.get(session.id)
-        same = known is not None and (known.version, known.look) == (session.version, look)
+        now, known = self._clock.now(), self._judged.get(head.id)
+        same = known is not None and (known.version, known.look) == (head.version, look)
         if same and known is not None and (known.until is None or now < known.until):
+            return
+        session = await self._sessions.load(head.id)
+        if session is None:
             return
         told = late or is_in_doubt(session) or notice_changes(session, look) is not None
         asked = known.asked + 1 if same and known is not None else 1

@@ -44,10 +44,12 @@ from fateforger.session.commands.thread import (
 )
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.queue_commands import QueueCommand, QueueCommandBase, ReadAgain
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
+from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_commands, use_language
@@ -207,8 +209,12 @@ class PlanningCoordinator:
 
     async def resume(self) -> None:
         """Go on with the better drafts that the previous program was looking for."""
-        for session in await self._sessions.touched_since(self._clock.now() - RESUMED):
-            self._later.improve(session)
+        if not self._later.improves:
+            return
+        lately = HeadFilter(since=self._clock.now() - RESUMED, active=True)
+        async for head in iter_heads(self._sessions, lately):
+            if head.stage is TimeboxingStage.SKELETON and (session := await self._sessions.load(head.id)) is not None:
+                self._later.improve(session)
 
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.handle`."""

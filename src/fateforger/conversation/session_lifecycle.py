@@ -14,6 +14,7 @@ from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import EndAbandoned, StartTimeboxing
 from fateforger.session.day import day_words, has_ended, local_today, usual_day, usual_frame
 from fateforger.session.edits import is_okay
+from fateforger.session.heads import HeadFilter, SessionHead, iter_heads
 from fateforger.session.memory import AllowedMeeting
 from fateforger.session.messages import Notice, Outgoing
 from fateforger.session.model import (
@@ -104,8 +105,13 @@ def is_abandoned(session: Session, now: datetime) -> bool:
 
     Until its day is over, a plan can be refitted and undone in its thread, however long that is idle. Pure.
     """
-    if session.status is not SessionStatus.ACTIVE or not is_okay(session) or now - session.touched_at < IDLE:
+    if session.status is not SessionStatus.ACTIVE or now - session.touched_at < IDLE or not is_over(session, now):
         return False
+    return is_okay(session)
+
+
+def is_over(session: Session | SessionHead, now: datetime) -> bool:
+    """Check whether the day of a session is over where its person is. Pure."""
     return local_day(session.date, zone(session.tz))[1].astimezone(UTC) <= now
 
 
@@ -129,10 +135,15 @@ class SessionCloser:
         self._clock = clock
 
     async def run_once(self) -> None:
-        """Check each session once. Raises ``StoreError``."""
+        """Check each session whose day may be over, once for each version of it. Raises ``StoreError``."""
         now = self._clock.now()
-        for session in await self._sessions.touched_since(now - LOOK_BACK):
-            if is_abandoned(session, now):
+        idle = HeadFilter(since=now - LOOK_BACK, until=now - IDLE, last=now.date() + timedelta(days=1), unjudged=True)
+        async for head in iter_heads(self._sessions, idle):
+            if not is_over(head, now):
+                continue
+            session = await self._sessions.load(head.id)
+            if session is not None and is_abandoned(session, now):
                 command_id = f"left:{session.id}:{session.version}"
                 command = EndAbandoned(command_id=command_id, session_id=session.id, at=now)
                 await self._jobs.enqueue(build_command_job(command, key=session.id), now=now)
+            await self._sessions.mark_judged(head)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from fateforger.session.heads import PAGE, HeadFilter, SessionHead
 from fateforger.session.messages import Outgoing, RecentTalk
 from fateforger.session.model import Session
 
@@ -51,8 +52,14 @@ class Sessions(Protocol):
         """Return a person's sessions of the days from ``first`` on, up to ``last`` if given; the last touched first."""
         ...
 
-    async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
-        """Return all sessions touched at that moment or later, the last touched first."""
+    async def list_heads(
+        self, wanted: HeadFilter, *, after: SessionHead | None = None, limit: int = PAGE
+    ) -> tuple[SessionHead, ...]:
+        """Return the first sessions of a round, the last touched first, from those that follow ``after`` on."""
+        ...
+
+    async def mark_judged(self, head: SessionHead) -> None:
+        """Remember that the round that closes sessions has judged this version, so that it is not read again."""
         ...
 
     async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:

@@ -15,6 +15,7 @@ from fateforger.ports.jobs import Job
 from fateforger.session.cards import Activity, Button, Controls, Note, Part, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, InboxCommand
 from fateforger.session.commands.thread import Opening, StartTimeboxing
+from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.store import Outbox, Sent, Sessions
 from fateforger.slack import phrases
@@ -226,9 +227,9 @@ class Presence:
 
         A line under a card goes once its turn, which is carried out again, is over.
         """
-        for session in await self.sessions.touched_since(self._began - SLACK_FORGETS):
-            if session.thread_ts is not None:
-                await self.lines.clear_left(Line(session.channel, session.thread_ts, session.id), under_card=False)
+        async for head in iter_heads(self.sessions, HeadFilter(since=self._began - SLACK_FORGETS)):
+            if head.thread_ts is not None:
+                await self.lines.clear_left(Line(head.channel, head.thread_ts, head.id), under_card=False)
 
     async def settle(self, channel: str, thread_ts: str, session_id: str) -> None:
         """End the status of a thread where no turn is running."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -78,8 +78,13 @@ class Tasks(Protocol):
         """
         ...
 
-    async def waiting(self) -> tuple[QueuedTask, ...]:
-        """Return all people's tasks that wait for their person, so that their completion can be detected."""
+    async def waiting(
+        self, *, of: Collection[str] | None = None, after: str = "", limit: int = 100
+    ) -> tuple[QueuedTask, ...]:
+        """Return tasks that wait for their person, by id from the one that follows ``after`` on.
+
+        ``of`` names the people; ``None`` means everyone.
+        """
         ...
 
     async def take_back(self, executor: str, *, now: datetime) -> int:

@@ -50,18 +50,20 @@ class TidyScheduler:
     jobs: Jobs
     clock: Clock
     tz: str = field(kw_only=True)
-    _done: dict[str, date] = field(init=False, default_factory=dict)
+    _done: dict[str, tuple[str, date]] = field(init=False, default_factory=dict)
+    """The zone and the local day of each person's latest job."""
 
     async def run_once(self) -> None:
         """Enqueue a job for everyone whose local day has begun. Raises ``StoreError``."""
         now = self.clock.now()
         for user_id in await self.constraints.people():
+            known = self._done.get(user_id)
+            if known is not None and known[1] == now.astimezone(zone(known[0])).date():
+                continue
             tz = await self._zone(user_id)
             day = now.astimezone(zone(tz)).date()
-            if self._done.get(user_id) == day:
-                continue
             await self.jobs.enqueue(build_tidy_job(user_id, day, tz), now=now)
-            self._done[user_id] = day
+            self._done[user_id] = tz, day
 
     async def _zone(self, user_id: str) -> str:
         sessions = await self.sessions.of_user(user_id, limit=1)

@@ -30,7 +30,7 @@ from fateforger.conversation.language.rule_comparison import build_judge
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.ports import CoordinatorPort
-from fateforger.conversation.queue.execution import check_waiting_tasks
+from fateforger.conversation.queue.execution import CompletionRounds
 from fateforger.conversation.queue.leftovers import return_leftovers
 from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.reminders import build_reminder_handler
@@ -165,7 +165,7 @@ class House:
             facts=self.facts,
         )
         self.desk = QueueService(tools, EXECUTOR)
-        self.check_waiting_tasks = partial(check_waiting_tasks, tools)
+        self.check_waiting_tasks = CompletionRounds(tools).run_once
         self.return_leftovers = partial(return_leftovers, tools)
         self.reminders = build_reminder_handler(tools)
         self.outside = None if self.elsewhere is None else ExternalTaskList(self.elsewhere, self.clock, find_owner)

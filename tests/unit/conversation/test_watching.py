@@ -24,6 +24,7 @@ from fateforger.conversation.write_results import FOUND_OUT, LOOKING
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
 from fateforger.planning.plan import resolve
 from fateforger.session.commands import COMMAND
+from fateforger.session.heads import HeadFilter, SessionHead
 from fateforger.session.model import Session, SessionStatus, WriteCounts
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
@@ -240,11 +241,11 @@ async def test_a_round_that_fails_does_not_end_the_watching(house: House, anna: 
         def __getattr__(self, name: str) -> Any:
             return getattr(house.store.sessions, name)
 
-        async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
+        async def list_heads(self, wanted: HeadFilter, **given: Any) -> tuple[SessionHead, ...]:
             if errors:
                 raise errors.pop()
             survived.set()
-            found: tuple[Session, ...] = await house.store.sessions.touched_since(moment)
+            found: tuple[SessionHead, ...] = await house.store.sessions.list_heads(wanted, **given)
             return found
 
     watcher = Watcher(

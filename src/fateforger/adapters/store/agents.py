@@ -40,7 +40,12 @@ class AgentCall(Base, table=True):
     """A line of the audit log: written before a call is carried out, completed with its outcome."""
 
     __tablename__ = "agent_call"
-    __table_args__ = (Index("ix_agent_call_client", "client", "at"), {"sqlite_autoincrement": True})
+    __table_args__ = (
+        Index("ix_agent_call_client", "client", "at"),
+        Index("ix_agent_call_at", "at"),
+        Index("ix_agent_call_user", "user_id", "number"),
+        {"sqlite_autoincrement": True},
+    )
 
     number: int | None = Field(default=None, primary_key=True, sa_type=AutoNumber)
     client: str = Field(sa_type=Text)
@@ -60,7 +65,10 @@ class AgentProposal(Base, table=True):
     """
 
     __tablename__ = "agent_proposal"
-    __table_args__ = (Index("ix_agent_proposal_client", "client", "state"),)
+    __table_args__ = (
+        Index("ix_agent_proposal_client", "client", "state"),
+        Index("ix_agent_proposal_user", "user_id", "state"),
+    )
 
     id: str = Field(primary_key=True, sa_type=Text)
     client: str = Field(sa_type=Text)
@@ -96,9 +104,6 @@ class SqlCalls:
         values = {"outcome": outcome, "about": about, "ended_at": now}
         ended = update(CALL).where(CALL.c.number == number).values(values)
         await self._database.write(lambda connection: connection.execute(ended))
-
-    async def prune(self, *, now: datetime) -> None:
-        await self._database.write(lambda connection: _delete_old(connection, now))
 
     async def latest(
         self, *, limit: int = 100, client: str | None = None, user_id: str | None = None

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Text, delete, insert, select, text, update
+from sqlalchemy import Connection, Index, Text, delete, insert, select, text, update
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
@@ -18,6 +18,7 @@ class RequestBucketRow(Base, table=True):
     """A bucket that is not full. ``name`` is a digest, so that it names no account."""
 
     __tablename__ = "request_bucket"
+    __table_args__ = (Index("ix_request_bucket_full", "full_at"),)
 
     name: str = Field(primary_key=True, sa_type=Text)
     full_at: datetime = Field(sa_type=Instant)

@@ -25,7 +25,7 @@ class QuotaUse(Base, table=True):
     """
 
     __tablename__ = "quota_use"
-    __table_args__ = (Index("ix_quota_use_server", "server"),)
+    __table_args__ = (Index("ix_quota_use_server", "server"), Index("ix_quota_use_until", "counts_until"))
 
     id: str = Field(primary_key=True, sa_type=Text)
     server: str = Field(sa_type=Text)

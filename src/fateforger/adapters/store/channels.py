@@ -18,7 +18,10 @@ class PushChannelRow(Base, table=True):
     """A channel, with a digest of the secret that its notices carry."""
 
     __tablename__ = "push_channel"
-    __table_args__ = (Index("ix_push_channel_user", "user_id", "calendar_id"),)
+    __table_args__ = (
+        Index("ix_push_channel_user", "user_id", "calendar_id"),
+        Index("ix_push_channel_expires", "expires_at"),
+    )
 
     id: str = Field(primary_key=True, sa_type=Text)
     user_id: str = Field(sa_type=Text)

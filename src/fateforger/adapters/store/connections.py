@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from sqlalchemy import Boolean, Text, false, select, update
+from sqlalchemy import Boolean, Row, Text, false, literal_column, select, update
 from sqlalchemy import Connection as SqlConnection
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.inbox import enqueue
-from fateforger.adapters.store.tables import Base, Instant, open_rows, table
+from fateforger.adapters.store.tables import (
+    AT_ONCE,
+    Base,
+    Instant,
+    build_partial_index,
+    iter_keys,
+    open_rows,
+    table,
+)
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
 from fateforger.calendar.connections import Connection, FollowUp, Provider
 from fateforger.ports.jobs import NewJob
@@ -30,6 +39,7 @@ class ConnectionRow(Base, table=True):
     """
 
     __tablename__ = "calendar_connection"
+    __table_args__ = (build_partial_index("ix_calendar_connection_due", "user_id", where="due <> ''"),)
 
     user_id: str = Field(primary_key=True, sa_type=Text)
     provider: str = Field(sa_type=Text)
@@ -46,6 +56,7 @@ class ConnectionRow(Base, table=True):
 
 
 CONNECTION = table(ConnectionRow)
+_IS_DUE = literal_column("due <> ''", Boolean)
 
 
 class SqlConnections:
@@ -60,8 +71,7 @@ class SqlConnections:
         return None if row is None else self._to_value(row)
 
     async def list_people(self) -> tuple[str, ...]:
-        statement = select(CONNECTION.c.user_id).order_by(CONNECTION.c.user_id)
-        return await self._database.read(lambda connection: tuple(connection.execute(statement).scalars()))
+        return await self._database.read(lambda connection: tuple(iter_keys(connection, CONNECTION.c.user_id)))
 
     async def keep(self, connection: Connection) -> None:
         row = self._to_row(connection)
@@ -93,11 +103,21 @@ class SqlConnections:
     async def renew_encryption(self) -> int:
         if not self.vault.has_keys:
             return 0
-        statement = select(CONNECTION.c.user_id, CONNECTION.c.secret).where(CONNECTION.c.secret != "")
-        rows = await self._database.read(lambda connection: connection.execute(statement).all())
-        renewed = [(row.user_id, row.secret, secret) for row in rows if (secret := self._renew(row.secret)) is not None]
-        await self._database.write(lambda connection: _swap_secrets(connection, renewed))
-        return len(renewed)
+        count, after = 0, ""
+        while rows := await self._read_secrets(after):
+            after = rows[-1].user_id
+            renewed = [(row.user_id, row.secret, new) for row in rows if (new := self._renew(row.secret)) is not None]
+            await self._database.write(partial(_swap_secrets, renewed=renewed))
+            count += len(renewed)
+        return count
+
+    async def _read_secrets(self, after: str) -> Sequence[Row[Any, Any]]:
+        """Return the next people with a secret, and the secret."""
+        found = select(CONNECTION.c.user_id, CONNECTION.c.secret).where(
+            CONNECTION.c.secret != "", CONNECTION.c.user_id > after
+        )
+        query = found.order_by(CONNECTION.c.user_id).limit(AT_ONCE)
+        return await self._database.read(lambda connection: connection.execute(query).all())
 
     def _renew(self, encrypted: str) -> str | None:
         try:
@@ -106,7 +126,7 @@ class SqlConnections:
             return None
 
     async def list_due(self) -> tuple[tuple[str, FollowUp], ...]:
-        statement = select(CONNECTION.c.user_id, CONNECTION.c.due).where(CONNECTION.c.due != FollowUp.NOTHING.value)
+        statement = select(CONNECTION.c.user_id, CONNECTION.c.due).where(_IS_DUE).limit(AT_ONCE)
         rows = await self._database.read(lambda connection: connection.execute(statement).all())
         return tuple((row.user_id, FollowUp(row.due)) for row in rows)
 

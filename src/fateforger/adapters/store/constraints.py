@@ -17,7 +17,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import CONSTRAINT_VERSION, expect_version, parse
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
+from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, iter_keys, open_rows, table
 from fateforger.errors import ConstraintUnreadable, InternalError, StoreUnavailable, VersionConflict
 from fateforger.memory.documents import check_person, check_version, write_record
 from fateforger.memory.ports import IndexTask
@@ -332,9 +332,7 @@ class SqlConstraints:
         return await self._database.read(lambda connection: _find_written(connection, user_id, cause))
 
     async def people(self) -> tuple[str, ...]:
-        people = select(VERSION.c.user_id).distinct()
-        found = await self._database.read(lambda connection: connection.execute(people).scalars().all())
-        return tuple(sorted(found))
+        return await self._database.read(lambda connection: tuple(iter_keys(connection, VERSION.c.user_id)))
 
     async def forget(self, user_id: str) -> int:
         check_person(user_id)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, exists, or_, select, update
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import parse_mapping
-from fateforger.adapters.store.jobs import JOB
+from fateforger.adapters.store.inbox import drop_dead, list_dead, prune_dead, retry_dead
+from fateforger.adapters.store.receipts import DeadRow
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
 
 DEAD = "dead"
-_AT_ONCE = datetime.fromtimestamp(0, UTC)
+_MOST = 100_000
+"""Jobs that one call deletes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +55,16 @@ class SqlGivenUp:
 
     async def list_jobs(self, *, limit: int, lane: str | None = None) -> tuple[DeadJob, ...]:
         """Return jobs that were given up, the oldest first."""
-        query = select(JOB).where(JOB.c.state == DEAD, *_match(JOB.c.lane, lane)).order_by(JOB.c.seq).limit(limit)
-        return await self._database.read(lambda connection: tuple(map(_to_job, connection.execute(query))))
+        found = await self._database.read(lambda connection: list_dead(connection, lane=lane, limit=limit))
+        return tuple(map(_to_job, found))
 
     async def retry_jobs(self, numbers: Collection[int]) -> tuple[int, ...]:
         """Queue jobs again, as if they had not been tried; return the numbers of those that had been given up."""
-        again = {"state": "open", "attempts": 0, "error": "", "run_at": _AT_ONCE, "owner": None, "leased_until": None}
-        chosen = (JOB.c.seq.in_(numbers), JOB.c.state == DEAD)
-        changed = update(JOB).where(*chosen).values(**again, fence=JOB.c.fence + 1).returning(JOB.c.seq)
-        return await self._database.write(lambda connection: tuple(sorted(connection.scalars(changed))))
+        return await self._database.write(lambda connection: retry_dead(connection, numbers))
 
     async def drop_jobs(self, numbers: Collection[int]) -> tuple[int, ...]:
         """Delete jobs; return the numbers of those that had been given up."""
-        gone = delete(JOB).where(JOB.c.seq.in_(numbers), JOB.c.state == DEAD).returning(JOB.c.seq)
-        return await self._database.write(lambda connection: tuple(sorted(connection.scalars(gone))))
+        return await self._database.write(lambda connection: drop_dead(connection, numbers))
 
     async def list_messages(self, *, limit: int) -> tuple[DeadMessage, ...]:
         """Return messages that were given up, the oldest first."""
@@ -98,16 +96,14 @@ class SqlGivenUp:
 
     async def prune(self, *, before: datetime) -> tuple[int, int]:
         """Delete what was given up before an instant; return the numbers of jobs and of messages."""
-        jobs = delete(JOB).where(JOB.c.state == DEAD, JOB.c.enqueued_at < before)
         old = select(SESSION.c.id).where(SESSION.c.touched_at < before)
         messages = delete(OUTBOX).where(OUTBOX.c.state == DEAD, OUTBOX.c.session_id.in_(old))
         return await self._database.write(
-            lambda connection: (connection.execute(jobs).rowcount, connection.execute(messages).rowcount)
+            lambda connection: (
+                prune_dead(connection, before=before, limit=_MOST),
+                connection.execute(messages).rowcount,
+            )
         )
-
-
-def _match(column: ColumnElement[str], value: str | None) -> Sequence[ColumnElement[bool]]:
-    return () if value is None else (column == value,)
 
 
 def _is_overtaken() -> ColumnElement[bool]:
@@ -122,11 +118,11 @@ def _is_overtaken() -> ColumnElement[bool]:
     )
 
 
-def _to_job(row: Row[Any]) -> DeadJob:
-    payload = parse_mapping(row.payload, f"Job {row.seq}")
+def _to_job(row: DeadRow) -> DeadJob:
+    payload = parse_mapping(row.payload, f"Job {row.id}")
     kind, person = payload.get("kind") or payload.get("do"), payload.get("user_id")
     return DeadJob(
-        number=row.seq,
+        number=row.id,
         lane=row.lane,
         kind=kind if isinstance(kind, str) else None,
         user_id=person if isinstance(person, str) else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import (
@@ -26,7 +26,7 @@ from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import dump_mapping, parse_mapping
-from fateforger.adapters.store.receipts import LaneBacklog, StoredJob, accept
+from fateforger.adapters.store.receipts import RECEIPT, DeadRow, LaneBacklog, StoredJob, accept
 from fateforger.adapters.store.tables import (
     AutoNumber,
     Base,
@@ -47,6 +47,7 @@ class JobRow(Base, table=True):
     __table_args__ = (
         build_partial_index("ix_job_open", "lane", "seq", where="state = 'open'"),
         build_partial_index("ix_job_open_key", "lane", "key", "seq", where="state = 'open'"),
+        build_partial_index("ix_job_dead", "enqueued_at", where="state = 'dead'"),
         {"sqlite_autoincrement": True, "info": {"only": "sqlite"}},
     )
 
@@ -177,7 +178,7 @@ def enqueue_leased(connection: Connection, job: NewJob, now: datetime) -> bool:
         waiting = update(JOB).where(waits, JOB.c.leased_until.is_(None))
         if connection.execute(waiting.values(run_at=func.min(JOB.c.run_at, literal(run_at, Instant)))).rowcount:
             return False
-    elif not accept(connection, job.lane, job.dedupe):
+    elif not accept(connection, job.lane, job.dedupe, now):
         return False
     with open_rows(connection) as rows:
         rows.add(
@@ -244,6 +245,43 @@ def measure_leased(connection: Connection, now: datetime) -> tuple[LaneBacklog, 
         LaneBacklog(lane, count, max(0.0, (now - first).total_seconds()) if first else 0.0)
         for lane, count, first in rows
     )
+
+
+_IS_DEAD: ColumnElement[bool] = JOB.c.state == literal_column("'dead'")
+
+
+def list_dead_leased(connection: Connection, *, lane: str | None, limit: int) -> tuple[DeadRow, ...]:
+    """Return jobs that were given up, the oldest first."""
+    columns = (JOB.c.seq, JOB.c.lane, JOB.c.payload, JOB.c.enqueued_at, JOB.c.attempts, JOB.c.error)
+    query = select_columns(*columns).where(_IS_DEAD).order_by(JOB.c.seq).limit(limit)
+    if lane is not None:
+        query = query.where(JOB.c.lane == lane)
+    return tuple(DeadRow(*row) for row in connection.execute(query))
+
+
+def retry_dead_leased(connection: Connection, ids: Collection[int]) -> tuple[int, ...]:
+    """Queue jobs again, as if they had not been tried; return those that had been given up."""
+    again = {"state": "open", "attempts": 0, "error": "", "run_at": _AT_ONCE}
+    changed = _end_claims(JOB.c.seq.in_(ids) & _IS_DEAD).values(**again).returning(JOB.c.seq)
+    return tuple(sorted(connection.scalars(changed)))
+
+
+def drop_dead_leased(connection: Connection, ids: Collection[int]) -> tuple[int, ...]:
+    """Delete jobs; return those that had been given up."""
+    gone = delete(JOB).where(JOB.c.seq.in_(ids), _IS_DEAD).returning(JOB.c.seq)
+    return tuple(sorted(connection.scalars(gone)))
+
+
+def prune_dead_leased(connection: Connection, *, before: datetime, limit: int) -> int:
+    """Delete at most ``limit`` jobs that were accepted before an instant and given up; return their number."""
+    old = select_columns(JOB.c.seq).where(_IS_DEAD, JOB.c.enqueued_at < before).order_by(JOB.c.enqueued_at).limit(limit)
+    return connection.execute(delete(JOB).where(JOB.c.seq.in_(old))).rowcount
+
+
+HAS_LEASED: ColumnElement[bool] = exists().where(
+    JOB.c.lane == RECEIPT.c.lane, JOB.c.dedupe == RECEIPT.c.dedupe, JOB.c.state == OPEN
+)
+"""The condition that the job of a receipt is not done."""
 
 
 def _find_unfinished(connection: Connection, lane: str, dedupe: str) -> Job | None:

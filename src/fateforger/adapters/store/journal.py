@@ -28,7 +28,10 @@ from fateforger.errors import InternalError, VersionConflict
 
 
 class SyncTx(Base, table=True):
-    """A transaction; its ops are in :class:`SyncOpRow`. ``seq`` is the order in which transactions began."""
+    """A transaction; its ops are in :class:`SyncOpRow`. ``seq`` is the order in which transactions began.
+
+    ``session_id`` repeats the session that its context names, if it names one.
+    """
 
     __tablename__ = "sync_tx"
     __table_args__ = (
@@ -36,6 +39,8 @@ class SyncTx(Base, table=True):
         Index("ix_sync_tx_day", "calendar", "day"),
         Index("ix_sync_tx_group", "calendar", "tx_group"),
         Index("ix_sync_tx_state", "state"),
+        Index("ix_sync_tx_session", "session_id", "calendar"),
+        Index("ix_sync_tx_undoes", "undoes"),
         {"sqlite_autoincrement": True},
     )
 
@@ -54,6 +59,7 @@ class SyncTx(Base, table=True):
     schema_version: int
     plan: str = Field(sa_type=Text)
     context: str = Field(sa_type=Text)
+    session_id: str | None = Field(default=None, sa_type=Text)
 
 
 class SyncOpRow(Base, table=True):
@@ -323,6 +329,7 @@ def _read_transactions(connection: Connection, query: SelectOfScalar[SyncTx]) ->
 
 
 def _to_tx_row(transaction: Transaction) -> SyncTx:
+    session = transaction.context.get("session")
     return SyncTx(
         id=transaction.id,
         calendar=transaction.calendar,
@@ -338,6 +345,7 @@ def _to_tx_row(transaction: Transaction) -> SyncTx:
         schema_version=JOURNAL_VERSION,
         plan=transaction.plan.model_dump_json(),
         context=dump_mapping(transaction.context, "The context of a transaction"),
+        session_id=session if isinstance(session, str) else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -16,6 +16,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
+    Select,
     Table,
     Text,
     and_,
@@ -50,7 +51,7 @@ from fateforger.adapters.store.languages import LANGUAGE
 from fateforger.adapters.store.receipts import RECEIPT
 from fateforger.adapters.store.rituals import RITUAL, RITUAL_MARK, find_settings
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
-from fateforger.adapters.store.tables import Base, Instant, list_tables, table
+from fateforger.adapters.store.tables import Base, Instant, iter_keys, list_tables, table
 from fateforger.adapters.store.talks import TALK
 from fateforger.adapters.store.tasks import BLOCKER, TASK
 from fateforger.adapters.store.threads import MESSAGE
@@ -169,7 +170,7 @@ def _concerns(names: Names, key: str, payload: Mapping[str, Any]) -> bool:
 
 
 _UNFINISHED = frozenset({TxState.APPLYING.value, TxState.PAUSED.value})
-_ALL = select(TX.c.id, TX.c.calendar, TX.c.day, TX.c.state, TX.c.undoes, TX.c.context).order_by(TX.c.seq)
+_TRANSACTIONS = select(TX.c.id, TX.c.calendar, TX.c.day, TX.c.state, TX.c.undoes, TX.c.session_id)
 _LEASES = select(LEASE.c.calendar, LEASE.c.expires_at)
 
 
@@ -186,25 +187,31 @@ class JournalShare:
 
 
 def find_journal_share(
-    connection: Connection, user_id: str, owners: Mapping[str, str], *, calendar: str | None, now: datetime | None
+    connection: Connection, user_id: str, sessions: Collection[str], *, calendar: str | None, now: datetime | None
 ) -> JournalShare:
     """Return a person's part of the journal.
 
-    ``owners`` maps sessions to people. A transaction without a session belongs to the person of the calendar if there
-    is only one, or to the only person there is. ``calendar`` is known to be theirs. With ``now``, raises
-    ``CalendarBusy`` while one of their writes is running, paused, or cut off.
+    A transaction without a session belongs to the person of the calendar if there is only one, or to the only person
+    there is. ``calendar`` is known to be theirs. With ``now``, raises ``CalendarBusy`` while one of their writes is
+    running, paused, or cut off.
     """
-    rows, leases = connection.execute(_ALL).all(), connection.execute(_LEASES).all()
+    is_only = _is_only_person(connection, user_id)
+    written = _find_calendars(connection, sessions) | ({calendar} if calendar is not None else set())
+    names = sorted(written) if not is_only else list(iter_keys(connection, TX.c.calendar))
+    rows = sorted(_find_of(connection, _TRANSACTIONS.add_columns(TX.c.seq), TX.c.calendar, names), key=lambda r: r.seq)
+    leased = names if not is_only else list(iter_keys(connection, LEASE.c.calendar))
+    leases = _find_of(connection, _LEASES, LEASE.c.calendar, leased)
+    named = sorted({row.session_id for row in rows if row.session_id is not None})
+    owners = {row.id: row.user_id for row in _find_of(connection, _OWNERS, SESSION.c.id, named)}
     writers: dict[str, str | None] = {}
     people: dict[str, set[str]] = {row.calendar: set() for row in (*rows, *leases)}
     if calendar is not None:
         people[calendar] = {user_id}
     for row in rows:
-        session = parse_mapping(row.context, f"Transaction {row.id}").get("session")
-        writer = owners.get(session) if isinstance(session, str) else writers.get(row.undoes)
+        writer = writers.get(row.undoes) if row.session_id is None else owners.get(row.session_id)
         writers[row.id] = writer
         people[row.calendar].update(() if writer is None else (writer,))
-    if set(owners.values()) == {user_id}:
+    if is_only:
         people = {name: found or {user_id} for name, found in people.items()}
     alone = frozenset(name for name, found in people.items() if found == {user_id})
     theirs = [r for r in rows if writers[r.id] == user_id or (writers[r.id] is None and r.calendar in alone)]
@@ -221,6 +228,31 @@ def find_journal_share(
         calendars=alone,
         days=frozenset({(row.calendar, row.day) for row in theirs if row.calendar not in alone} - others),
     )
+
+
+_OWNERS = select(SESSION.c.id, SESSION.c.user_id)
+
+
+def _is_only_person(connection: Connection, user_id: str) -> bool:
+    """Check whether all sessions that there are belong to one person."""
+    people = (SESSION.c.user_id < user_id, SESSION.c.user_id > user_id, SESSION.c.user_id == user_id)
+    before, after, theirs = (
+        connection.execute(select(SESSION.c.id).where(one).limit(1)).first() is not None for one in people
+    )
+    return theirs and not before and not after
+
+
+def _find_calendars(connection: Connection, sessions: Collection[str]) -> set[str]:
+    """Return the calendars that sessions wrote to."""
+    found = select(TX.c.calendar).distinct()
+    return {row.calendar for row in _find_of(connection, found, TX.c.session_id, sorted(sessions))}
+
+
+def _find_of(
+    connection: Connection, query: Select[Any], column: Column[Any], values: Sequence[str]
+) -> Sequence[Row[Any]]:
+    """Return the rows with one of the values."""
+    return [row for one in _match_any(column, values) for row in connection.execute(query.where(one))]
 
 
 CALL, RATING = table(AgentCall), table(FeedbackRow)
@@ -246,7 +278,7 @@ _WITHHELD = frozenset({"token_hash", "code_hash", "code_salt", "closed_for", "se
 _AT_ONCE = 400
 """The most values in one statement; databases accept some thousands."""
 
-_SESSIONS = select(SESSION.c.id, SESSION.c.user_id, SESSION.c.channel, SESSION.c.thread_ts)
+_SESSIONS = select(SESSION.c.id, SESSION.c.channel, SESSION.c.thread_ts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,13 +297,12 @@ def find_shares(
 
     With ``now``, raises ``CalendarBusy`` or ``StillAtWork`` while any of it is in use.
     """
-    every = connection.execute(_SESSIONS).all()
-    sessions = {row.id: (row.channel, row.thread_ts) for row in every if row.user_id == user_id}
+    theirs = connection.execute(_SESSIONS.where(SESSION.c.user_id == user_id)).all()
+    sessions = {row.id: (row.channel, row.thread_ts) for row in theirs}
     mine = select(PROPOSAL.c.id, PROPOSAL.c.channel).where(PROPOSAL.c.user_id == user_id)
     proposals = {row.id: row.channel for row in connection.execute(mine)}
-    owners = {row.id: row.user_id for row in every}
     rituals = [settings.channel for settings in find_settings(connection, user_id)]
-    journal = find_journal_share(connection, user_id, owners, calendar=calendar, now=now)
+    journal = find_journal_share(connection, user_id, sessions, calendar=calendar, now=now)
     names = collect_names(user_id, sessions, proposals, rituals)
     jobs = find_job_share(connection, names, now=now)
     return tuple(_iter_shares(names, journal, jobs, get_job_id(connection)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -28,6 +28,9 @@ from sqlalchemy import (
     Table,
     Text,
     bindparam,
+    cast,
+    delete,
+    exists,
     func,
     literal_column,
     select,
@@ -37,8 +40,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import dump_mapping, parse_mapping
-from fateforger.adapters.store.receipts import LaneBacklog, StoredJob, accept
-from fateforger.adapters.store.tables import Base
+from fateforger.adapters.store.receipts import RECEIPT, DeadRow, LaneBacklog, StoredJob, accept
+from fateforger.adapters.store.tables import Base, Instant, to_microseconds
 from fateforger.adapters.store.wakeups import Wakeups
 from fateforger.ports.jobs import Job, NewJob
 
@@ -61,7 +64,11 @@ PROCRASTINATE_JOB = Table(
     Column("worker_id", BigInteger),
     info={"only": "postgresql"},
 )
-"""As its own migration creates it. ``args`` holds the name of the job, its payload as text, and its last error."""
+"""As its own migration creates it.
+
+``args`` holds the name of a job, its payload as text, the microseconds since 1970 at which it was accepted, and its
+last error.
+"""
 
 _JOB = PROCRASTINATE_JOB
 _UNFINISHED: tuple[ColumnElement[str], ...] = (literal_column("'todo'"), literal_column("'doing'"))
@@ -279,9 +286,10 @@ def defer(connection: Connection, job: NewJob, now: datetime) -> bool:
         forward = {"queueing_lock": queueing_lock, "delay": delay or 0.0}
         if connection.execute(_BRING_FORWARD, forward).first() is not None:
             return False
-    elif not accept(connection, job.lane, job.dedupe):
+    elif not accept(connection, job.lane, job.dedupe, now):
         return False
-    args = dump_mapping({"dedupe": job.dedupe, "payload": payload}, "A job")
+    accepted_at = to_microseconds(now)
+    args = dump_mapping({"dedupe": job.dedupe, "payload": payload, "accepted_at": accepted_at}, "A job")
     given = {"lane": job.lane, "lock": build_lock(job.lane, job.key), "queueing_lock": queueing_lock}
     connection.execute(_DEFER, given | {"args": args, "delay": delay})
     return True
@@ -335,6 +343,62 @@ def list_deferred(connection: Connection) -> tuple[StoredJob, ...]:
 def measure_deferred(connection: Connection) -> tuple[LaneBacklog, ...]:
     """Count the unfinished jobs by lane. One that a worker has claimed does not wait."""
     return tuple(LaneBacklog(lane, count, float(age or 0)) for lane, count, age in connection.execute(_MEASURE))
+
+
+_ACCEPTED_AT = cast(_JOB.c.args["accepted_at"].astext, Instant)
+_IS_DEAD: ColumnElement[bool] = _JOB.c.status == literal_column("'failed'")
+_RETRY_DEAD = text("""
+    SELECT id, procrastinate_retry_job_v2(id, NULL, NULL, NULL, NULL) FROM (
+        SELECT id FROM procrastinate_jobs WHERE id = ANY(:ids) AND status = 'failed' ORDER BY id FOR UPDATE
+    ) dead
+""")
+_FORGET_TRIES = text("UPDATE procrastinate_jobs SET attempts = 0, args = args - 'error' WHERE id = ANY(:ids)")
+
+
+def list_dead_deferred(connection: Connection, *, lane: str | None, limit: int) -> tuple[DeadRow, ...]:
+    """Return jobs that were given up, the oldest first."""
+    columns = (_JOB.c.id, _JOB.c.queue_name, _JOB.c.args, _JOB.c.attempts, _ACCEPTED_AT.label("accepted_at"))
+    query = select(*columns).where(_IS_DEAD).order_by(_JOB.c.id).limit(limit)
+    if lane is not None:
+        query = query.where(_JOB.c.queue_name == lane)
+    return tuple(
+        DeadRow(
+            row.id,
+            row.queue_name,
+            row.args["payload"],
+            row.accepted_at,
+            row.attempts,
+            row.args.get("error", ""),
+        )
+        for row in connection.execute(query)
+    )
+
+
+def retry_dead_deferred(connection: Connection, ids: Collection[int]) -> tuple[int, ...]:
+    """Queue jobs again, as if they had not been tried; return those that had been given up."""
+    found = [row.id for row in connection.execute(_RETRY_DEAD, {"ids": list(ids)})]
+    connection.execute(_FORGET_TRIES, {"ids": found})
+    return tuple(sorted(found))
+
+
+def drop_dead_deferred(connection: Connection, ids: Collection[int]) -> tuple[int, ...]:
+    """Delete jobs; return those that had been given up."""
+    gone = delete(_JOB).where(_JOB.c.id.in_(ids), _IS_DEAD).returning(_JOB.c.id)
+    return tuple(sorted(connection.scalars(gone)))
+
+
+def prune_dead_deferred(connection: Connection, *, before: datetime, limit: int) -> int:
+    """Delete at most ``limit`` jobs that were accepted before an instant and given up; return their number."""
+    old = select(_JOB.c.id).where(_IS_DEAD, before > _ACCEPTED_AT).order_by(_JOB.c.id).limit(limit)
+    return connection.execute(delete(_JOB).where(_JOB.c.id.in_(old))).rowcount
+
+
+HAS_DEFERRED: ColumnElement[bool] = exists().where(
+    _JOB.c.queue_name == RECEIPT.c.lane,
+    _JOB.c.args["dedupe"].astext == RECEIPT.c.dedupe,
+    _JOB.c.status.in_(_UNFINISHED),
+)
+"""The condition that the job of a receipt is not done."""
 
 
 def _select_unfinished(lane: str) -> Select[Any]:

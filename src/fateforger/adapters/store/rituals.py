@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import cast
 
-from sqlalchemy import Connection, Text
+from sqlalchemy import Connection, Index, Text, literal, tuple_, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
@@ -14,7 +14,7 @@ from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.procrastinate_jobs import ProcrastinateJobs
 from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
-from fateforger.conversation.rituals.ports import Outcome
+from fateforger.conversation.rituals.ports import PAGE, DueSettings, Outcome
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
 from fateforger.ports.jobs import NewJob
 from fateforger.session.queue_commands import RitualKind
@@ -22,19 +22,25 @@ from fateforger.values import replace
 
 
 class RitualRow(Base, table=True):
-    """The choices of a person, as JSON. ``version`` overrides the text."""
+    """The choices of a person, as JSON. ``version`` overrides the text.
+
+    Before ``look_at`` nothing is due to them. A new choice, or a change of one of their plans, sets it to 1970.
+    """
 
     __tablename__ = "ritual"
+    __table_args__ = (Index("ix_ritual_look", "look_at", "user_id"),)
 
     user_id: str = Field(primary_key=True, sa_type=Text)
     settings: str = Field(sa_type=Text)
     version: int
+    look_at: datetime = Field(sa_type=Instant, sa_column_kwargs={"server_default": "0"})
 
 
 class RitualMark(Base, table=True):
     """The outcome of a message of a date of a person's calendar. There is at most one."""
 
     __tablename__ = "ritual_mark"
+    __table_args__ = (Index("ix_ritual_mark_at", "at"),)
 
     user_id: str = Field(primary_key=True, sa_type=Text)
     kind: str = Field(primary_key=True, sa_type=Text)
@@ -44,6 +50,7 @@ class RitualMark(Base, table=True):
 
 
 RITUAL, RITUAL_MARK = table(RitualRow), table(RitualMark)
+AT_ONCE = datetime.fromtimestamp(0, UTC)
 
 
 class SqlRituals:
@@ -53,8 +60,23 @@ class SqlRituals:
         self._database = database
         self._jobs = jobs
 
-    async def all(self) -> tuple[RitualSettings, ...]:
-        return await self._database.read(find_settings)
+    async def list_due(
+        self, now: datetime, *, after: DueSettings | None = None, limit: int = PAGE
+    ) -> tuple[DueSettings, ...]:
+        order = (RITUAL.c.look_at, RITUAL.c.user_id)
+        query = select(RitualRow).where(RITUAL.c.look_at <= now).order_by(*order).limit(limit)
+        if after is not None:
+            query = query.where(
+                tuple_(*order) > tuple_(literal(after.look_at, Instant), literal(after.settings.user_id))
+            )
+        rows = await self._database.read(lambda connection: find_rows(connection, query))
+        return tuple(DueSettings(_to_settings(row), row.look_at) for row in rows)
+
+    async def look_again(self, due: DueSettings, at: datetime) -> None:
+        of = due.settings
+        same = (RITUAL.c.version == of.version) & (RITUAL.c.look_at == due.look_at)
+        later = update(RITUAL).where(RITUAL.c.user_id == of.user_id, same).values(look_at=at)
+        await self._database.write(lambda connection: connection.execute(later))
 
     async def of(self, user_id: str) -> RitualSettings | None:
         found = await self._database.read(lambda connection: find_settings(connection, user_id))
@@ -75,11 +97,17 @@ class SqlRituals:
         return marked
 
 
-def find_settings(connection: Connection, user_id: str | None = None) -> tuple[RitualSettings, ...]:
-    """Return the settings of everyone, or those of one person."""
-    query = select(RitualRow).order_by(RITUAL.c.user_id)
-    query = query if user_id is None else query.where(RITUAL.c.user_id == user_id)
+def find_settings(connection: Connection, user_id: str) -> tuple[RitualSettings, ...]:
+    """Return the settings of a person, if they made a choice."""
+    query = select(RitualRow).where(RITUAL.c.user_id == user_id)
     return tuple(map(_to_settings, find_rows(connection, query)))
+
+
+def look_at_once(connection: Connection, user_id: str) -> None:
+    """Have the next round look at a person, because one of their plans has changed."""
+    connection.execute(
+        update(RITUAL).where(RITUAL.c.user_id == user_id, RITUAL.c.look_at > AT_ONCE).values(look_at=AT_ONCE)
+    )
 
 
 def _to_settings(row: RitualRow) -> RitualSettings:
@@ -94,7 +122,7 @@ def _change(
         before = None if row is None else _to_settings(row)
         after = change(before)
         after = replace(after, version=1 if before is None else before.version + 1)
-        rows.merge(RitualRow(user_id=user_id, settings=after.model_dump_json(), version=after.version))
+        rows.merge(RitualRow(user_id=user_id, settings=after.model_dump_json(), version=after.version, look_at=AT_ONCE))
     return after
 
 

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Index, Text, delete, exists, literal_column, or_, update
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Connection,
+    Index,
+    Text,
+    delete,
+    exists,
+    literal,
+    literal_column,
+    or_,
+    tuple_,
+    update,
+)
+from sqlalchemy import select as sql_select
 from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import OUTBOX_VERSION, SESSION_VERSION, expect_version, parse
 from fateforger.adapters.store.inbox import wake
+from fateforger.adapters.store.rituals import look_at_once
 from fateforger.adapters.store.tables import (
     AutoNumber,
     Base,
@@ -23,20 +39,37 @@ from fateforger.adapters.store.tables import (
 )
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.ports.traces import find_position
+from fateforger.session.heads import PAGE, HeadFilter, SessionHead, Written, describe_written
 from fateforger.session.messages import Outgoing
-from fateforger.session.model import Session
+from fateforger.session.model import Session, SessionStatus
+from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import SENDING_LANE, Sent
 from fateforger.values import replace
 
+# Literal in the statements and the indexes: SQLite uses a partial index only if it sees the same condition.
+_ACTIVE = "status = 'active'"
+_WRITTEN = "written <> 'no'"
+_UNRETURNED = "written = 'yes'"
+_UNJUDGED = "status = 'active' AND judged < version"
+
 
 class SessionRow(Base, table=True):
-    """A planning session. ``version``, ``channel`` and ``thread_ts`` override the text; ``day`` repeats its date."""
+    """A planning session. ``version``, ``channel`` and ``thread_ts`` override the text.
+
+    ``day``, ``tz``, ``status``, ``stage`` and ``written`` repeat what is in it, for the rounds (decision 105).
+    ``judged`` is the version that the round that closes sessions has read.
+    """
 
     __tablename__ = "planning_session"
     __table_args__ = (
         Index("ix_planning_session_thread", "channel", "thread_ts"),
         Index("ix_planning_session_user", "user_id", "touched_at"),
         Index("ix_planning_session_day", "user_id", "day"),
+        Index("ix_planning_session_touched", "touched_at", "id"),
+        build_partial_index("ix_planning_session_active", "touched_at", "id", where=_ACTIVE),
+        build_partial_index("ix_planning_session_unjudged", "touched_at", "id", where=_UNJUDGED),
+        build_partial_index("ix_planning_session_unreturned", "touched_at", "id", where=_UNRETURNED),
+        build_partial_index("ix_planning_session_written", "day", where=_WRITTEN),
     )
 
     id: str = Field(primary_key=True, sa_type=Text)
@@ -48,6 +81,11 @@ class SessionRow(Base, table=True):
     schema_version: int
     session: str = Field(sa_type=Text)
     day: date | None = Field(default=None)
+    tz: str = Field(sa_type=Text, sa_column_kwargs={"server_default": ""})
+    status: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "active"})
+    stage: str = Field(sa_type=Text, sa_column_kwargs={"server_default": ""})
+    written: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "no"})
+    judged: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
 
 
 class OutboxRow(Base, table=True):
@@ -58,6 +96,7 @@ class OutboxRow(Base, table=True):
         build_partial_index("ix_outbox_queued", "session_id", "seq", where="state = 'queued'"),
         build_partial_index("ix_outbox_oldest", "seq", where="state = 'queued'"),
         Index("ix_outbox_slot", "session_id", "slot", "seq"),
+        build_partial_index("ix_outbox_sent", "sent_at", where="state = 'sent'"),
         {"sqlite_autoincrement": True},
     )
 
@@ -197,6 +236,22 @@ def _to_outgoing(row: OutboxRow) -> Outgoing:
     return parse(Outgoing, row.message, what)
 
 
+_LATEST_FIRST = (SESSION.c.touched_at.desc(), SESSION.c.id.desc())
+_HEAD_COLUMNS = (
+    SESSION.c.id,
+    SESSION.c.version,
+    SESSION.c.user_id,
+    SESSION.c.channel,
+    SESSION.c.thread_ts,
+    SESSION.c.touched_at,
+    SESSION.c.day,
+    SESSION.c.tz,
+    SESSION.c.status,
+    SESSION.c.stage,
+    SESSION.c.written,
+)
+
+
 class SqlSessions:
     """Implements :class:`fateforger.session.store.Sessions` over a :class:`Database`."""
 
@@ -220,8 +275,20 @@ class SqlSessions:
         until = () if last is None else (SESSION.c.day <= last,)
         return await self._find(SESSION.c.user_id == user_id, SESSION.c.day >= first, *until)
 
-    async def touched_since(self, moment: datetime) -> tuple[Session, ...]:
-        return await self._find(SESSION.c.touched_at >= moment)
+    async def list_heads(
+        self, wanted: HeadFilter, *, after: SessionHead | None = None, limit: int = PAGE
+    ) -> tuple[SessionHead, ...]:
+        query = sql_select(*_HEAD_COLUMNS).where(*_match(wanted)).order_by(*_LATEST_FIRST).limit(limit)
+        if after is not None:
+            query = query.where(
+                tuple_(SESSION.c.touched_at, SESSION.c.id)
+                < tuple_(literal(after.touched_at, Instant), literal(after.id))
+            )
+        return await self._database.read(lambda connection: tuple(map(_to_head, connection.execute(query).all())))
+
+    async def mark_judged(self, head: SessionHead) -> None:
+        judged = update(SESSION).where(SESSION.c.id == head.id).values(judged=head.version)
+        await self._database.write(lambda connection: connection.execute(judged))
 
     async def save(self, session: Session, *, expected: int, outgoing: Sequence[Outgoing] = ()) -> Session:
         position = find_position()
@@ -241,9 +308,44 @@ class SqlSessions:
 
     async def _find(self, *conditions: ColumnElement[bool], limit: int | None = None) -> tuple[Session, ...]:
         """Return the sessions that meet the conditions, the last touched first."""
-        latest_first = (SESSION.c.touched_at.desc(), SESSION.c.id.desc())
-        query = select(SessionRow).where(*conditions).order_by(*latest_first).limit(limit)
+        query = select(SessionRow).where(*conditions).order_by(*_LATEST_FIRST).limit(limit)
         return await self._database.read(lambda connection: tuple(map(_to_session, find_rows(connection, query))))
+
+
+def _match(wanted: HeadFilter) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of a round, each written as in the index that it is for."""
+    yield SESSION.c.touched_at >= wanted.since
+    if wanted.until is not None:
+        yield SESSION.c.touched_at <= wanted.until
+    if wanted.first is not None:
+        yield SESSION.c.day >= wanted.first
+    if wanted.last is not None:
+        yield SESSION.c.day <= wanted.last
+    flags = {
+        _ACTIVE: wanted.active,
+        _WRITTEN: wanted.written,
+        _UNRETURNED: wanted.unreturned,
+        _UNJUDGED: wanted.unjudged,
+    }
+    for condition, is_wanted in flags.items():
+        if is_wanted:
+            yield literal_column(f"({condition})", Boolean)
+
+
+def _to_head(row: Any) -> SessionHead:
+    return SessionHead(
+        id=row.id,
+        version=row.version,
+        user_id=row.user_id,
+        channel=row.channel,
+        thread_ts=row.thread_ts,
+        touched_at=row.touched_at,
+        date=row.day,
+        tz=row.tz,
+        status=SessionStatus(row.status),
+        stage=TimeboxingStage(row.stage),
+        written=cast(Written, row.written),
+    )
 
 
 def _save(connection: Connection, session: Session, expected: int, outgoing: tuple[Outgoing, ...]) -> Session:
@@ -266,9 +368,15 @@ def _save(connection: Connection, session: Session, expected: int, outgoing: tup
                 schema_version=SESSION_VERSION,
                 session=saved.model_dump_json(),
                 day=saved.date,
+                tz=saved.tz,
+                status=saved.status.value,
+                stage=saved.stage.value,
+                written=describe_written(saved),
+                judged=0 if before is None else before.judged,
             )
         )
     _queue_messages(connection, saved.id, outgoing)
+    look_at_once(connection, saved.user_id)
     return saved
 
 

@@ -12,7 +12,19 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 
-from sqlalchemy import BigInteger, Connection, Dialect, Index, Integer, MetaData, Table, TypeDecorator, text
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    TypeDecorator,
+    select,
+    text,
+)
 from sqlmodel import Session, SQLModel
 from sqlmodel.sql.expression import SelectOfScalar
 
@@ -33,10 +45,15 @@ class Instant(TypeDecorator[datetime]):
             return None
         if value.tzinfo is None:
             raise ValueError(f"{value} has no time zone")
-        return (value - _EPOCH) // _MICROSECOND
+        return to_microseconds(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  its signature
         return None if value is None else _EPOCH + value * _MICROSECOND
+
+
+def to_microseconds(instant: datetime) -> int:
+    """Return the microseconds since 1970, as an :class:`Instant` is stored."""
+    return (instant - _EPOCH) // _MICROSECOND
 
 
 class Base(SQLModel):
@@ -67,6 +84,19 @@ def find_rows(connection: Connection, query: SelectOfScalar[R]) -> Sequence[R]:
     """Return the row objects that a query finds. Changes to them are not written."""
     with Session(connection) as session:
         return session.exec(query).all()
+
+
+AT_ONCE = 500
+"""Rows that one statement of :func:`iter_keys` reads."""
+
+
+def iter_keys(connection: Connection, key: ColumnElement[str], *conditions: ColumnElement[bool]) -> Iterator[str]:
+    """Yield the different values of an indexed text column in order, a page at a time."""
+    query = select(key).where(*conditions).distinct().order_by(key).limit(AT_ONCE)
+    page = connection.execute(query).scalars().all()
+    while page:
+        yield from page
+        page = connection.execute(query.where(key > page[-1])).scalars().all() if len(page) == AT_ONCE else ()
 
 
 @contextmanager

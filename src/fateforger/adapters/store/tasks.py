@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     ColumnElement,
     Connection,
     Index,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     delete,
     exists,
     func,
+    literal_column,
     or_,
 )
 from sqlmodel import Field, select
@@ -23,7 +25,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import TASK_VERSION, expect_version, parse
-from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
+from fateforger.adapters.store.tables import Base, Instant, build_partial_index, find_rows, open_rows, table
 from fateforger.errors import BadInput
 from fateforger.tasks.ports import Change, Rearrangement
 from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks
@@ -49,6 +51,7 @@ class TaskRow(Base, table=True):
     __table_args__ = (
         Index("ix_task_queue", "user_id", "state", "priority", "rank"),
         Index("ix_task_state", "state", "executor"),
+        build_partial_index("ix_task_waiting", "id", "user_id", where="state = 'waiting'"),
         UniqueConstraint("user_id", "cause", "place"),
     )
 
@@ -69,6 +72,7 @@ class TaskBlocker(Base, table=True):
     """A task that waits until another one is done."""
 
     __tablename__ = "task_blocker"
+    __table_args__ = (Index("ix_task_blocker_blocker", "blocker_id"),)
 
     task_id: str = Field(primary_key=True, foreign_key="task.id", sa_type=Text)
     blocker_id: str = Field(primary_key=True, foreign_key="task.id", sa_type=Text)
@@ -78,6 +82,7 @@ TASK = table(TaskRow)
 BLOCKER = table(TaskBlocker)
 
 _IN_ORDER = (TASK.c.priority, TASK.c.rank, TASK.c.id)
+_IS_WAITING = literal_column("(state = 'waiting')", Boolean)
 _IS_OPEN = TASK.c.state.not_in([state.value for state in ENDED])
 
 
@@ -154,8 +159,12 @@ class SqlTasks:
 
         return await self._database.write_alone(_build_lock_key(user_id), work)
 
-    async def waiting(self) -> tuple[QueuedTask, ...]:
-        return await self._database.read(lambda connection: _find_in_state(connection, TaskState.WAITING))
+    async def waiting(
+        self, *, of: Collection[str] | None = None, after: str = "", limit: int = 100
+    ) -> tuple[QueuedTask, ...]:
+        query = select(TaskRow).where(_IS_WAITING, TASK.c.id > after)
+        query = query if of is None else query.where(TASK.c.user_id.in_(of))
+        return await self._database.read(lambda connection: _read(connection, query.order_by(TASK.c.id).limit(limit)))
 
     async def take_back(self, executor: str, *, now: datetime) -> int:
         claimed = TASK.c.executor == executor

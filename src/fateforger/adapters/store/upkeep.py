@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, func, select, text
 from fateforger.adapters.store.connections import CONNECTION
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.sessions import SESSION
+from fateforger.adapters.store.tables import iter_keys
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
 
 LinkState = Literal["connected", "broken", "disconnected"]
@@ -101,9 +102,17 @@ async def count_logins(database: Database) -> int:
 
 async def find_unreadable_logins(database: Database, vault: Vault) -> tuple[str, ...]:
     """Return the people whose login none of the keys can decrypt."""
-    query = select(CONNECTION.c.user_id, CONNECTION.c.secret).where(CONNECTION.c.secret != "")
-    rows = await database.read(lambda connection: connection.execute(query).all())
-    return tuple(sorted(row.user_id for row in rows if not _is_readable(vault, row.secret)))
+
+    def work(connection: Connection) -> tuple[str, ...]:
+        people = iter_keys(connection, CONNECTION.c.user_id, CONNECTION.c.secret != "")
+        secret = select(CONNECTION.c.secret)
+        return tuple(
+            user_id
+            for user_id in people
+            if not _is_readable(vault, connection.execute(secret.where(CONNECTION.c.user_id == user_id)).scalar_one())
+        )
+
+    return await database.read(work)
 
 
 def _is_readable(vault: Vault, secret: str) -> bool:

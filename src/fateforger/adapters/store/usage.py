@@ -6,11 +6,11 @@ import json
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Text
+from sqlalchemy import BigInteger, Connection, Index, Text, literal, tuple_
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
+from fateforger.adapters.store.tables import AT_ONCE, Base, Instant, find_rows, open_rows, table
 from fateforger.ports.model import Role, Spent
 from fateforger.session.store import Rating
 
@@ -19,6 +19,7 @@ class FeedbackRow(Base, table=True):
     """A person's latest rating of a turn that a model took part in."""
 
     __tablename__ = "feedback"
+    __table_args__ = (Index("ix_feedback_user", "user_id"),)
 
     session_id: str = Field(primary_key=True, sa_type=Text)
     turn: str = Field(primary_key=True, sa_type=Text)
@@ -106,6 +107,12 @@ def _rate(connection: Connection, rating: Rating) -> None:
 
 
 def _list_ratings(connection: Connection) -> tuple[Rating, ...]:
-    of = table(FeedbackRow).c
-    found = find_rows(connection, select(FeedbackRow).order_by(of.at, of.session_id, of.turn, of.user_id))
+    key = tuple(table(FeedbackRow).primary_key)
+    query = select(FeedbackRow).order_by(*key).limit(AT_ONCE)
+    found, page = list[FeedbackRow](), find_rows(connection, query)
+    while page:
+        found += page
+        last = tuple_(*(literal(getattr(page[-1], column.name)) for column in key))
+        page = find_rows(connection, query.where(tuple_(*key) > last)) if len(page) == AT_ONCE else ()
+    found.sort(key=lambda row: (row.at, row.session_id, row.turn, row.user_id))
     return tuple(Rating.model_validate(row.model_dump() | {"prompts": json.loads(row.prompts)}) for row in found)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import partial
 
 from fateforger.conversation.queue.cards import (
@@ -20,6 +23,7 @@ from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.work import Asker, TaskResult, Tools, carry_out_work, check_completion
 from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
 from fateforger.session.cards import Card
+from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.queue_commands import PullTask
 from fateforger.tasks.gate import Report, begin_task, judge_report
 from fateforger.tasks.queue import blockers
@@ -171,12 +175,41 @@ def _activate(task: QueuedTask) -> QueuedTask:
     return replace(task, state=TaskState.ACTIVE)
 
 
-async def check_waiting_tasks(tools: Tools) -> None:
-    """Check each waiting task of all people once. An interrupted check can be repeated. Raises ``StoreError``."""
-    for task in await tools.tasks.waiting():
-        result = await check_completion(tools, task)
-        if result is not None:
-            await _settle(tools, task, result)
+WAITING_AT_ONCE = 100
+"""Waiting tasks that a round checks, besides those of people who have just done something."""
+OVERLAP = timedelta(minutes=1)
+"""Time before the latest round in which a person counts as active again: clocks of programs differ."""
+
+
+@dataclass(slots=True)
+class CompletionRounds:
+    """Detects that waiting tasks are done: those of active people at once, the others in turn."""
+
+    tools: Tools
+    _after: str = field(init=False, default="")
+    """The last of the tasks that are checked in turn."""
+    _since: datetime | None = field(init=False, default=None)
+
+    async def run_once(self) -> None:
+        """Check the next tasks. An interrupted check can be repeated. Raises ``StoreError``."""
+        now, since = self.tools.clock.now(), self._since
+        page = await self.tools.tasks.waiting(after=self._after, limit=WAITING_AT_ONCE)
+        tasks = {task.id: task for task in page}
+        if since is not None and (self._after or len(page) == WAITING_AT_ONCE):
+            tasks |= await self._find_of_active(since)
+        for task in tasks.values():
+            result = await check_completion(self.tools, task)
+            if result is not None:
+                await _settle(self.tools, task, result)
+        self._since = now
+        self._after = page[-1].id if len(page) == WAITING_AT_ONCE else ""
+
+    async def _find_of_active(self, since: datetime) -> Mapping[str, QueuedTask]:
+        """Return the tasks of the people who were active since the latest round, as far as one round can check them."""
+        lately = HeadFilter(since=since - OVERLAP)
+        people = {head.user_id async for head in iter_heads(self.tools.sessions, lately)}
+        found = await self.tools.tasks.waiting(of=sorted(people)[:WAITING_AT_ONCE], limit=WAITING_AT_ONCE)
+        return {task.id: task for task in found}
 
 
 async def _settle(tools: Tools, task: QueuedTask, result: TaskResult) -> None:

@@ -6,19 +6,19 @@ The plan of the next day still asks about it, by its id in the queue (decision 0
 from __future__ import annotations
 
 import logging
-from datetime import UTC, date, datetime
+from datetime import date, datetime, timedelta
 from functools import partial
 
 from fateforger.conversation.queue.cards import SHOW, build_reply
 from fateforger.conversation.queue.other_days import to_spec
 from fateforger.conversation.queue.planned_tasks import hand_over
 from fateforger.conversation.queue.work import Tools
-from fateforger.conversation.session_lifecycle import IDLE
+from fateforger.conversation.session_lifecycle import IDLE, is_over
 from fateforger.errors import VersionConflict
-from fateforger.planning.timing import local_day, zone
 from fateforger.session.cards import Card, Prose, plain
 from fateforger.session.commands.base import mint_key
 from fateforger.session.day import day_words
+from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.messages import RecentTalk
 from fateforger.session.model import ReturnedTask, ReturnedWork, Session, Task
 from fateforger.session.open_work import LOOK_BACK, work_of_missed_day
@@ -36,19 +36,13 @@ MOST_SESSIONS = 20
 ALREADY = mark_message("That is taken back already; your queue is as it was.")
 
 
-def is_missed(session: Session, now: datetime) -> bool:
-    """Check whether the day of a plan on the calendar is over, and the person has not been there for a while."""
-    if session.sync.written is None or session.open_work.returned is not None:
-        return False
-    over = local_day(session.date, zone(session.tz))[1].astimezone(UTC) <= now
-    return over and now - session.touched_at >= IDLE and now - session.touched_at <= LOOK_BACK
-
-
 async def return_leftovers(tools: Tools) -> None:
     """Put what missed days left open into the queue, once for each day. Raises ``StoreError``."""
     now = tools.clock.now()
-    for session in await tools.sessions.touched_since(now - LOOK_BACK):
-        if is_missed(session, now):
+    left = HeadFilter(since=now - LOOK_BACK, until=now - IDLE, last=now.date() + timedelta(days=1), unreturned=True)
+    async for head in iter_heads(tools.sessions, left):
+        session = await tools.sessions.load(head.id) if is_over(head, now) else None
+        if session is not None and session.version == head.version:
             try:
                 with speak(session.options.language):
                     await _return(tools, session, now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
 
@@ -14,14 +15,32 @@ Outcome = Literal["sent", "late", "quiet", "begun", "nothing"]
 """Outcome of a message: sent, or not sent because it was too late, the hours were quiet, or there was no use."""
 
 
+PAGE = 100
+"""People whom a round reads at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueSettings:
+    """The choices of a person, and the instant from which on a round is to look at them."""
+
+    settings: RitualSettings
+    look_at: datetime
+
+
 class Rituals(Protocol):
     """The choices of people, and a mark for each message that is over. Each call is one commit.
 
     Raises :class:`~fateforger.errors.StoreError`.
     """
 
-    async def all(self) -> tuple[RitualSettings, ...]:
-        """Return the settings of everyone who made a choice."""
+    async def list_due(
+        self, now: datetime, *, after: DueSettings | None = None, limit: int = PAGE
+    ) -> tuple[DueSettings, ...]:
+        """Return the settings of which something may be due, those that have waited longest first."""
+        ...
+
+    async def look_again(self, due: DueSettings, at: datetime) -> None:
+        """Leave a person alone until an instant, unless their settings or one of their plans have changed since."""
         ...
 
     async def of(self, user_id: str) -> RitualSettings | None:

@@ -144,6 +144,16 @@ def list_due(settings: RitualSettings, ends: Mapping[date, datetime], now: datet
         day += timedelta(days=1)
 
 
+def find_next(settings: RitualSettings, ends: Mapping[date, datetime], now: datetime) -> datetime:
+    """Return when something may be due next, a day from now at the latest. ``ends`` are as in :func:`list_due`."""
+    tz, found = zone(settings.tz), [now + timedelta(days=1)]
+    today = now.astimezone(tz).date()
+    for day in (today + timedelta(days=n) for n in (-1, 0, 1, 2)):
+        due = (_find_due(settings, kind, day, ends.get(day), tz) for kind in settings.kinds)
+        found += [each.at for each in due if each is not None and each.at > now]
+    return min(found)
+
+
 def _find_due(settings: RitualSettings, kind: RitualKind, day: date, end: datetime | None, tz: ZoneInfo) -> Due | None:
     """Return the message of a kind for a date, if the person wants one then."""
     chosen = [NUMBERS[each] for each in settings.days]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -27,9 +27,9 @@ from fateforger.conversation.rituals.cards import (
     not_today_card,
     review_card,
 )
-from fateforger.conversation.rituals.ports import Outcome, Rituals
+from fateforger.conversation.rituals.ports import PAGE, DueSettings, Outcome, Rituals
 from fateforger.conversation.rituals.report import WeekReport, advise, report_day, report_week
-from fateforger.conversation.rituals.schedule import WORKDAYS, Due, RitualSettings, list_due
+from fateforger.conversation.rituals.schedule import WORKDAYS, Due, RitualSettings, find_next, list_due
 from fateforger.conversation.rituals.settings import (
     build_form,
     build_home_parts,
@@ -47,6 +47,7 @@ from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.day import day_words, local_today, whole_frame
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.messages import Exchange, RecentTalk
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.queue_commands import (
@@ -87,26 +88,32 @@ class RitualService:
 
     async def send_due(self) -> None:
         """Send what is due to everyone who wants it, once; record what is of no use any more."""
-        wanting = [settings for settings in await self.rituals.all() if settings.kinds]
-        if not wanting:
-            return
         now = self.tools.clock.now()
-        busy = {session.user_id for session in await self.tools.sessions.touched_since(now - BUSY)}
-        due = [(each, one) for each in wanting for one in await self._find_due(each, now)]
-        # One that fails must not hold back the others.
-        results = await asyncio.gather(
-            *(self._settle(each, one, now, busy=each.user_id in busy) for each, one in due), return_exceptions=True
-        )
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
+        page = await self.rituals.list_due(now)
+        if not page:
+            return
+        busy = {head.user_id async for head in iter_heads(self.tools.sessions, HeadFilter(since=now - BUSY))}
+        while page:
+            # One that fails must not hold back the others.
+            results = await asyncio.gather(
+                *(self._settle_all(each, now, busy) for each in page), return_exceptions=True
+            )
+            for result in results:
+                if isinstance(result, BaseException):
+                    raise result
+            page = await self.rituals.list_due(now, after=page[-1]) if len(page) == PAGE else ()
 
-    async def _find_due(self, settings: RitualSettings, now: datetime) -> tuple[Due, ...]:
-        due = tuple(list_due(settings, await self._find_ends(settings, now), now))
-        if not due:
-            return ()
-        over = await self.rituals.find_marks(settings.user_id, min(each.day for each in due))
-        return tuple(each for each in due if (each.kind, each.day) not in over)
+    async def _settle_all(self, looked: DueSettings, now: datetime, busy: Collection[str]) -> None:
+        """Settle what is due to a person. While something has to wait, every round looks at them again."""
+        settings = looked.settings
+        ends = await self._find_ends(settings, now)
+        due = tuple(list_due(settings, ends, now))
+        over = await self.rituals.find_marks(settings.user_id, min(each.day for each in due)) if due else frozenset()
+        left = [each for each in due if (each.kind, each.day) not in over]
+        for each in left:
+            await self._settle(settings, each, now, busy=settings.user_id in busy)
+        if not left:
+            await self.rituals.look_again(looked, find_next(settings, ends, now))
 
     async def _find_ends(self, settings: RitualSettings, now: datetime) -> Mapping[date, datetime]:
         """Return when the frames of today and yesterday end, as far as these have a plan."""

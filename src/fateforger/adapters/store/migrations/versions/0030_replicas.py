@@ -18,7 +18,9 @@ depends_on = None
 _MOVE = """
     INSERT INTO procrastinate_jobs (queue_name, task_name, lock, args, status, scheduled_at, attempts)
     SELECT lane, lane, lane || chr(58) || key,
-        jsonb_strip_nulls(jsonb_build_object('dedupe', dedupe, 'payload', payload, 'error', NULLIF(error, ''))),
+        jsonb_strip_nulls(jsonb_build_object(
+            'dedupe', dedupe, 'payload', payload, 'accepted_at', enqueued_at, 'error', NULLIF(error, '')
+        )),
         CAST(CASE state WHEN 'open' THEN 'todo' ELSE 'failed' END AS procrastinate_job_status),
         CASE WHEN run_at > 0 THEN to_timestamp(run_at / 1e6) END,
         attempts
