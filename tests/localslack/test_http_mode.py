@@ -167,7 +167,7 @@ async def test_clicks_and_options_arrive_at_their_addresses(tmp_path: Path) -> N
     async with called(tmp_path) as (workspace, app):
         blocks = [{"type": "actions", "block_id": "b", "elements": [button, select]}]
         ts = (await workspace.call("chat.postMessage", channel=DM, text="t", blocks=blocks))["ts"]
-        place = {"surface": {"type": "message", "channel": DM, "ts": ts}}
+        place: Json = {"surface": {"type": "message", "channel": DM, "ts": ts}}
         press = place | {"action": {"type": "button", "action_id": "go", "block_id": "b"}}
         assert (await workspace.act("action", **press))["ok"] is True
         option = {"text": {"type": "plain_text", "text": "One"}, "value": "1"}
