@@ -43,6 +43,7 @@ test: check  ## All checks and the tests of every change
 
 test-all: install-dev  ## The tests that take long and seldom fail: stand-ins, seeded bugs, campaigns, PostgreSQL
 	$(PYTEST) -m extra
+	SCENARIO_SLACK_MODE=http $(PYTEST) tests/scenarios/test_slack_room.py
 
 mutants: install-dev  ## Seed bugs into the calendar engine; the tests have to notice each (part of test-all)
 	$(BIN)/pytest tests/mutants

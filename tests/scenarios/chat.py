@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -10,14 +12,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 import uvicorn
+from starlette.applications import Starlette
+from tests.scenarios.radicale import free_port
 from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.app.slack import Services, SlackApp, run_slack_app
+from fateforger.app.slack import EventsEndpoint, Services, SlackApp, run_slack_app
 from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.ports.jobs import Jobs
@@ -34,7 +39,8 @@ from fateforger.workers.supervisor import Supervisor
 from localslack import Workspace, WorkspaceConfig, create_workspace
 from localslack.sockets import listening_socket
 
-BOT_TOKEN, APP_TOKEN = "xoxb-scenario", "xapp-scenario"
+BOT_TOKEN, APP_TOKEN, SECRET = "xoxb-scenario", "xapp-scenario", "signed in scenarios"
+IN_HTTP_MODE = os.environ.get("SCENARIO_SLACK_MODE") == "http"
 DEADLINE = 60.0
 
 Json = dict[str, Any]
@@ -62,21 +68,27 @@ async def eventually(look: Callable[[], Awaitable[T | None]], what: str, deadlin
 async def workspace_at(
     folder: Path, manifest: Mapping[str, Any] | None = None, *, agents: bool = True, **settings: Any
 ) -> AsyncIterator[Workspace]:
-    """A workspace that is served over HTTP until the block ends."""
-    socket = listening_socket()
-    url = f"http://127.0.0.1:{socket.getsockname()[1]}"
+    """A workspace that is served over HTTP until the block ends.
+
+    With ``SCENARIO_SLACK_MODE=http`` it calls the chat side, unless the manifest says otherwise.
+    """
+    listening = listening_socket()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    if manifest is None and IN_HTTP_MODE:
+        manifest = app_manifest(f"http://127.0.0.1:{free_port()}")
     config = WorkspaceConfig(
         database=folder / "workspace.sqlite",
         public_url=url,
         bot_token=BOT_TOKEN,
         app_token=APP_TOKEN,
+        signing_secret=SECRET,
         manifest=manifest or app_manifest(),
         agents=agents,
         **settings,
     )
     workspace = create_workspace(config, now=lambda: datetime.now(UTC))
     server = uvicorn.Server(uvicorn.Config(workspace.app, log_level="warning", timeout_graceful_shutdown=2))
-    serving = asyncio.create_task(server.serve(sockets=[socket]))
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
     await eventually(lambda: _true(server.started), "the workspace is served")
     try:
         yield workspace
@@ -92,8 +104,32 @@ async def _true(value: bool) -> bool:  # noqa: FBT001  a condition to wait for
 
 
 def login(workspace: Workspace, **changes: Any) -> SlackLogin:
-    given = {"bot_token": BOT_TOKEN, "app_token": APP_TOKEN, "base_url": f"{workspace.config.public_url}/api/"}
+    way = {"app_token": APP_TOKEN} if workspace.http is None else {"signing_secret": SECRET}
+    given = {"bot_token": BOT_TOKEN, "base_url": f"{workspace.config.public_url}/api/", **way}
     return SlackLogin(**(given | changes))
+
+
+@asynccontextmanager
+async def answering(workspace: Workspace, room: SlackApp) -> AsyncIterator[None]:
+    """Let a chat side answer at the address that the workspace calls in HTTP mode, along with others that do."""
+    urls = workspace.directory.app.request_urls
+    if urls is None:
+        yield
+        return
+    endpoint = EventsEndpoint()
+    endpoint.slack = room
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listener.bind(("127.0.0.1", urlsplit(urls.events).port or 0))
+    app = Starlette(routes=endpoint.routes(login(workspace)))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=2))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    await eventually(lambda: _true(server.started), "the chat side is served")
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
 
 
 @dataclass
@@ -167,7 +203,9 @@ async def chat_at(
         if personal_data is not None:
             services = replace(services, personal_data=personal_data(store))
         room = SlackApp(login(workspace, **(changes or {})), services, timing=timing or DEFAULT_TIMING)
-        async with run_slack_app(room, build_supervisor(room, services, replica)):
+        async with answering(workspace, room), run_slack_app(room, build_supervisor(room, services, replica)):
+            if room.mode == "http" and workspace.http is not None:
+                await eventually(lambda: _true(workspace.transport.connected), "the workspace reaches the chat side")
             yield Chat(workspace, store, door, room)
     finally:
         await store.aclose()

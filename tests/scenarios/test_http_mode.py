@@ -202,7 +202,7 @@ def test_killed_between_and_in_the_middle_nothing_is_lost_or_doubled(slack: Slac
 
 
 def test_renamed_commands_are_known_by_their_new_names(tmp_path: Path) -> None:
-    """S345: in Slack, in the thread, and in what the bot says."""
+    """S345: in Slack, in the thread, in what the bot says, and on its page."""
     names = {"FATEFORGER_NOW": MONDAY, "FATEFORGER_COMMANDS": "timebox=/plan-day,tasks=/plan-tasks"}
     program = Program(tmp_path / "data", environment=names).start()
     try:
@@ -214,6 +214,8 @@ def test_renamed_commands_are_known_by_their_new_names(tmp_path: Path) -> None:
         person.reads("Your queue is empty")
         person.write("/tasks")
         person.reads("I don't know that command. `/plan-day` plans a day, `/pull` takes", "`/plan-tasks` lists")
+        page = httpx.get(f"{program.url}/connect/none", trust_env=False)
+        assert "Ask me for a new one: /plan-day connect." in page.text
     finally:
         program.kill()
 

@@ -29,12 +29,18 @@ def add_place_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def load_settings(ctx: click.Context, **given: object) -> Settings:
-    """Return the settings. Options of the command override those before it, and both override the environment."""
+    """Return the settings, and name commands as they say.
+
+    Options of the command override those before it, and both override the environment.
+    """
     from fateforger.config import read_settings  # noqa: PLC0415  slow to import, and not every command needs it
+    from fateforger.text import use_command_names  # noqa: PLC0415  slow to import, and not every command needs it
 
     before = ctx.find_root().obj or {}
     merged = {**before, **{name: value for name, value in given.items() if value is not None}}
-    return read_settings(**merged)
+    settings = read_settings(**merged)
+    use_command_names(settings.commands)
+    return settings
 
 
 _R = TypeVar("_R")

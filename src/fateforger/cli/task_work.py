@@ -22,7 +22,7 @@ from fateforger.errors import BadInput
 from fateforger.tasks.gate import Seen, begin_task, keep_progress, list_questions, list_steps
 from fateforger.tasks.queue import blockers
 from fateforger.tasks.task import ENDED, STATES, Do, QueuedTask, ReviewParts, TaskState
-from fateforger.text import join_words, quote_title
+from fateforger.text import PULL, command_name, join_words, quote_title
 from fateforger.values import replace
 from fateforger.workflow.definition import Workflow
 
@@ -76,8 +76,8 @@ async def _pull_task(queue: Queue, task_id: str | None) -> QueuedTask:
         raise BadInput("Somebody stopped that task just now.", where="id")
     if settled.state is TaskState.ACTIVE:
         raise BadInput(
-            f"“{settled.spec.title}” ({settled.id}) is carried out in Slack: write /pull {settled.id} there. Or name"
-            " another task here.",
+            f"“{settled.spec.title}” ({settled.id}) is carried out in Slack: write"
+            f" {command_name(PULL)} {settled.id} there. Or name another task here.",
             where="id",
         )
     return settled

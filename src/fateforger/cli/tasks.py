@@ -35,7 +35,7 @@ from fateforger.tasks.task import (
     priority_words,
 )
 from fateforger.tasks.transitions import TaskAction, apply_action, describe_action, rename_task, set_priority
-from fateforger.text import quote_title
+from fateforger.text import PULL, command_name, quote_title
 from fateforger.workflow.definition import Workflow
 
 Answer = tuple[str, QueuedTask, Sequence[QueuedTask]]
@@ -152,7 +152,8 @@ def _describe_added(task: QueuedTask, workflow: Workflow | None) -> str:
     lines = [f"Added {task.id} {quote_title(task.spec.title)}.", f"Priority: {priority_words(task.spec.priority)}"]
     if workflow is not None:
         lines += [f"Workflow: {workflow.name}", *(f"  {rule}" for rule in list_rule_texts(workflow))]
-    return "\n".join((*lines, f"Next: fateforger tasks pull {task.id}, or /pull {task.id} in Slack."))
+    in_slack = f"{command_name(PULL)} {task.id}"
+    return "\n".join((*lines, f"Next: fateforger tasks pull {task.id}, or {in_slack} in Slack."))
 
 
 _PLACES = ("first", "last", "up", "down")

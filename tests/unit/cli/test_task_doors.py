@@ -280,3 +280,12 @@ async def test_durations_are_listed_and_forgotten(tmp_path: Path) -> None:
     assert gone == "No kind of task is known well enough; that takes three of them."
     other = await asyncio.to_thread(doors.text, "durations", user="U2")
     assert other[1].rstrip() == said
+
+
+def test_a_renamed_command_is_named_so(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S345: at the command line, too."""
+    monkeypatch.setenv("FATEFORGER_COMMANDS", "pull=/plan-pull")
+    said = doors.json("add", "Dark mode")
+    assert said["message"].endswith(f"or /plan-pull {said['task']['id']} in Slack.")
+    monkeypatch.delenv("FATEFORGER_COMMANDS")
+    assert "/pull" in doors.json("add", "Light mode")["message"]
