@@ -73,7 +73,7 @@ PAGES := build/pages
 
 docs: $(VENV)/.docs  ## Build the documentation site in build/site; a broken link fails
 	@rm -rf build && mkdir -p $(PAGES)
-	@cp -R *.md LICENSE .env.example manifest.yaml docs notebooks $(PAGES)
+	@cp -R *.md LICENSE .env.example manifest.yaml docker-compose.yml docs notebooks deploy $(PAGES)
 	$(BIN)/mkdocs build --strict
 	@echo "Open build/site/index.html"
 
