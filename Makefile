@@ -74,7 +74,7 @@ PAGES := build/pages
 
 docs: $(VENV)/.docs  ## Build the documentation site in build/site; a broken link fails
 	@rm -rf build && mkdir -p $(PAGES)
-	@cp -R *.md LICENSE .env.example docs notebooks $(PAGES)
+	@cp -R *.md LICENSE .env.example docker-compose.yml docs notebooks deploy $(PAGES)
 	$(BIN)/mkdocs build --strict
 	@echo "Open build/site/index.html"
 

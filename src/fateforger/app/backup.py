@@ -201,8 +201,8 @@ def read_manifest(source: Path) -> Manifest:
 async def restore_backup(settings: Settings, source: Path, *, without_logins: bool = False) -> tuple[Manifest, int]:
     """Restore a backup where nothing is yet; return what it holds, and how many people have to connect again.
 
-    Raises ``BadInput`` for a place that is not empty or does not fit, and ``StoreUnavailable``. Before the last step,
-    nothing is in its place.
+    Raises ``BadInput`` for a place that is not empty or does not fit, and ``StoreUnavailable``; then nothing is in its
+    place, except that PostgreSQL may be filled if the disk of the data directory fails after that.
     """
     manifest = read_manifest(source)
     _check_kind(settings, manifest)
@@ -261,7 +261,7 @@ def _put_in_place(settings: Settings, source: Path, manifest: Manifest) -> None:
             _extract(source, manifest, folder)
             if settings.database_url is not None:
                 restore_postgres(settings.database_url, folder / DUMP, version=manifest.server or 0)
-            # The database comes last: without it, nothing of an interrupted restore is used.
+            # A SQLite file comes last: without it, nothing of an interrupted restore is used.
             for part in (*_PARTS, STATE):
                 if (folder / part).exists():
                     (settings.data_dir / part).parent.mkdir(parents=True, exist_ok=True)

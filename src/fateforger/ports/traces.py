@@ -36,7 +36,7 @@ class Recorder(Protocol):
 
 
 class NoSpan:
-    """Stands in for a span that is not recorded."""
+    """A placeholder for a span that is not recorded."""
 
     def set_attribute(self, key: str, value: str) -> None:
         """Do nothing."""

@@ -17,7 +17,7 @@ from tests.contracts.session_examples import message, session
 from tests.contracts.stores import new_file
 from tests.contracts.test_connections import ANNA, NEW, OLD
 from tests.factories.inside import run_inside
-from tests.postgres import PostgresServer
+from tests.postgres import PostgresServer, programs_with_vectors
 
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store, open_store
@@ -178,3 +178,25 @@ def test_a_database_that_is_not_empty_is_not_touched(
         admin(tmp_path / "data", "backup", str(tmp_path / "b.tar.gz"))
         said = admin(tmp_path / "new", "restore", str(tmp_path / "b.tar.gz"), status=2)
     assert "is not empty. Name an empty one" in said
+
+
+def test_an_index_in_the_database_is_restored_with_it(
+    tmp_path: Path, vector_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a team has it: pgvector in the database of everything else."""
+    folder = programs_with_vectors()
+    assert folder is not None
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("FATEFORGER_MEMORY_STORE", "pgvector")
+    monkeypatch.setenv("FATEFORGER_MEMORY_EMBEDDER", "spelling")
+    data, file = tmp_path / "data", tmp_path / "b.tar.gz"
+    with vector_server.bare_database() as old, vector_server.bare_database() as new:
+        monkeypatch.setenv("FATEFORGER_DATABASE_URL", old)
+        where = ("--data-dir", str(data), "--now", NOW)
+        assert run_inside("constraints", "add", "--name", "No calls before ten", "--user", "U1", *where)[0] == 0
+        assert run_inside("constraints", "reindex", *where)[0] == 0
+        assert as_json(data, "backup", str(file))["index"] == "database"
+        monkeypatch.setenv("FATEFORGER_DATABASE_URL", new)
+        admin(tmp_path / "new", "restore", str(file))
+        said = admin(tmp_path / "new", "check")
+    assert "1 constraint in PostgreSQL with pgvector" in said
