@@ -51,13 +51,15 @@ mutants: install-dev  ## Seed bugs into the calendar engine; the tests have to n
 HISTORIES ?= 10000
 GOOGLE_HISTORIES ?= 2000
 MICROSOFT_HISTORIES ?= 1000
+CALDAV_HISTORIES ?= 300
 TERMINALS ?= 60
 SEED ?= 1
 
-soak: install-dev  ## Random histories with edits by hand, and of command lines (HISTORIES=10000 GOOGLE_HISTORIES=2000 MICROSOFT_HISTORIES=1000 TERMINALS=60 SEED=1)
+soak: install-dev  ## Random histories with edits by hand, and of command lines (HISTORIES=10000 GOOGLE_HISTORIES=2000 MICROSOFT_HISTORIES=1000 CALDAV_HISTORIES=300 TERMINALS=60 SEED=1)
 	$(BIN)/python -m tests.soak --histories $(HISTORIES) --seed $(SEED)
 	$(BIN)/python -m tests.soak --histories $(GOOGLE_HISTORIES) --seed $(SEED) --calendar google
 	$(BIN)/python -m tests.soak --histories $(MICROSOFT_HISTORIES) --seed $(SEED) --calendar microsoft
+	$(BIN)/python -m tests.soak --histories $(CALDAV_HISTORIES) --seed $(SEED) --calendar caldav
 	$(BIN)/python -m tests.soak --terminals $(TERMINALS) --seed $(SEED)
 
 KILLS ?= 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
@@ -17,6 +17,7 @@ from caldav_mcp.ids import is_hashed, is_legal, uid_of
 from caldav_mcp.multistatus import propfind, query_between, query_uid
 from caldav_mcp.objects import Resource
 from caldav_mcp.occurrences import Occurrence
+from caldav_mcp.overtaking import is_overtaken
 from caldav_mcp.private_values import PRIVATE
 
 _MARGIN = timedelta(days=2)
@@ -53,7 +54,8 @@ class Collection:
 
     An ETag that comes with the answer to a PUT should mean that the object is stored as it was sent. Some servers
     rewrite it all the same, or give it another ETag a moment later. So the first object is read again, and then every
-    one, unless that one was found as it was sent; `echoes` says that the server is known to be honest.
+    one, unless that one was found as it was sent; `echoes` says that the server is known to be honest. Whoever changes
+    the object before that reading is told apart from the server by the ETag, or else by what the object shows.
     """
 
     def __init__(self, dav: Dav, about: About, *, echoes: bool | None = None) -> None:
@@ -149,7 +151,10 @@ class Collection:
             raise ServerTrouble("The calendar server accepted an event and does not have it")
         if self._echoes is None:
             self._echoes = strong and stored.etag == etag and _lines(stored.text) == _lines(text)
-        return stored
+        if etag and etag.removeprefix("W/") == stored.etag.removeprefix("W/"):
+            return stored
+        sent = Resource(href, etag, text.replace("\r\n", "\n"))
+        return replace(stored, overtaken=await asyncio.to_thread(is_overtaken, sent, stored))
 
     async def _get(self, href: str) -> Resource | None:
         try:

@@ -26,11 +26,15 @@ OWN_ZONE = "X-FATEFORGER-TZID"
 
 @dataclass(frozen=True)
 class Resource:
-    """One stored calendar object: where it is, which state of it, and its iCalendar text."""
+    """One stored calendar object: where it is, which state of it, and its iCalendar text.
+
+    `overtaken` says that another program may have changed it since our own write, in whose answer it is.
+    """
 
     href: str
     etag: str
     text: str
+    overtaken: bool = False
 
     @cached_property
     def calendar(self) -> icalendar.Calendar:

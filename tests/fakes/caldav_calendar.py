@@ -7,9 +7,10 @@ What a person does is done to the calendar objects, as a phone would; it is said
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -26,6 +27,7 @@ from tests.fakes.caldav_server import USER, CalDavServer, Stored
 from tests.fakes.google_calendar import Answer, Status, Verb
 from tests.fakes.google_store import GoogleStore, Missing
 from tests.fakes.over_requests import OverRequests
+from tests.fakes.quirky_caldav import Habit
 
 from caldav_mcp.collection import About, Collection
 from caldav_mcp.colors import EVENT_COLORS
@@ -41,6 +43,7 @@ from fateforger.adapters.calendar.calendars import McpCalendar
 from fateforger.adapters.calendar.connection import McpSession
 from fateforger.adapters.calendar.tools import CalendarTools
 from fateforger.adapters.calendar.wire import Target
+from fateforger.adapters.clock import SystemClock
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import read_event
 from fateforger.calendar.ports import Limited, Outcome, Rejected, Unauthorized
@@ -269,6 +272,17 @@ class SimulatedCalDav(OverRequests[httpx.Response]):
         zone = ZoneInfo(self.store.time_zone)
         about = About("calendar@caldav.example", "soak", self.server.url, "My calendar", zone)
         return Calendars((Collection(self._dav, about),), (OWNER,), self._register, self._now, lambda moment: None)
+
+
+@asynccontextmanager
+async def opened_caldav(folder: Path, *habits: Habit) -> AsyncIterator[SimulatedCalDav]:
+    """An empty calendar on a server of those habits."""
+    server = CalDavServer(folder, "calendar", habits)
+    calendar = SimulatedCalDav(CalDavStore(server), key="caldav", conditional_write=True)
+    calendar.open(server, SystemClock().now, asyncio.sleep)
+    async with aclosing(calendar):
+        await calendar.greet()
+        yield calendar
 
 
 class _Way(httpx.AsyncBaseTransport):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.soak.broken import BROKEN
+from tests.soak.broken import BROKEN, blind
 from tests.soak.days import Kind
 from tests.soak.run import Script, play_all, stage
 
@@ -21,9 +21,9 @@ def test_nothing_is_lost_foreign_or_there_twice() -> None:
     assert tally.counts["writes"] >= 5 * SHARE
 
 
-@pytest.mark.parametrize(("kind", "share"), [("google", SHARE), ("microsoft", SHARE // 3)])
+@pytest.mark.parametrize(("kind", "share"), [("google", SHARE), ("microsoft", SHARE // 3), ("caldav", SHARE // 6)])
 def test_nothing_is_lost_foreign_or_there_twice_at_a_provider(kind: Kind, share: int) -> None:
-    """S302, S310: The same over an adapter, where the trouble is that of requests: refused, lost, late, overtaken."""
+    """S302, S310, S391: The same over an adapter, where the trouble is that of requests: refused, lost, late, overtaken."""
     tally = play_all(SEED, range(share), kind=kind)
     assert (tally.failed, +tally.breaches) == ([], {})
     assert tally.counts["writes"] >= 5 * share
@@ -37,9 +37,16 @@ def test_the_witness_sees_a_broken_engine(engine: Any, kind: str) -> None:
         assert kind in seen
 
 
-def test_the_same_seed_gives_the_same_history() -> None:
+def test_the_witness_sees_a_broken_engine_over_caldav() -> None:
+    """It looks at the server, so it does not need what the broken engine leaves out."""
+    with stage(blind) as on:
+        assert "lost" in (k for n in range(100) for k, _ in on.play(Script.drawn(SEED, n, "caldav")).truth.breaches)
+
+
+@pytest.mark.parametrize(("kind", "histories"), [("fake", 12), ("caldav", 3)])
+def test_the_same_seed_gives_the_same_history(kind: Kind, histories: int) -> None:
     with stage() as one, stage() as other:
-        scripts = [Script.drawn(SEED, n) for n in range(12)]
+        scripts = [Script.drawn(SEED, n, kind) for n in range(histories)]
         assert [one.play(s).log for s in scripts] == [other.play(s).log for s in scripts]
 
 

@@ -9,6 +9,7 @@ from caldav_mcp.errors import BadRequest, Conflict, Forbidden, PreconditionFaile
 from caldav_mcp.event_json import event_json
 from caldav_mcp.guests import UNTOLD
 from caldav_mcp.ids import check_new_id, new_id, uid_of
+from caldav_mcp.objects import Resource
 from caldav_mcp.rewrites import new_object
 from caldav_mcp.tools.calendars import Calendars, Named
 from caldav_mcp.tools.given import check_span, read_changes, read_times
@@ -32,12 +33,13 @@ async def create_event(calendars: Calendars, given: dict[str, Any]) -> dict[str,
     if guests and given.get("sendUpdates") == "none":
         guests = [{**guest, UNTOLD: True} for guest in guests]
     changes = replace(read_changes(given), start=start.moment, end=end.moment, attendees=guests)
-    event = await _store(calendars, named, event_id, new_object(uid_of(event_id), changes, calendars.now()))
+    stored = await _store(calendars, named, event_id, new_object(uid_of(event_id), changes, calendars.now()))
     calendars.wrote(start.moment)
-    return {"event": event, **warnings}
+    event = event_json(stored.master, event_id, calendars.showing(named, stored))
+    return {"event": event, **warnings, **note_overtaken(stored)}
 
 
-async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -> dict[str, Any]:
+async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -> Resource:
     key, collection = named.collection.about.key, named.collection
     if await calendars.register.recall(key, event_id) is not None:
         raise _build_taken_error(event_id)
@@ -55,7 +57,12 @@ async def _store(calendars: Calendars, named: Named, event_id: str, text: str) -
         # Something else is where the event would go: another program's object of that name.
         stored = await collection.create(collection.spare_href_for(uid), text)
     await calendars.register.remember(key, event_id, text)
-    return event_json(stored.master, event_id, calendars.showing(named, stored))
+    return stored
+
+
+def note_overtaken(stored: Resource) -> dict[str, bool]:
+    """Return the part of an answer that says that the event may have been changed again since the write."""
+    return {"overtaken": True} if stored.overtaken else {}
 
 
 def _build_taken_error(event_id: str) -> ToolError:

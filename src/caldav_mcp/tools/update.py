@@ -23,6 +23,7 @@ from caldav_mcp.objects import Resource, end_of, start_of
 from caldav_mcp.rewrites import with_changes, with_occurrence
 from caldav_mcp.times import read_bound
 from caldav_mcp.tools.calendars import Calendars, Named
+from caldav_mcp.tools.create import note_overtaken
 from caldav_mcp.tools.given import check_span, read_changes, read_times
 from caldav_mcp.tools.overlaps import Proposal, overlaps
 from caldav_mcp.tools.read import buried_event, occurrence_json
@@ -85,7 +86,8 @@ async def _update_whole(
     stored = await named.collection.replace(resource, with_changes(resource, changes, calendars.now()))
     await calendars.register.remember(named.collection.about.key, stored.event_id, stored.text)
     calendars.wrote(start_of(stored.master, named.collection.about.zone))
-    return {"event": event_json(stored.master, stored.event_id, calendars.showing(named, stored)), **warnings}
+    event = event_json(stored.master, stored.event_id, calendars.showing(named, stored))
+    return {"event": event, **warnings, **note_overtaken(stored)}
 
 
 async def _update_occurrence(

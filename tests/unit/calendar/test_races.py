@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from tests.emulators.google.simulated import SimulatedGoogle
 from tests.factories.days import World, at, block, plan_of
-from tests.fakes.google_calendar import GoogleCalendarFake, Race, When
+from tests.fakes.caldav_calendar import opened_caldav
+from tests.fakes.google_calendar import GoogleCalendarFake, Race, Verb, When
 from tests.fakes.google_store import GoogleStore, Missing
 from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.quirky_caldav import Habit
 
 from fateforger.calendar.event import EventImage
 
 BEFORE = plan_of(block("keep", "08:00"), block("move", "09:00", notes="old"), block("drop", "10:00"))
+PLACE = {"location": "Hall"}
 AFTER = plan_of(block("keep", "08:00"), block("move", "09:30", notes="new"), block("add", "11:00"))
 
 
@@ -117,6 +121,34 @@ async def race(edit: Edit, act: str, position: int, when: When, calendar: Google
         assert edit.stands(event), f"{act}, call {position}, {when}: {event}"
     assert world.store.shown()[foreign.id] == foreign
     return last
+
+
+@pytest.mark.parametrize("habit", ["no etag", "early etag", "rewrites"])
+@pytest.mark.parametrize(
+    ("verb", "edit"),
+    [
+        ("create", Edit("renamed", "move", lambda s, e: s.user_edit(e.id, summary="Mine"), lambda e: e.summary == "Mine")),
+        ("create", Edit("a place", "move", lambda s, e: s.user_edit(e.id, extras=PLACE), lambda e: e.raw["location"] == "Hall")),
+        ("update", Edit("notes", "move", lambda s, e: s.user_edit(e.id, description="My own"), lambda e: e.description == "My own")),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)  # fmt: skip
+async def test_an_edit_right_after_a_write_is_not_taken_for_the_write(
+    verb: Verb, edit: Edit, habit: Habit, tmp_path: Path
+) -> None:
+    """S390: Over CalDAV, where some servers do not say which state of the event the write left."""
+    async with opened_caldav(tmp_path, habit) as calendar:
+        world, done = World(MemoryJournal(), calendar), list[bool]()
+        submitter = world.submitter()
+        if verb == "update":
+            await submitter.submit_plan(BEFORE, cause="first")
+        calendar.inject(Race(racing(world, edit, done), "after"), verb=verb, nth=1 if verb == "create" else 0)
+        await submitter.submit_plan(BEFORE if verb == "create" else AFTER, cause="second")
+        await submitter.undo_last(cause="third")
+        assert done
+        event = event_of(world.store, edit.key)
+        assert not event.gone
+        assert edit.stands(event)
 
 
 async def test_a_copy_made_in_the_calendar_is_foreign() -> None:

@@ -235,6 +235,8 @@ class McpCalendar:
             return Unknown(f"an answer that cannot be read: {problem}")
         if image.id != event_id:
             return Unknown(f"an answer about event {image.id}")
+        if answer.overtaken:
+            return Unknown("an answer that shows what another program made of the event")
         # The server reports success for a change to a deleted event.
         return Gone() if image.gone else Done(image)
 

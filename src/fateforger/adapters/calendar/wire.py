@@ -48,9 +48,13 @@ attendees, reminders, recurrence): everything that is compared or needed to recr
 
 
 class EventAnswer(WireModel):
-    """The answer of ``get-event``, ``create-event`` and ``update-event``."""
+    """The answer of ``get-event``, ``create-event`` and ``update-event``.
+
+    ``overtaken`` comes only from our local calendar: another program may have changed the event since the write.
+    """
 
     event: Mapping[str, Any]
+    overtaken: bool = False
 
 
 class LeftOut(WireModel):
