@@ -127,6 +127,7 @@ def build_services(
         outbox=outbox,
         sessions=store.sessions,
         feedbacks=store.feedbacks,
+        homes=store.homes,
         approvals=approvals,
         personal_data=PersonalData(store.people, None, clock, owners),
         languages=LanguageService(store.languages, SOURCE),

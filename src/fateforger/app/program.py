@@ -474,6 +474,7 @@ def _build_slack_services(
         outbox=store.outbox,
         sessions=store.sessions,
         feedbacks=store.feedbacks,
+        homes=store.homes,
         approvals=approvals,
         personal_data=build_personal_data(settings, store, clock, calendar=engine.calendar_key),
         languages=resources.languages,

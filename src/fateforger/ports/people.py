@@ -117,6 +117,7 @@ KINDS: Mapping[str, str] = {
     "language": "the language in which they are answered",
     "talk": "what was said last outside of plans",
     "rituals": "which messages the bot sends them by itself, and when",
+    "home": "that they have opened App Home",
     "ritual_marks": "marks of which of these messages were sent",
 }
 """The kinds of data about a person, in words."""

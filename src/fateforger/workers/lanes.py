@@ -293,6 +293,8 @@ CONNECTIONS = Timer("connections", seconds=10.0)
 """Work that is left about connections of calendars; other programs and commands leave it, too."""
 WATCHING = Timer("watching", seconds=60.0)
 
+HOMES = Timer("homes", seconds=0.5)
+"""Rounds in which App Home is published again where it has changed."""
 OUTBOX = Timer("outbox", seconds=1.0)
 """The rounds of the one job of the lane below, in the one process that holds it."""
 SENDING = Lane(
@@ -359,5 +361,6 @@ LANES: tuple[Row, ...] = (
     TIDYING,
     CONNECTIONS,
     WATCHING,
+    HOMES,
 )
 """Every lane and timer of the program, in the order in which they start."""

@@ -14,6 +14,7 @@ from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import dump_mapping
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.jobs import enqueue
 from fateforger.adapters.store.tables import (
     AT_ONCE,
@@ -191,8 +192,10 @@ def _find(connection: SqlConnection, user_id: str) -> ConnectionRow | None:
 
 
 def _keep(connection: SqlConnection, row: ConnectionRow) -> None:
+    user_id = row.user_id
     with open_rows(connection) as rows:
         rows.merge(row)
+    mark_home(connection, user_id)
 
 
 def _swap_secrets(connection: SqlConnection, renewed: Sequence[tuple[str, str, str]]) -> None:
@@ -204,3 +207,4 @@ def _swap_secrets(connection: SqlConnection, renewed: Sequence[tuple[str, str, s
 
 def _update(connection: SqlConnection, user_id: str, values: dict[str, Any]) -> None:
     connection.execute(update(CONNECTION).where(CONNECTION.c.user_id == user_id).values(values))
+    mark_home(connection, user_id)

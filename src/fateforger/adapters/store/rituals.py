@@ -11,6 +11,7 @@ from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import dump_mapping
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.jobs import SqlJobs, enqueue
 from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
 from fateforger.conversation.rituals.ports import PAGE, DueSettings, Outcome
@@ -122,6 +123,7 @@ def _change(
         after = change(before)
         after = replace(after, version=1 if before is None else before.version + 1)
         rows.merge(RitualRow(user_id=user_id, settings=after.model_dump_json(), version=after.version, look_at=AT_ONCE))
+    mark_home(connection, user_id)
     return after
 
 

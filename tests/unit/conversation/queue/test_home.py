@@ -18,7 +18,7 @@ from fateforger.session.forms import Form, FormErrors, FormSubmission
 from fateforger.session.queue_commands import PullTask, QueueCommand
 from fateforger.slack.blocks import HOME, render
 from fateforger.tasks.task import QueuedTask, TaskState
-from fateforger.ui.session_cards import build_own_data
+from fateforger.ui.home_card import build_own_data
 
 LANGUAGE, RITUALS = 2, 3
 """Parts in which the language is chosen."""
