@@ -103,9 +103,9 @@ def test_the_board_follows_the_queue_the_rules_and_the_language(program: Program
     home.use("Add a task")
     person.submit(task="Water the plants")
     home.reads("Water the plants")
-    home.use("Set up my days")
-    person.submit()
-    home.reads("rules of yours", gone="I know no rules")
+    home.use("Add a routine")
+    person.submit(title="School run", from_when_to_when="8:10-8:45")
+    home.reads("I keep to 1 rule of yours", gone="I know no rules")
     option = next(
         option
         for _, element in controls(home.blocks)

@@ -96,14 +96,14 @@ def home_card(
     spoken: PersonLanguage | None = None,
     others: Sequence[Part] = (),
 ) -> Card:
-    """Return the App Home: today's plan, the other days, rules, queue, and controls for the person's data.
+    """Return the App Home: today's plan, the other days, queue, rules, and controls for the person's data.
 
     ``others`` are the log of other agents and what is sent by itself. ``spoken`` is the language in which the person is
     answered, as far as it can be chosen.
     """
     choice = () if spoken is None else _build_language_choice(spoken)
     text, day = _build_day(board)
-    parts = (*day, *_list_others(board), *_build_rules(board), *queue, *others, *choice, *build_own_data())
+    parts = (*day, *_list_others(board), *queue, *_build_rules(board), *others, *choice, *build_own_data())
     return Card(text=text, parts=parts)
 
 
@@ -113,11 +113,11 @@ def _build_day(board: Board) -> tuple[str, tuple[Part, ...]]:
     if session is None:
         heading = _("Today, {day}", day=day_words(today))
         line = _("Nothing is planned for today yet.") if board.sessions else _(HELLO)
-        return join_sentences(_("Plan a day."), line), (Heading(text=heading), Prose(text=line), localize_row(START))
+        return _("Plan a day."), (Heading(text=heading), Prose(text=line), localize_row(START))
     is_today = session.date == today
     heading = _("Today, {day}", day=day_words(today)) if is_today else _("Next: {day}", day=day_words(session.date))
-    following = _describe_next(session, board.now) if is_today else ""
-    again = replace(START.localize(), style="default", label=_("Plan another day") if is_today else _("Plan my day"))
+    following = _describe_next(session, board.now) if is_today else _("Nothing is planned for today.")
+    again = replace(START.localize(), style="default", label=_("Plan another day"))
     link = board.links.get(session.id)
     to_thread = () if link is None else (_build_link(link, _("Open its thread"), session, style="primary"),)
     parts = (
@@ -127,7 +127,7 @@ def _build_day(board: Board) -> tuple[str, tuple[Part, ...]]:
         *picture(session),
         Controls(items=(*to_thread, again)),
     )
-    return join_sentences(_("Plan a day."), _("Last: {day}.", day=day_words(session.date))), parts
+    return heading, parts
 
 
 def _describe_next(session: Session, now: datetime) -> str:

@@ -395,6 +395,7 @@ async def test_home_lists_the_days(anna: Person) -> None:
         *("heading", "prose", "controls"),
         *("divider", "heading", "prose", "controls"),
         *("divider", "prose", "controls"),
+        *("divider", "prose", "controls"),
         *("divider", "prose"),
         *("divider", "note", "controls"),
     ]
