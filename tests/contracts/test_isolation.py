@@ -57,6 +57,7 @@ READS: Mapping[str, Read] = {
     "event_head": lambda store, who: store.journal.ledger(who.calendar_key, who.day),
     "outbox": lambda store, who: store.outbox.latest(who.session),
     "person_language": lambda store, who: store.people.export(who.id),
+    "home": lambda store, who: store.homes.open(who.id),
     "person_talk": lambda store, who: store.talks.of(who.id),
     "planning_session": lambda store, who: store.sessions.of_user(who.id),
     "push_channel": lambda store, who: store.channels.of(who.id),

@@ -95,6 +95,7 @@ async def _said(store: Store, who: Somebody) -> None:
     )
     await store.durations.keep(who.id, [took])
     await store.languages.keep(who.id, PersonLanguage("en"))
+    await store.homes.open(who.id)
     connection = Connection(who.id, Provider.CALDAV, who.word, "work", NOW, "https://dav.example.org/", secret=who.word)
     await SqlConnections(store.database, Vault(new_key())).keep(connection)
     await store.channels.add(

@@ -165,6 +165,7 @@ def build_services(
         messages=store.messages,
         sessions=store.sessions,
         feedbacks=store.feedbacks,
+        homes=store.homes,
         approvals=approvals,
         personal_data=PersonalData(store.people, None, clock, owners),
         languages=LanguageService(store.languages, SOURCE),

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import date, datetime
 
 from fateforger.calendar.connections import ConnectionView
+from fateforger.conversation.ports import FindLink
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports.people import Claim, OwnerRecord
 from fateforger.session.card_actions import Click
@@ -46,7 +47,7 @@ from fateforger.session.model import Planning, Session, Task
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.stages import Move
 from fateforger.session.store import Sessions
-from fateforger.ui.session_cards import build_own_data
+from fateforger.ui.home_card import build_own_data
 
 WELCOME_TEXT = "Hello! Shall we plan your day?"
 ENDED = "That block is gone."
@@ -242,7 +243,7 @@ class ScriptedDoor:
         start = Button(label="Plan my day", action="start", style="primary")
         return Card(text=WELCOME_TEXT, parts=(Prose(text=WELCOME_TEXT), Controls(items=(start,))))
 
-    async def home(self, user_id: str) -> Card:
+    async def home(self, user_id: str, *, tz: str = "", find_link: FindLink | None = None) -> Card:
         sessions = await self.sessions.of_user(user_id)
         start = Button(label="Plan my day", action="start")
         return Card(

@@ -22,7 +22,7 @@ from fateforger.adapters.store.store import Store
 from fateforger.calendar.transactions import TxState
 from fateforger.slack import phrases
 from fateforger.slack.manifest import app_manifest
-from fateforger.ui.session_cards import ERASE, EXPORT
+from fateforger.ui.home_card import ERASE, EXPORT
 from fateforger.workers.people import Ownership, PersonalData
 
 

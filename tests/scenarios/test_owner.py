@@ -18,7 +18,7 @@ from tests.scenarios.program import Program
 from fateforger.slack import phrases
 from fateforger.text import name_commands
 from fateforger.ui.connection_cards import NO_PAGE
-from fateforger.ui.session_cards import ERASE
+from fateforger.ui.home_card import ERASE
 from localslack import Workspace
 
 pytestmark = pytest.mark.process

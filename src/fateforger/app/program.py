@@ -469,6 +469,7 @@ def _build_slack_services(
         messages=store.messages,
         sessions=store.sessions,
         feedbacks=store.feedbacks,
+        homes=store.homes,
         approvals=approvals,
         personal_data=build_personal_data(settings, store, clock, calendar=engine.calendar_key),
         languages=resources.languages,

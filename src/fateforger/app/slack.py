@@ -20,6 +20,7 @@ from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import WorldError
 from fateforger.metrics import SLACK_REQUESTS
 from fateforger.ports.clock import Clock
+from fateforger.ports.homes import Homes
 from fateforger.ports.jobs import Jobs
 from fateforger.session.store import Feedbacks, Outbox, Sessions, ThreadMessages
 from fateforger.slack.access import People
@@ -48,9 +49,9 @@ from fateforger.slack.notices import (
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
-from fateforger.workers.lanes import CONNECTION, ERASING
+from fateforger.workers.lanes import CONNECTION, ERASING, HOMES
 from fateforger.workers.people import LanguageService, PersonalData
-from fateforger.workers.supervisor import BackgroundTasks, Handler, Supervisor
+from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
 from fateforger.workers.turns import build_turn_handler
 
 log = logging.getLogger(__name__)
@@ -73,6 +74,7 @@ class Services:
     messages: ThreadMessages
     sessions: Sessions
     feedbacks: Feedbacks
+    homes: Homes
     approvals: Approvals
     personal_data: PersonalData
     languages: LanguageService
@@ -111,7 +113,7 @@ class SlackApp:
         self._poster = poster = Poster(client, pace, services.messages, services.render)
         requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
         forms = FormHandler(door, requests, client, background, timing=timing)
-        home = Home(door, people, client, background)
+        home = Home(door, services.homes, people, poster, client, background, clock)
         self._listeners = Listeners(requests, forms, home, services.languages, clock=clock)
         self._app = new_app(client, login.signing_secret)
         self._listeners.register(self._app)
@@ -140,6 +142,7 @@ class SlackApp:
             build_stop_handler(door, services.languages, people, self._presence),
             build_proposal_handler(services.approvals, services.languages, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
+            Repeated(HOMES, home.publish_due),
             CONNECTION.handle(ConnectionHandler(door, poster, people, home, services.languages).perform),
         )
 

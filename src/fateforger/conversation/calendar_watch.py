@@ -302,8 +302,11 @@ class Watcher:
         self._visits = {day: visits for day, visits in self._visits.items() if day in days}
         open_ids = {head.id for watched in days.values() for head in watched}
         self._judged = {key: judged for key, judged in self._judged.items() if key in open_ids}
+        spent: Counter[str] = Counter()
+        for visited, visits in self._visits.items():
+            spent[visited[0]] += visits.cost
         for day, watched in days.items():
-            if day[0] not in told and not self._due(day, watched):
+            if day[0] not in told and not self._due(day, watched, spent[day[0]]):
                 continue
             calendar = await self._calendars.get_watched(day[0])
             if calendar.writing:
@@ -311,12 +314,12 @@ class Watcher:
             else:
                 await self._visit(day, watched, calendar)
 
-    def _due(self, day: Day, watched: Sequence[SessionHead]) -> bool:
+    def _due(self, day: Day, watched: Sequence[SessionHead], spent: int) -> bool:
+        """Check whether a day is to be read; ``spent`` are the requests of one read of each day of its person."""
         visits, now = self._visits.get(day), self._clock.now()
         if visits is None:
             return True
         paces = [p for head in watched if (p := poll_interval(head, now, self._seconds)) is not None]
-        spent = sum(each.cost for (person, *_), each in self._visits.items() if person == day[0])
         rest = max(min(paces, default=SLOW_SECONDS), 60.0 * spent / REQUESTS_A_MINUTE)
         rest = max(rest, visits.asked)
         if visits.failures:

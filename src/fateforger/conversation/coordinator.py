@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,6 +15,7 @@ from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects
 from fateforger.conversation.memory_service import NO_ZONE, MemoryService, RuleService
+from fateforger.conversation.ports import FindLink
 from fateforger.conversation.queue.service import FORMS as TASK_FORMS
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.rituals.service import RitualService
@@ -56,7 +57,8 @@ from fateforger.text import mark_message, name_commands, use_language
 from fateforger.ui import forms
 from fateforger.ui.agent_log import build_log_parts
 from fateforger.ui.connection_cards import build_connection_parts
-from fateforger.ui.session_cards import home_card, welcome_card
+from fateforger.ui.home_card import Board, home_card
+from fateforger.ui.session_cards import welcome_card
 from fateforger.workers.people import LanguageService, Ownership
 
 log = logging.getLogger(__name__)
@@ -367,16 +369,19 @@ class PlanningCoordinator:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.welcome`."""
         return welcome_card()
 
-    async def home(self, user_id: str) -> Card:
+    async def home(self, user_id: str, *, tz: str = "", find_link: FindLink | None = None) -> Card:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.home`."""
         spoken = await self._languages.of(user_id)
         use_language(spoken.code)
         sessions = await self._sessions.of_user(user_id)
         calls = await self._proposals.list_calls(user_id)
-        log_parts = build_log_parts(calls, sessions[0].tz if sessions else NO_ZONE)
+        tz = tz or (sessions[0].tz if sessions else NO_ZONE)
+        log_parts = build_log_parts(calls, tz)
         connection = build_connection_parts(await self._calendars.describe(user_id))
         others = (*log_parts, *await self._rituals.find_home_parts(user_id), *connection)
-        return home_card(sessions, await self._tasks.home(user_id), spoken, others)
+        links = {} if find_link is None else await _find_links(sessions, find_link)
+        board = Board(self._clock.now(), tz, sessions, links, await self._alone.count(user_id))
+        return home_card(board, await self._tasks.home(user_id), spoken, others)
 
     async def aclose(self) -> None:
         """Stop background work; its results are looked up again when they are needed."""
@@ -387,3 +392,13 @@ class PlanningCoordinator:
             await self._outside.aclose()
         await self._memory.aclose()
         await self._logbook.aclose()
+
+
+async def _find_links(sessions: Sequence[Session], find_link: FindLink) -> Mapping[str, str]:
+    """Return the addresses of the threads of sessions, as far as they are known."""
+    links = {}
+    for session in sessions:
+        link = None if session.thread_ts is None else await find_link(session.channel, session.thread_ts)
+        if link is not None:
+            links[session.id] = link
+    return links

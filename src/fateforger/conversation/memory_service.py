@@ -474,6 +474,15 @@ class RuleService:
             raise BadInput(_(NO_RULES)) from error
         return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
 
+    async def count(self, user_id: str) -> int | None:
+        """Return the number of a person's rules that count; ``None`` while they cannot be read."""
+        try:
+            book = await self.book(user_id, None)
+        except StoreError as error:
+            log.warning("the rules of %s cannot be counted: %s", user_id, error.message)
+            return None
+        return sum(not row.retired for row in book.rows)
+
     def get_reply(self, command_id: str) -> tuple[str, ...]:
         """Return the reply of a command that was recently carried out by this process."""
         return self._said.get(command_id, ())

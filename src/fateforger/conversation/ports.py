@@ -19,6 +19,10 @@ Optimize = Callable[[Solution], Awaitable[Optimum | None]]
 """Return a placement that is as good or better, and what was proved; ``None`` when that failed."""
 
 
+FindLink = Callable[[str, str], Awaitable[str | None]]
+"""Returns the address of the message of a channel and time stamp, if it is known."""
+
+
 class CoordinatorPort(Protocol):
     """Handle commands; cards are sent through the outbox."""
 
@@ -109,6 +113,9 @@ class CoordinatorPort(Protocol):
         """Return the reply to a message outside of a session: one sentence and a start button."""
         ...
 
-    async def home(self, user_id: str) -> Card:
-        """Return a person's App Home: the start button, and their sessions with their states."""
+    async def home(self, user_id: str, *, tz: str = "", find_link: FindLink | None = None) -> Card:
+        """Return a person's App Home: their day, the others with the links to their threads, rules and queue.
+
+        Without ``tz`` the zone is that of their latest plan.
+        """
         ...

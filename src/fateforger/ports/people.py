@@ -118,6 +118,7 @@ KINDS: Mapping[str, str] = {
     "talk": "what was said last outside of plans",
     "rituals": "which messages the bot sends them by itself, and when",
     "thread_messages": "times at which something was said in the threads of their plans",
+    "home": "that they have opened App Home",
     "ritual_marks": "marks of which of these messages were sent",
 }
 """The kinds of data about a person, in words."""

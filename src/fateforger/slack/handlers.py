@@ -79,8 +79,8 @@ def build_command_handler(
             await open_session(command)
         else:
             await door.handle(command, tell)
-        if isinstance(command, QueueCommandBase | Opening):
-            home.show(command.user_id)
+        if isinstance(command, QueueCommandBase):
+            await home.note_change(command.user_id)
 
     async def open_session(command: Opening) -> None:
         if not await door.on_opening(command):

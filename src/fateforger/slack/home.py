@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, assert_never
 from uuid import uuid4
 
@@ -12,8 +13,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import CalendarBusy, InternalError, StoreError
+from fateforger.ports.clock import Clock
+from fateforger.ports.homes import Homes, HomeState
 from fateforger.ports.jobs import Job, Jobs
-from fateforger.session.cards import Card, Prose
+from fateforger.session.cards import Card, DayView, Picture, Prose
 from fateforger.slack import phrases
 from fateforger.slack.access import People, calendar_refusal, connect_answer
 from fateforger.slack.blocks import HOME, render
@@ -29,7 +32,8 @@ from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, use_language
 from fateforger.ui.connection_cards import broken_card, build_connection_parts, joined_card
-from fateforger.ui.session_cards import ERASE, EXPORT, refused_home_card
+from fateforger.ui.home_card import ERASE, EXPORT, refused_home_card
+from fateforger.values import replace
 from fateforger.workers.lanes import ConnectionRequest, PersonalDataRequest, TryLater
 from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks
@@ -37,40 +41,115 @@ from fateforger.workers.supervisor import BackgroundTasks
 log = logging.getLogger(__name__)
 
 
+RETRY_AFTER = timedelta(seconds=30)
+"""Time until a publication that failed is tried again."""
+IDLE_FOR = timedelta(days=1)
+"""Time after which an App Home is published again in which nothing has changed."""
+MOST_LINKS = 10_000
+"""Links to threads that are remembered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Publishes App Home."""
+    """Keeps App Home current for everyone who has opened it.
+
+    The store counts the changes of what it shows; :meth:`publish_due` publishes it where it has changed, and when the
+    next block begins. Changes in between coalesce.
+    """
 
     door: CoordinatorPort
+    homes: Homes
     people: People
+    poster: Poster
     client: AsyncWebClient
     background: BackgroundTasks
+    clock: Clock
+    _links: dict[tuple[str, str], str] = field(init=False, default_factory=dict)
 
     async def open(self, user_id: str) -> None:
-        """Handle a visit to App Home."""
-        self.show(user_id)
+        """Handle a visit to App Home. It is published after the acknowledgement; opening it again retries."""
+        state = await self.homes.open(user_id)
+        self.background.start(self._publish(state), name="App Home")
 
     def show(self, user_id: str) -> None:
-        """Publish App Home after the acknowledgement. Opening it again retries."""
-        self.background.start(self._publish(user_id), name="App Home")
+        """Publish App Home without a note of who has opened it: nothing is kept of a person who was erased."""
+        self.background.start(self._publish(HomeState(user_id, 0, "")), name="App Home")
 
-    async def _publish(self, user_id: str) -> None:
+    async def note_change(self, user_id: str) -> None:
+        """Have App Home published again because of something that the store does not hold."""
+        await self.homes.note_change(user_id)
+
+    async def publish_due(self) -> None:
+        """Publish each App Home that does not show the latest state. Raises ``StoreError``."""
+        now = self.clock.now()
+        for state in await self.homes.claim_due(now, until=now + RETRY_AFTER):
+            await self._publish(state)
+
+    async def _publish(self, state: HomeState) -> None:
+        """Publish an App Home as of a state, with its picture once that is uploaded."""
+        user_id = state.user_id
         try:
-            refusal = await calendar_refusal(self.door, self.people, user_id)
-            if refusal is None:
-                card = await self.door.home(user_id)
-            else:
-                connection = build_connection_parts(await self.door.describe_connection(user_id))
-                card = refused_home_card(refusal, connection)
-            # Each publication is a new rendering, so a start button works again tomorrow.
-            message = render(card, session="", v=uuid4().hex, size=HOME)
-            await call_slack(
-                self.client.views_publish(user_id=user_id, view={"type": "home", "blocks": message.blocks})
-            )
+            card = await self._build_card(user_id)
+            shown = await self._send(state, card)
+            if self.poster.pictures.missing(card):
+                shown = await self._add_picture(shown, card)
         except StoreError as error:
             log.warning("the home of %s is not published: %s", user_id, error.message)
         except SlackCallError as trouble:
+            # What another process has published meanwhile has another hash; the next try does without one.
             log.warning("the home of %s is not published: %s", user_id, trouble)
+            conflicts = trouble.code == "hash_conflict"
+            later = self.clock.now() if conflicts else self.clock.now() + RETRY_AFTER
+            await self.homes.keep(replace(state, hash="" if conflicts else state.hash), show_at=later)
+        else:
+            await self.homes.keep(shown, show_at=find_next_change(card, self.clock.now()))
+
+    async def _build_card(self, user_id: str) -> Card:
+        refusal = await calendar_refusal(self.door, self.people, user_id)
+        if refusal is None:
+            tz = await self.people.zone(user_id) or ""
+            return await self.door.home(user_id, tz=tz, find_link=self._find_link)
+        connection = build_connection_parts(await self.door.describe_connection(user_id))
+        return refused_home_card(refusal, connection)
+
+    async def _send(self, state: HomeState, card: Card) -> HomeState:
+        """Publish a card, and return the state with the new hash."""
+        # Each publication is a new rendering, so a start button works again tomorrow.
+        message = render(card, session="", v=uuid4().hex, size=HOME, file_of=self.poster.pictures.file_of)
+        view = {"type": "home", "blocks": message.blocks}
+        answer = await call_slack(self.client.views_publish(user_id=state.user_id, view=view, hash=state.hash or None))
+        return replace(state, hash=str(answer.get("view", {}).get("hash", "")))
+
+    async def _add_picture(self, state: HomeState, card: Card) -> HomeState:
+        """Publish a card again with its picture. One that cannot be shown is left out: the card says everything."""
+        try:
+            for picture in self.poster.pictures.missing(card):
+                await self.poster.pictures.upload(picture)
+            return await self._send(state, card)
+        except (SlackCallError, InternalError) as trouble:
+            self.poster.pictures.give_up(card)
+            log.warning("the home of %s stays without its picture: %s", state.user_id, trouble)
+            return state
+
+    async def _find_link(self, channel: str, ts: str) -> str | None:
+        """Return the address of a message, which never changes."""
+        if (channel, ts) not in self._links:
+            try:
+                answer = await call_slack(self.client.chat_getPermalink(channel=channel, message_ts=ts))
+            except SlackCallError as trouble:
+                log.info("a thread has no link: %s", trouble)
+                return None
+            if len(self._links) >= MOST_LINKS:
+                self._links.clear()
+            self._links[channel, ts] = str(answer["permalink"])
+        return self._links[channel, ts]
+
+
+def find_next_change(card: Card, now: datetime) -> datetime:
+    """Return when a card of App Home says something else although nothing has changed: a block begins or ends."""
+    days = [part.day for part in card.parts if isinstance(part, Picture) and isinstance(part.day, DayView)]
+    instants = (instant for day in days for block in day.blocks for instant in (block.start, block.end))
+    return min((instant for instant in instants if instant > now), default=now + IDLE_FOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +170,7 @@ class ConnectionHandler:
         with retry_transient("a message about a calendar was not brought"):
             if card is not None:
                 await self._post(user_id, card, f"connection-{job.id}", again=job.attempts > 1)
-        self.home.show(user_id)
+        await self.home.note_change(user_id)
 
     async def _build_card(self, request: ConnectionRequest) -> Card | None:
         match request.do:

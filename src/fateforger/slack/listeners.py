@@ -72,6 +72,7 @@ from fateforger.slack.payloads import (
 )
 from fateforger.text import PULL, REFINE, TASKS, TIMEBOX, WEEK, command_name, speak
 from fateforger.text import gettext as _
+from fateforger.ui.home_card import OPEN_THREAD
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
@@ -131,6 +132,7 @@ class Listeners:
         app.action(_action(SAY))(listen(_on_control(self._say)))
         app.action(_action(PROPOSAL_PREFIX, prefix=True))(listen(_on_control(self._proposal)))
         app.action(_action(PERSON_PREFIX, prefix=True))(listen(_on_control(self._personal_data)))
+        app.action(_action(OPEN_THREAD))(listen(_ignore))
         app.action(_action(CALENDAR_PREFIX, prefix=True))(listen(_on_control(self._connection)))
         app.action(ANY)(listen(_on_control(self._control)))
         app.error(_handle_error)
@@ -369,6 +371,11 @@ def _on_control(handle: Callable[[ControlUse], Reply | None]) -> Read:
         return None if use is None else handle(use)
 
     return read
+
+
+def _ignore(_body: Json) -> Reply | None:
+    """Handle a click on a link, which the person's own Slack has followed."""
+    return None
 
 
 def _action(name: str, *, prefix: bool = False) -> re.Pattern[str]:

@@ -1,17 +1,14 @@
-"""Cards of whole sessions: the one of the current stage, those left or ended, the welcome, and App Home."""
+"""Cards of whole sessions: the one of the current stage, those left or ended, and the welcome."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
-from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import (
     Button,
     Card,
-    Choice,
     Controls,
-    Divider,
     Heading,
     Note,
     Part,
@@ -22,17 +19,14 @@ from fateforger.session.cards import (
 from fateforger.session.day import day_words, frame_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
-from fateforger.session.queue_commands import LONGEST_TEXT_AGAIN, WRITTEN, ChooseLanguage, ReadAgain
+from fateforger.session.queue_commands import LONGEST_TEXT_AGAIN, ReadAgain
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.task import Mode
 from fateforger.text import (
     count_tasks,
     format_short_day,
-    join_sentences,
     join_words,
-    list_languages,
     mark_message,
-    name_language,
     ngettext,
 )
 from fateforger.text import gettext as _
@@ -40,9 +34,7 @@ from fateforger.ui.card_parts import build_said_rule_button
 from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
-from fateforger.ui.rule_cards import ADD_DAY, POLICY, ROUTINE
 from fateforger.ui.task_cards import tasks_card
-from fateforger.values import replace
 
 START_AGAIN = Button(label=mark_message("Plan a day"), action="start", style="primary")
 
@@ -193,26 +185,10 @@ def _describe_committed(session: Session, day: str) -> str:
 
 
 START = Button(label=mark_message("Plan my day"), action="start", style="primary")
-RULES = Button(label=mark_message("Your rules"), action="form.rules")
 ADD_TASK = Button(label=mark_message("Add a task"), action="form.queue_add")
-EXPORT = Button(label=mark_message("What you know about me"), action="person.export")
-ERASE = Button(
-    label=mark_message("Forget me"),
-    action="person.erase",
-    confirm=mark_message(
-        "I forget everything you told me: days, rules, tasks, and how to take back what is on your calendar. Events and"
-        " messages stay where they are; to have a day taken back, press Undo in its thread first. This can't be undone."
-    ),
-)
-YOURS = mark_message("What I know about you is yours: you can see it, and have it erased.")
 HELLO = mark_message(
     "I plan your day with you, step by step, and put it on your calendar. One click takes all of it off again."
 )
-
-
-def build_own_data() -> tuple[Part, ...]:
-    """Return the controls for the person's data."""
-    return (Divider(), Note(text=_(YOURS)), localize_row(EXPORT, ERASE))
 
 
 def welcome_card() -> Card:
@@ -238,51 +214,6 @@ def unread_card(text: str) -> Card:
     rule = (build_said_rule_button(text),) if short else ()
     buttons = (START.localize(), ADD_TASK.localize(), *rule)
     return Card(text=said, parts=(Prose(text=said), Controls(items=(*again, *buttons))))
-
-
-def refused_home_card(refusal: Card, connection: Sequence[Part] = ()) -> Card:
-    """Return the App Home of a person who cannot plan here.
-
-    It shows the reason, the ``connection`` of their calendar if there is one, and the controls for their data.
-    """
-    return replace(refusal, parts=(*(connection or refusal.parts), *build_own_data()))
-
-
-def home_card(
-    sessions: Sequence[Session],
-    queue: Sequence[Part] = (),
-    spoken: PersonLanguage | None = None,
-    others: Sequence[Part] = (),
-) -> Card:
-    """Return the App Home: start button, sessions (most recent first), queue, and controls for the person's data.
-
-    ``others`` are the log of other agents and what is sent by itself. ``spoken`` is the language in which the person is
-    answered, as far as it can be chosen.
-    """
-    parts: list[Part] = [
-        Heading(text=_("Your days")),
-        Prose(text=_(HELLO)),
-        localize_row(START, RULES, POLICY, ROUTINE, ADD_DAY),
-    ]
-    if sessions:
-        parts += [Divider(), *(Prose(text=root_line(session)) for session in sessions)]
-        parts.append(Note(text=_("Each day has its own thread; go on there where you left off.")))
-    latest = _("Last: {day}.", day=day_words(sessions[0].date)) if sessions else ""
-    choice = () if spoken is None else _build_language_choice(spoken)
-    return Card(
-        text=join_sentences(_("Plan a day."), latest), parts=(*parts, *queue, *others, *choice, *build_own_data())
-    )
-
-
-def _build_language_choice(spoken: PersonLanguage) -> tuple[Part, ...]:
-    choices = (
-        Choice(label=_("The language I write in"), value=WRITTEN),
-        *(Choice(label=name_language(code, code).capitalize(), value=code) for code in list_languages()),
-    )
-    select = ChooseLanguage.action.select(
-        choices, placeholder=_("Language"), selected=spoken.code if spoken.chosen else WRITTEN
-    )
-    return Divider(), Prose(text=_("The language that I answer in"), control=select)
 
 
 CARDS: Mapping[TimeboxingStage, Callable[[Session], Card]] = {

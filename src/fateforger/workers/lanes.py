@@ -305,6 +305,8 @@ CONNECTIONS = Timer("connections", seconds=10.0)
 WATCHING = Timer("watching", seconds=60.0, each=True)
 """Every program watches its share of the calendars."""
 
+HOMES = Timer("homes", seconds=0.5, each=True)
+"""Rounds in which App Home is published again where it has changed; programs divide them among themselves."""
 OUTBOX = Timer("outbox", seconds=1.0, each=True)
 """The rounds of the one job of the lane below, in the one process that holds it."""
 SENDING = Lane(
@@ -371,5 +373,6 @@ LANES: tuple[Row, ...] = (
     TIDYING,
     CONNECTIONS,
     WATCHING,
+    HOMES,
 )
 """Every lane and timer of the program, in the order in which they start."""

@@ -26,7 +26,8 @@ from fateforger.session.pending import LEAVE_PLAN
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.tasks.durations import Observation
 from fateforger.ui.forms import RULES, SESSION_FORMS
-from fateforger.ui.session_cards import ended_reply, home_card, welcome_card
+from fateforger.ui.home_card import Board, home_card
+from fateforger.ui.session_cards import ended_reply, welcome_card
 
 START = {"start"}
 BESIDE = ("history", "preview", "memory")
@@ -374,7 +375,9 @@ def test_a_choice_that_cannot_be_read(action: str) -> None:
 async def test_cards_outside_of_a_session_only_start_one(anna: Person) -> None:
     await anna.to_frame()
     session = await anna.session()
-    for card in (welcome_card(), home_card([]), home_card([session]), ended_reply(session)):
+    now = anna.house.clock.now()
+    homes = (home_card(Board(now, session.tz)), home_card(Board(now, session.tz, [session])))
+    for card in (welcome_card(), *homes, ended_reply(session)):
         buttons = [b for p in card.parts for b in getattr(p, "items", ())]
         others = {
             "form.rules", "form.rule_day", "form.policy", "form.routine", "form.queue_add", "person.export", "person.erase",
@@ -391,6 +394,7 @@ async def test_home_lists_the_days(anna: Person) -> None:
     assert [p.kind for p in empty.parts] == [
         *("heading", "prose", "controls"),
         *("divider", "heading", "prose", "controls"),
+        *("divider", "prose", "controls"),
         *("divider", "prose", "controls"),
         *("divider", "prose"),
         *("divider", "note", "controls"),

@@ -7,7 +7,7 @@ a reason why words make no sense there, fails.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import date, time
+from datetime import UTC, date, datetime, time
 from typing import Any, get_args
 
 import pytest
@@ -39,7 +39,8 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.durations import Estimate
 from fateforger.tasks.task import Do, TaskSpec
 from fateforger.ui.forms import RULES, SESSION_FORMS
-from fateforger.ui.session_cards import home_card, welcome_card
+from fateforger.ui.home_card import Board, home_card
+from fateforger.ui.session_cards import welcome_card
 
 BOX, REPORT = (
     queued(name).model_copy(update={"spec": spec})
@@ -333,7 +334,7 @@ async def test_a_day_is_begun_in_words() -> None:
 
 
 def on_home() -> Iterator[str]:
-    for card in (welcome_card(), home_card([])):
+    for card in (welcome_card(), home_card(Board(datetime(2026, 3, 2, 8, tzinfo=UTC), "Etc/UTC"))):
         for part in card.parts:
             if isinstance(part, Controls):
                 yield from (item.action for item in part.items if isinstance(item, Button))

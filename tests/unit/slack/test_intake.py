@@ -88,7 +88,7 @@ async def table() -> AsyncIterator[Table]:
     listeners = Listeners(
         desk,
         FormHandler(door, desk, client, errands, timing=DEFAULT_TIMING),
-        Home(door, people, client, errands),
+        Home(door, store.homes, people, poster, client, errands, clock),
         languages,
         clock=clock,
     )

@@ -15,7 +15,7 @@ from fateforger.slack.addresses import WELCOME, FormAddress
 from fateforger.slack.blocks import render
 from fateforger.slack.forms import modal
 from fateforger.slack.payloads import MessageSaid, OpenForm, Place, command_id
-from fateforger.ui.session_cards import ERASE
+from fateforger.ui.home_card import ERASE
 
 AT = datetime(2026, 3, 5, 8, tzinfo=UTC)
 Json = dict[str, Any]

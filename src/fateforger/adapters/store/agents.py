@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, Index, Text, delete, func, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import PROPOSAL_VERSION, expect_version, parse
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
 from fateforger.agents.clients import KEPT_FOR, MOST_KEPT, Call, Client, Outcome
@@ -102,8 +104,7 @@ class SqlCalls:
 
     async def end(self, number: int, outcome: Outcome, about: str, *, now: datetime) -> None:
         values = {"outcome": outcome, "about": about, "ended_at": now}
-        ended = update(CALL).where(CALL.c.number == number).values(values)
-        await self._database.write(lambda connection: connection.execute(ended))
+        await self._database.write(lambda connection: _end(connection, number, values))
 
     async def latest(
         self, *, limit: int = 100, client: str | None = None, user_id: str | None = None
@@ -122,6 +123,7 @@ def _begin(connection: Connection, asked: Call, since: datetime, most: int) -> i
     count = connection.execute(lately).scalar_one()
     if count > most:
         return None
+    mark_home(connection, asked.user_id)
     _delete_old(connection, asked.at)
     _delete_beyond(connection, asked.client, MOST_KEPT - 1)
     call = AgentCall(**asked.model_dump(exclude={"number"}))
@@ -132,6 +134,13 @@ def _begin(connection: Connection, asked: Call, since: datetime, most: int) -> i
             return None
         rows.flush()
         return call.number
+
+
+def _end(connection: Connection, number: int, values: Mapping[str, Any]) -> None:
+    connection.execute(update(CALL).where(CALL.c.number == number).values(values))
+    user_id = connection.execute(select(CALL.c.user_id).where(CALL.c.number == number)).scalar()
+    if user_id is not None:
+        mark_home(connection, user_id)
 
 
 def _delete_old(connection: Connection, now: datetime) -> None:

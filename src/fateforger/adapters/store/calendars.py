@@ -13,6 +13,7 @@ from sqlmodel import Field, select
 
 from fateforger.adapters.store.buckets import read_clock
 from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
 from fateforger.ports.people import Claim, OwnerRecord
@@ -104,6 +105,7 @@ def _claim(connection: Connection, user_id: str, code_hash: str, now: datetime) 
     if hmac.compare_digest(row.code_hash, code_hash):
         owner = {"person": user_id, "origin": CLAIMED, "since": now, "closed_at": None}
         _write(connection, {**owner, **_NO_CODE})
+        mark_home(connection, user_id)
         return Claim.CLAIMED
     if row.tries_left > 1:
         _write(connection, {"tries_left": row.tries_left - 1})

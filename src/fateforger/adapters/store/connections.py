@@ -13,6 +13,7 @@ from sqlalchemy import Connection as SqlConnection
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.tables import (
     AT_ONCE,
@@ -190,8 +191,10 @@ def _find(connection: SqlConnection, user_id: str) -> ConnectionRow | None:
 
 
 def _keep(connection: SqlConnection, row: ConnectionRow) -> None:
+    user_id = row.user_id
     with open_rows(connection) as rows:
         rows.merge(row)
+    mark_home(connection, user_id)
 
 
 def _swap_secrets(connection: SqlConnection, renewed: Sequence[tuple[str, str, str]]) -> None:
@@ -203,3 +206,4 @@ def _swap_secrets(connection: SqlConnection, renewed: Sequence[tuple[str, str, s
 
 def _update(connection: SqlConnection, user_id: str, values: dict[str, Any]) -> None:
     connection.execute(update(CONNECTION).where(CONNECTION.c.user_id == user_id).values(values))
+    mark_home(connection, user_id)

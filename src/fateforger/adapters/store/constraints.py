@@ -17,6 +17,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import CONSTRAINT_VERSION, expect_version, parse
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, iter_keys, open_rows, table
 from fateforger.errors import ConstraintUnreadable, InternalError, StoreUnavailable, VersionConflict
 from fateforger.memory.documents import check_person, check_version, write_record
@@ -389,6 +390,7 @@ def _write(
             raise VersionConflict("This constraint was changed in the meantime.", where=uid)
     done = tuple(_insert(connection, version, newest.get(version.uid), cause, n) for n, version in enumerate(versions))
     put_on_list(connection, user_id, dict.fromkeys(version.uid for version in done))
+    mark_home(connection, user_id)
     return done
 
 
@@ -416,4 +418,5 @@ def _find_written(connection: Connection, user_id: str, cause: str) -> tuple[Ver
 
 def _forget(connection: Connection, user_id: str) -> int:
     put_all_on_list(connection, user_id)
+    mark_home(connection, user_id)
     return connection.execute(delete(VERSION).where(VERSION.c.user_id == user_id)).rowcount

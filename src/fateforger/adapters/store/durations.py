@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Text, delete
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import Base, find_rows, open_rows, table
 from fateforger.tasks.durations import Observation
 from fateforger.tasks.ports import MOST_OBSERVATIONS
@@ -56,3 +57,4 @@ def _keep(connection: Connection, user_id: str, kept: tuple[Observation, ...], g
     with open_rows(connection) as rows:
         for each in kept:
             rows.merge(DurationRow(user_id=user_id, **each.model_dump()))
+    mark_home(connection, user_id)

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, Text
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import Base, open_rows, table
 from fateforger.ports.people import PersonLanguage
 
@@ -45,3 +46,4 @@ def _find(connection: Connection, user_id: str) -> PersonLanguage | None:
 def _keep(connection: Connection, user_id: str, language: PersonLanguage) -> None:
     with open_rows(connection) as rows:
         rows.merge(LanguageRow(user_id=user_id, language=language.code, chosen=language.chosen))
+    mark_home(connection, user_id)

@@ -45,6 +45,7 @@ from fateforger.adapters.store.constraints import (
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import parse_mapping
 from fateforger.adapters.store.durations import DURATION
+from fateforger.adapters.store.homes import HOME
 from fateforger.adapters.store.inbox import get_job_id, list_jobs
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
 from fateforger.adapters.store.languages import LANGUAGE
@@ -339,6 +340,7 @@ def _iter_shares(names: Names, journal: JournalShare, jobs: JobShare, job_id: Co
     yield Share("language", LANGUAGE, (LANGUAGE.c.user_id == user_id,))
     yield Share("talk", TALK, (TALK.c.user_id == user_id,))
     yield Share("rituals", RITUAL, (RITUAL.c.user_id == user_id,))
+    yield Share("home", HOME, (HOME.c.user_id == user_id,))
     yield Share("ritual_marks", RITUAL_MARK, (RITUAL_MARK.c.user_id == user_id,))
 
 

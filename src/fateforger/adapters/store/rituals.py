@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Index, Text, literal, tuple_, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.procrastinate_jobs import ProcrastinateJobs
@@ -123,6 +124,7 @@ def _change(
         after = change(before)
         after = replace(after, version=1 if before is None else before.version + 1)
         rows.merge(RitualRow(user_id=user_id, settings=after.model_dump_json(), version=after.version, look_at=AT_ONCE))
+    mark_home(connection, user_id)
     return after
 
 

@@ -26,6 +26,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import OUTBOX_VERSION, SESSION_VERSION, expect_version, parse
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import wake
 from fateforger.adapters.store.rituals import look_at_once
 from fateforger.adapters.store.tables import (
@@ -302,14 +303,21 @@ class SqlSessions:
         return bool(found) and not any(row.sent_at is not None and row.sent_at <= at for row in found)
 
     async def attach_thread(self, session_id: str, channel: str, thread_ts: str) -> None:
-        attach = update(SESSION).where(SESSION.c.id == session_id).values(channel=channel, thread_ts=thread_ts)
-        if await self._database.write(lambda connection: connection.execute(attach).rowcount) != 1:
-            raise InternalError(f"There is no session {session_id} to attach a thread to.")
+        await self._database.write(lambda connection: _attach_thread(connection, session_id, channel, thread_ts))
 
     async def _find(self, *conditions: ColumnElement[bool], limit: int | None = None) -> tuple[Session, ...]:
         """Return the sessions that meet the conditions, the last touched first."""
         query = select(SessionRow).where(*conditions).order_by(*_LATEST_FIRST).limit(limit)
         return await self._database.read(lambda connection: tuple(map(_to_session, find_rows(connection, query))))
+
+
+def _attach_thread(connection: Connection, session_id: str, channel: str, thread_ts: str) -> None:
+    user_id = connection.execute(sql_select(SESSION.c.user_id).where(SESSION.c.id == session_id)).scalar()
+    if user_id is None:
+        raise InternalError(f"There is no session {session_id} to attach a thread to.")
+    attach = update(SESSION).where(SESSION.c.id == session_id).values(channel=channel, thread_ts=thread_ts)
+    connection.execute(attach)
+    mark_home(connection, user_id)
 
 
 def _match(wanted: HeadFilter) -> Iterator[ColumnElement[bool]]:
@@ -377,6 +385,7 @@ def _save(connection: Connection, session: Session, expected: int, outgoing: tup
         )
     _queue_messages(connection, saved.id, outgoing)
     look_at_once(connection, saved.user_id)
+    mark_home(connection, saved.user_id)
     return saved
 
 

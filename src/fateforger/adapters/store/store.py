@@ -11,6 +11,7 @@ from fateforger.adapters.store.channels import SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, open_database
 from fateforger.adapters.store.durations import SqlDurations
+from fateforger.adapters.store.homes import SqlHomes
 from fateforger.adapters.store.inbox import open_jobs
 from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.journal import SqlJournal
@@ -55,6 +56,7 @@ class Store:
         self.buckets = SqlBuckets(database)
         self.channels = SqlChannels(database)
         self.owners = SqlOwners(database)
+        self.homes = SqlHomes(database)
         self.pruning = SqlPruning(database)
 
     async def take_back(self, owner: str) -> None:

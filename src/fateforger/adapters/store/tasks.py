@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -25,6 +26,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import TASK_VERSION, expect_version, parse
+from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import Base, Instant, build_partial_index, find_rows, open_rows, table
 from fateforger.errors import BadInput
 from fateforger.tasks.ports import Change, Rearrangement
@@ -78,6 +80,7 @@ class TaskBlocker(Base, table=True):
     blocker_id: str = Field(primary_key=True, foreign_key="task.id", sa_type=Text)
 
 
+T = TypeVar("T")
 TASK = table(TaskRow)
 BLOCKER = table(TaskBlocker)
 
@@ -99,9 +102,7 @@ class SqlTasks:
         if not tasks:
             return ()
         new = tuple(tasks)
-        return await self._database.write_alone(
-            _build_lock_key(user_id), lambda connection: _add(connection, user_id, new, cause, now)
-        )
+        return await self._write(user_id, lambda connection: _add(connection, user_id, new, cause, now))
 
     async def of(self, user_id: str, *, ended: bool = False) -> tuple[QueuedTask, ...]:
         conditions = () if ended else (_IS_OPEN,)
@@ -121,7 +122,7 @@ class SqlTasks:
                 return _overwrite(connection, task, claim_task(as_of(task, now), executor, now=now, until=until))
             return None
 
-        return await self._database.write_alone(_build_lock_key(user_id), work)
+        return await self._write(user_id, work)
 
     async def extend(self, task: QueuedTask, *, now: datetime, lease_seconds: float) -> QueuedTask | None:
         until = now + timedelta(seconds=lease_seconds)
@@ -141,14 +142,14 @@ class SqlTasks:
                 return None
             return _change(connection, there, change(there), now)
 
-        return await self._database.write_alone(_build_lock_key(task.user_id), work)
+        return await self._write(task.user_id, work)
 
     async def change(self, user_id: str, task_id: str, change: Change, *, now: datetime) -> QueuedTask | None:
         def work(connection: Connection) -> QueuedTask | None:
             there = _get(connection, user_id, task_id)
             return None if there is None else _change(connection, there, change(there), now)
 
-        return await self._database.write_alone(_build_lock_key(user_id), work)
+        return await self._write(user_id, work)
 
     async def rearrange(self, user_id: str, change: Rearrangement, *, now: datetime) -> tuple[QueuedTask, ...]:
         def work(connection: Connection) -> tuple[QueuedTask, ...]:
@@ -157,7 +158,7 @@ class SqlTasks:
                 _change(connection, there[after.id], after, now)
             return _find(connection, user_id, _IS_OPEN)
 
-        return await self._database.write_alone(_build_lock_key(user_id), work)
+        return await self._write(user_id, work)
 
     async def waiting(
         self, *, of: Collection[str] | None = None, after: str = "", limit: int = 100
@@ -179,7 +180,7 @@ class SqlTasks:
             _overwrite(connection, there, release_claim(there, now=now))
             return True
 
-        return await self._database.write_alone(_build_lock_key(task.user_id), work)
+        return await self._write(task.user_id, work)
 
     async def forget(self, user_id: str) -> int:
         def work(connection: Connection) -> int:
@@ -187,9 +188,19 @@ class SqlTasks:
             connection.execute(delete(BLOCKER).where(BLOCKER.c.task_id.in_(select(TASK.c.id).where(theirs))))
             return connection.execute(delete(TASK).where(theirs)).rowcount
 
-        count = await self._database.write_alone(_build_lock_key(user_id), work)
+        count = await self._write(user_id, work)
         await self._database.scrub()
         return count
+
+    async def _write(self, user_id: str, work: Callable[[Connection], T]) -> T:
+        """Change a person's queue, which App Home shows."""
+
+        def write(connection: Connection) -> T:
+            result = work(connection)
+            mark_home(connection, user_id)
+            return result
+
+        return await self._database.write_alone(_build_lock_key(user_id), write)
 
 
 def _build_lock_key(user_id: str) -> str:

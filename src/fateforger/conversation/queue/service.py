@@ -116,6 +116,8 @@ from fateforger.workers.turns import build_notification_job
 log = logging.getLogger(__name__)
 
 LONGEST_SENTENCE = 400
+SAID_FOR = timedelta(minutes=1)
+"""Time for which App Home shows the result of the last action there."""
 GONE = mark_message("That task is not in your queue any more.")
 
 
@@ -224,7 +226,7 @@ class QueueService:
         self._answer_ritual: Callable[[RitualCommand], Awaitable[Card]] | None = None
         self._pages: dict[str, int] = {}
         """The current page of each person in App Home."""
-        self._said: dict[str, str] = {}
+        self._said: dict[str, tuple[str, datetime]] = {}
         """The result of each person's last action in App Home, until it was shown there."""
 
     def plan_weeks(self, looker: Looker, memory: MemoryService, calendar_write: CalendarWrite) -> None:
@@ -261,7 +263,7 @@ class QueueService:
             use_language(spoken)
             return _("From now on I speak {language}.", language=name_language(spoken, spoken))
         if said:
-            self._said[command.user_id] = said
+            self._said[command.user_id] = said, self._tools.clock.now()
         return said
 
     async def queue(self, user_id: str) -> tuple[QueuedTask, ...]:
@@ -361,6 +363,14 @@ class QueueService:
             questions=tuple((each.name, state_words(each)) for each in list_questions(task, workflow, seen)),
         )
 
+    def _find_said(self, user_id: str) -> str:
+        """Return the result of the person's last action on App Home, while it is news."""
+        said, at = self._said.get(user_id, ("", self._tools.clock.now()))
+        if self._tools.clock.now() - at < SAID_FOR:
+            return said
+        del self._said[user_id]
+        return ""
+
     async def home(self, user_id: str) -> tuple[Part, ...]:
         """Return the queue in App Home, with the result of the last action there."""
         try:
@@ -369,7 +379,7 @@ class QueueService:
         except StoreError as error:
             log.warning("the queue of %s cannot be looked up: %s", user_id, error.message)
             return build_unknown_queue()
-        said = self._said.pop(user_id, "")
+        said = self._find_said(user_id)
         today = local_today(self._tools.clock.now(), self._tools.tz)
         page = self._pages.get(user_id, 1)
         queue = build_queue_parts(tasks, today=today, page=page, said=plain(said, LONGEST_SENTENCE))

@@ -18,9 +18,9 @@ from fateforger.session.forms import Form, FormErrors, FormSubmission
 from fateforger.session.queue_commands import PullTask, QueueCommand
 from fateforger.slack.blocks import HOME, render
 from fateforger.tasks.task import QueuedTask, TaskState
-from fateforger.ui.session_cards import build_own_data
+from fateforger.ui.home_card import build_own_data
 
-LANGUAGE, RITUALS = 2, 3
+LANGUAGE, RITUALS, RULES = 2, 3, 3
 """Parts in which the language is chosen."""
 
 TODAY = date(2026, 3, 2)
@@ -37,7 +37,7 @@ class Page:
     async def look(self) -> str:
         """The words of the queue, which comes before what is kept about her."""
         home = await self.house.coordinator.home(ANNA)
-        self.card = home.model_copy(update={"parts": home.parts[: -len(build_own_data()) - LANGUAGE - RITUALS]})
+        self.card = home.model_copy(update={"parts": home.parts[: -len(build_own_data()) - LANGUAGE - RITUALS - RULES]})
         return words_of(self.card).partition("Your queue\n")[2]
 
     def rows(self) -> list[tuple[str, Menu]]:

@@ -1,4 +1,7 @@
-"""Columns and indexes with which every round and query reads only what it needs, and the age of receipts."""
+"""Columns and indexes with which every round and query reads only what it needs, and the age of receipts.
+
+App Home remembers who has opened it, so that it is kept current.
+"""
 
 from __future__ import annotations
 
@@ -75,6 +78,14 @@ def upgrade() -> None:
     op.create_index("ix_quota_use_until", "quota_use", ["counts_until"])
     op.add_column("ritual", sa.Column("look_at", sa.BigInteger, nullable=False, server_default="0"))
     op.create_index("ix_ritual_look", "ritual", ["look_at", "user_id"])
+    op.create_table(
+        "home",
+        sa.Column("user_id", sa.Text, primary_key=True, nullable=False),
+        sa.Column("changes", sa.Integer, nullable=False),
+        sa.Column("hash", sa.Text, nullable=False),
+        sa.Column("show_at", sa.BigInteger, nullable=False),
+    )
+    op.create_index("ix_home_due", "home", ["show_at"])
     op.create_index("ix_feedback_user", "feedback", ["user_id"])
     op.create_index("ix_ritual_mark_at", "ritual_mark", ["at"])
     op.create_index("ix_agent_call_at", "agent_call", ["at"])

@@ -1,0 +1,291 @@
+"""What a database costs that has grown: each round of background work, ``/livez``, memory, and a turn.
+
+First 20,000 sessions of 1,000 people. Each round runs twice: as after a start, when nothing of it is known yet, and as
+it runs for the rest of the day, in processor time. Then as many sessions as are written in a minute and a half, a
+million at most, and the same click in that database and in an empty one, turn by turn; what is compared is the ratio
+within this run. ``--postgres`` measures the turns on PostgreSQL as well.
+
+The calendars of this benchmark answer at once, because it is the store that is measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from datetime import time as clock_time
+from pathlib import Path
+from typing import Any
+
+import httpx
+from sqlalchemy import text
+from starlette.applications import Starlette
+from starlette.routing import Route
+from tests.contracts.session_examples import session as example
+from tests.factories.constraints import version_of
+from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.fakes.one_calendar import OneCalendar
+from tests.fakes.scripted_model import ScriptedModel
+from tests.postgres import programs, running_server
+from tests.unit.conversation.person import HandClock, House, open_house_at
+
+from benchmarks.bench_turn import Day, answers
+from fateforger.adapters.store.store import metadata, open_store
+from fateforger.app.ops import Operations
+from fateforger.app.web import WebServer
+from fateforger.calendar.model import Ledger, Snapshot
+from fateforger.conversation.calendar_watch import Watcher
+from fateforger.conversation.rituals.schedule import RitualSettings
+from fateforger.conversation.session_lifecycle import SessionCloser
+from fateforger.session.model import WriteCounts
+from fateforger.session.stages import TimeboxingStage
+from fateforger.workers.memory import TidyScheduler
+
+PEOPLE, DAYS, ACTIVE = 1_000, 20, 1_000
+MILLION, AT_ONCE, SECONDS = 1_000_000, 50_000, 60.0
+TURNS, WARM_UP = 30, 4
+NEVER = datetime(1969, 1, 1, tzinfo=UTC)
+MOST_ROUND_MS, MOST_LIVE_MS, MOST_MB, MOST_RATIO = 200.0, 20.0, 500.0, 1.3
+
+
+@dataclass(frozen=True, slots=True)
+class QuietCalendar:
+    """A calendar on which nothing happens."""
+
+    writing: bool = False
+
+    async def read(self, day: Any, tz: str) -> tuple[Snapshot, Ledger]:
+        return Snapshot(day=day, tz=tz, events=()), Ledger()
+
+    async def late(self) -> tuple[str, ...]:
+        return ()
+
+
+_COPY = """
+INSERT INTO planning_session
+    (id, version, user_id, channel, touched_at, schema_version, session, day, tz, status, stage, written, judged)
+SELECT 'copy' || n, 1, 'U' || (n % {people}), 'D' || (n % {people}), {touched}, schema_version,
+    replace(replace(session, '"id":"' || id || '"', '"id":"copy' || n || '"'), 'USAMPLE', 'U' || (n % {people})),
+    day, tz, {status}, stage, {written}, 1
+FROM planning_session, ({numbers}) AS numbers
+WHERE planning_session.id = 'sample{age}'
+"""
+_SQLITE_NUMBERS = (
+    "WITH RECURSIVE counted(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM counted WHERE n < {last}) "
+    "SELECT n FROM counted"
+)
+_NUMBERS = "SELECT generate_series({first}, {last}) AS n"
+
+
+async def write_sql(house: House, statement: str) -> None:
+    await house.store.database.write(lambda connection: connection.execute(text(statement)))
+
+
+def number_rows(house: House, first: int, last: int) -> str:
+    """Return the query for the numbers from ``first`` to ``last``, named ``n``."""
+    is_sqlite = house.store.database.engine.dialect.name == "sqlite"
+    return (_SQLITE_NUMBERS if is_sqlite else _NUMBERS).format(first=first, last=last)
+
+
+async def make_samples(house: House) -> None:
+    """Store one session of each of the last days."""
+    now = house.clock.now()
+    for age in range(DAYS):
+        day = now.date() - timedelta(days=age)
+        sample = example(f"sample{age}", user_id="USAMPLE", date=day, stage=TimeboxingStage.REVIEW_COMMIT)
+        kept = sample.after_command("c", now - timedelta(days=40)).with_sync(written=WriteCounts(created=3))
+        await house.store.sessions.save(kept, expected=0)
+
+
+async def fill(house: House, count: int, *, first: int = 0, active: int = 0) -> None:
+    """Store sessions of many people by SQL: copies of the samples. The first ``active`` are in use."""
+    instant, day, share = int(house.clock.now().timestamp() * 1e6), 86_400_000_000, count // DAYS
+    for age in range(DAYS):
+        begin = first + age * share
+        in_use = f"n < {active}"
+        statement = _COPY.format(
+            people=PEOPLE,
+            age=age,
+            touched=f"CASE WHEN {in_use} THEN {instant} - n * 1000 ELSE {instant} - {day} * {age + 1} - n END",
+            status=f"CASE WHEN {in_use} OR n % 5 = 0 THEN 'active' ELSE 'cancelled' END",
+            written=f"CASE WHEN {in_use} THEN 'yes' ELSE 'returned' END",
+            numbers=number_rows(house, begin, begin + share - 1),
+        )
+        await write_sql(house, statement)
+
+
+async def fill_people(house: House) -> None:
+    """Give each person a rule, messages at chosen times and an App Home: copies of the first person's."""
+    settings = RitualSettings(
+        user_id="U0",
+        morning=clock_time(8),
+        at_end=True,
+        channel="D0",
+        tz="Europe/Amsterdam",
+        since=house.clock.now(),
+    )
+    await house.store.constraints.write([version_of("rule0", user="U0")], cause="rule 0")
+    await house.store.rituals.change("U0", lambda _before: settings)
+    await house.store.homes.open("U0")
+    numbers = number_rows(house, 1, PEOPLE - 1)
+    for name in ("constraint_version", "ritual", "home"):
+        columns = [column for column in metadata.tables[name].c if column.name != "seq"]
+        values = [_COPIED.get(column.name, column.name) for column in columns]
+        into = f"INSERT INTO {name} ({', '.join(column.name for column in columns)})"
+        await write_sql(
+            house, f"{into} SELECT {', '.join(values)} FROM {name}, ({numbers}) AS numbers WHERE user_id = 'U0'"
+        )
+
+
+_COPIED = {
+    "user_id": "'U' || n",
+    "uid": "'rule' || n",
+    "cause": "'rule ' || n",
+    "record": "replace(record, 'rule0', 'rule' || n)",
+    "settings": "replace(settings, 'U0', 'U' || n)",
+}
+"""How the columns of a person's rows differ from those of the first person."""
+
+
+def build_rounds(house: House) -> dict[str, Callable[[], Awaitable[object]]]:
+    store, clock = house.store, house.clock
+    calendars = OneCalendar(house.submitter, QuietCalendar())
+    watcher = Watcher(sessions=store.sessions, jobs=store.jobs, calendars=calendars, clock=clock)
+    return {
+        "watching": watcher.run_once,
+        "closing": SessionCloser(store.sessions, store.jobs, clock).run_once,
+        "missed days": house.return_leftovers,
+        "waiting tasks": house.check_waiting_tasks,
+        "rituals": house.rituals.send_due,
+        "tidying": TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz="Etc/UTC").run_once,
+        "pruning": lambda: store.pruning.prune(now=clock.now()),
+        "homes, looking": lambda: store.homes.claim_due(NEVER, until=NEVER),
+        "outbox": lambda: store.outbox.pending(now=clock.now()),
+        "resuming": house.coordinator.resume,
+    }
+
+
+async def spend(work: Callable[[], Awaitable[object]]) -> float:
+    """Milliseconds of processor time that a call takes, in all threads."""
+    began = time.process_time()
+    await work()
+    return (time.process_time() - began) * 1000
+
+
+async def measure_rounds(house: House) -> dict[str, tuple[float, float]]:
+    found = {}
+    for name, work in build_rounds(house).items():
+        first = await spend(work)
+        found[name] = (first, statistics.median([await spend(work) for _ in range(3)]))
+    return found
+
+
+async def measure_live(house: House) -> float:
+    """Milliseconds of the slowest of 20 answers of ``/livez``."""
+    server = WebServer("127.0.0.1", 0, any_host=True)
+    await server.start(Starlette(routes=[Route("/livez", Operations(house.store, house.clock)._live)]))  # noqa: SLF001  the route alone
+    took = []
+    try:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            for _ in range(20):
+                began = time.perf_counter()
+                assert (await client.get(f"{server.url}/livez")).status_code == 200
+                took.append((time.perf_counter() - began) * 1000)
+    finally:
+        await server.stop()
+    return statistics.median(took)
+
+
+async def fill_up(house: House) -> int:
+    """Store sessions until there are a million, or the time is over; return how many."""
+    await make_samples(house)
+    count, ends = 0, time.monotonic() + SECONDS
+    while count < MILLION and time.monotonic() < ends:
+        await fill(house, AT_ONCE, first=count)
+        count += AT_ONCE
+    return count
+
+
+async def compare_turns(full: House, empty: House) -> tuple[float, float]:
+    """Return the median milliseconds of a click in the full database and in the empty one, turn by turn."""
+    days = [Day(house, ScriptedModel(by=answers)) for house in (full, empty)]
+    for day in days:
+        await day.to_tasks()
+    took: tuple[list[float], list[float]] = ([], [])
+    for _ in range(TURNS + WARM_UP):
+        for day, times in zip(days, took, strict=True):
+            times.append(await day.click())
+    one, other = (statistics.median(times[WARM_UP:]) for times in took)
+    return one, other
+
+
+async def compare_in(folder: Path, name: str, where: tuple[str, str] | None = None) -> dict[str, Any]:
+    """Fill a database, and compare its turns with those of an empty one."""
+    houses = []
+    for n, part in enumerate(("full", "empty")):
+        (folder / part).mkdir()
+        house = await open_house_at(folder / part)
+        if where is not None:
+            await house.close()
+            house = House(open_store(where[n]), GoogleCalendarFake(), HandClock())
+        houses.append(house)
+    count = await fill_up(houses[0])
+    full, empty = await compare_turns(*houses)
+    for house in houses:
+        await house.close()
+    mark = "" if count == MILLION else f"; {count:,} is what {SECONDS:.0f} s were enough for"
+    print(
+        f"{name}: a click with {count:,} sessions {full:.1f} ms, with none {empty:.1f} ms, ratio {full / empty:.2f}{mark}"
+    )
+    return {"sessions": count, "full_ms": full, "empty_ms": empty, "ratio": full / empty}
+
+
+async def run() -> bool:
+    with tempfile.TemporaryDirectory() as name:
+        house = await open_house_at(Path(name))
+        await make_samples(house)
+        await fill(house, PEOPLE * DAYS, active=ACTIVE)
+        await fill_people(house)
+        live = await measure_live(house)
+        rounds = await measure_rounds(house)
+        await house.close()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{PEOPLE * DAYS:,} sessions of {PEOPLE:,} people, {ACTIVE:,} of them in use; processor time of a round in ms"
+    )
+    for round_name, (first, steady) in rounds.items():
+        print(f"  {round_name:18} first {first:8.1f}   then {steady:8.1f}")
+    print(f"/livez {live:.1f} ms, peak memory {memory:.0f} MB")
+    with tempfile.TemporaryDirectory() as name:
+        turns = {"sqlite": await compare_in(Path(name), "SQLite")}
+    if "--postgres" in sys.argv:
+        turns["postgresql"] = await compare_on_postgres()
+    later = {name: then for name, (_, then) in rounds.items()}
+    json.dump({"growth": {"rounds_ms": later, "live_ms": live, "memory_mb": memory, "turns": turns}}, sys.stdout)
+    print()
+    kept = all(ms <= MOST_ROUND_MS for ms in later.values()) and live <= MOST_LIVE_MS and memory <= MOST_MB
+    return kept and all(each["ratio"] <= MOST_RATIO for each in turns.values())
+
+
+async def compare_on_postgres() -> dict[str, Any]:
+    found = programs()
+    if found is None:
+        raise SystemExit("PostgreSQL is not installed")
+    with (
+        running_server(found) as server,
+        server.database() as full,
+        server.database() as empty,
+        tempfile.TemporaryDirectory() as name,
+    ):
+        return await compare_in(Path(name), "PostgreSQL", (full, empty))
+
+
+if __name__ == "__main__":
+    sys.exit(0 if asyncio.run(run()) else 1)

@@ -1,0 +1,83 @@
+"""Which people have opened App Home, in SQL, and the mark that every change of what it shows leaves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, Index, Text, update
+from sqlmodel import Field, select
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
+from fateforger.ports.homes import HomeState
+
+
+class HomeRow(Base, table=True):
+    """The App Home of a person who has opened it. It is published again at ``show_at``; a change sets that to 1970."""
+
+    __tablename__ = "home"
+    __table_args__ = (Index("ix_home_due", "show_at"),)
+
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    changes: int
+    hash: str = Field(sa_type=Text)
+    show_at: datetime = Field(sa_type=Instant)
+
+
+HOME = table(HomeRow)
+_AT_ONCE = datetime.fromtimestamp(0, UTC)
+_CHANGED = {"changes": HOME.c.changes + 1, "show_at": _AT_ONCE}
+
+
+class SqlHomes:
+    """Implements :class:`fateforger.ports.homes.Homes` over a :class:`Database`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open(self, user_id: str) -> HomeState:
+        return await self._database.write(lambda connection: _open(connection, user_id))
+
+    async def note_change(self, user_id: str) -> None:
+        await self._database.write(lambda connection: mark_home(connection, user_id))
+
+    async def claim_due(self, now: datetime, *, until: datetime, limit: int = 20) -> tuple[HomeState, ...]:
+        due = select(HomeRow).where(HOME.c.show_at <= now).order_by(HOME.c.show_at).limit(limit)
+        if not await self._database.read(lambda connection: find_rows(connection, due.limit(1))):
+            return ()
+
+        def work(connection: Connection) -> tuple[HomeState, ...]:
+            states = tuple(map(_to_state, find_rows(connection, due)))
+            claimed = HOME.c.user_id.in_([state.user_id for state in states])
+            connection.execute(update(HOME).where(claimed).values(show_at=until))
+            return states
+
+        return await self._database.write(work)
+
+    async def keep(self, state: HomeState, *, show_at: datetime) -> None:
+        of = HOME.c.user_id == state.user_id
+
+        def work(connection: Connection) -> None:
+            connection.execute(update(HOME).where(of).values(hash=state.hash))
+            unchanged = HOME.c.changes == state.changes
+            connection.execute(update(HOME).where(of, unchanged).values(show_at=show_at))
+
+        await self._database.write(work)
+
+
+def mark_home(connection: Connection, user_id: str) -> None:
+    """Count a change of what a person's App Home shows, in the transaction that makes it."""
+    connection.execute(update(HOME).where(HOME.c.user_id == user_id).values(_CHANGED))
+
+
+def _open(connection: Connection, user_id: str) -> HomeState:
+    with open_rows(connection) as rows:
+        row = rows.get(HomeRow, user_id)
+        if row is None:
+            row = HomeRow(user_id=user_id, changes=0, hash="", show_at=_AT_ONCE)
+            rows.add(row)
+        return _to_state(row)
+
+
+def _to_state(row: HomeRow) -> HomeState:
+    return HomeState(row.user_id, row.changes, row.hash)

@@ -1,0 +1,129 @@
+"""App Home as the person's board: it follows every change that it shows, without being opened again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.scenarios.caldav import CalDav
+from tests.scenarios.day import all_steps
+from tests.scenarios.person import Json, Person, controls, eventually, label, texts
+from tests.scenarios.program import Program
+
+pytestmark = pytest.mark.process
+
+MONDAY = "2026-03-02T07:00:00+01:00"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    running = Program(tmp_path / "data", environment={"FATEFORGER_NOW": MONDAY, "FATEFORGER_WATCH_SECONDS": "1"})
+    running.start()
+    try:
+        yield running
+    finally:
+        if running.process is not None:
+            running.kill()
+
+
+class Board:
+    """A person who leaves their App Home open."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        person.post("/ui/home_opened", tab="home")
+
+    def view(self) -> Json | None:
+        found: Json | None = self.person.get("/ui/home", user=self.person.user)["view"]
+        return found
+
+    @property
+    def blocks(self) -> list[Json]:
+        view = self.view()
+        return [] if view is None else list(view["blocks"])
+
+    def words(self) -> str:
+        return "\n".join(texts(self.blocks))
+
+    def reads(self, *expected: str, gone: str = "") -> str:
+        """Wait until App Home shows each text, and not what is ``gone``."""
+
+        def look() -> str | None:
+            shown = self.words()
+            return shown if all(each in shown for each in expected) and not (gone and gone in shown) else None
+
+        try:
+            return eventually(look, "", deadline=30.0)
+        except AssertionError:
+            raise AssertionError(f"App Home shows neither {expected}, or still {gone!r}:\n{self.words()}") from None
+
+    def use(self, wanted: str, **chosen: Any) -> None:
+        view = eventually(self.view, "App Home")
+        block_id, element = next((b, e) for b, e in controls(view["blocks"]) if label(e).startswith(wanted))
+        action = {"type": element["type"], "action_id": element["action_id"], "block_id": block_id, **chosen}
+        if "value" in element and not chosen:
+            action["value"] = element["value"]
+        self.person.post("/ui/action", surface={"type": "home", "view_id": view["id"]}, action=action, state={})
+
+
+def list_above_the_fold(blocks: list[Json]) -> list[str]:
+    """The labels of the controls before the first line across the page."""
+    first = next((n for n, block in enumerate(blocks) if block["type"] == "divider"), len(blocks))
+    return [label(element) for _, element in controls(blocks[:first])]
+
+
+def test_the_board_follows_every_change(program: Program) -> None:
+    """S370, S371, S372: nobody opens App Home again, and it says what is so."""
+    person, calendar = program.person(), CalDav(program.caldav_url())
+    home = Board(person)
+    home.reads("Today, Monday 2 March", "I plan your day with you", "I know no rules of yours yet")
+    assert list_above_the_fold(home.blocks) == ["Plan my day"]
+    for _ in all_steps(person):
+        pass
+    shown = home.reads("on your calendar, 5 blocks", "Next: *Prepare talk* at 09:00.", "Open its thread")
+    assert shown.index("on your calendar") < shown.index("Your queue")
+    eventually(lambda: any(block["type"] == "image" for block in home.blocks), "the picture of the day")
+    assert list_above_the_fold(home.blocks) == ["Open its thread", "Plan another day"]
+    link = next(element["url"] for _, element in controls(home.blocks) if label(element) == "Open its thread")
+    assert f"/archives/{person.channel}/p{person.roots()[-1]['ts'].replace('.', '')}" in link
+
+    calendar.move("Prepare talk", "T090000", "T091500", "T100000", "T101500")  # in the calendar itself
+    home.reads("Next: *Prepare talk* at 09:15.")
+    person.press("Undo")
+    home.reads("Planning *Monday 2 March*: refining", gone="Next: ")
+
+
+def test_the_board_follows_the_queue_the_rules_and_the_language(program: Program) -> None:
+    """S370, S372"""
+    person = program.person()
+    home = Board(person)
+    home.reads("I know no rules of yours yet")
+    home.use("Add a task")
+    person.submit(task="Water the plants")
+    home.reads("Water the plants")
+    home.use("Add a routine")
+    person.submit(title="School run", from_when_to_when="8:10-8:45")
+    home.reads("I keep to 1 rule of yours", gone="I know no rules")
+    option = next(
+        option
+        for _, element in controls(home.blocks)
+        if element["type"] == "static_select"
+        for option in element["options"]
+        if "Nederlands" in next(texts(option))
+    )
+    home.use("Language", selected_option=option)
+    home.reads("Vandaag, maandag 2 maart", "Water the plants", gone="Your rules")
+
+
+def test_what_was_erased_is_not_noted_again(program: Program) -> None:
+    """S370: App Home says that it knows nothing, and no row says who has opened it."""
+    person = program.person()
+    home = Board(person)
+    home.reads("Forget me")
+    home.use("Add a task")
+    person.submit(task="Water the plants")
+    home.reads("Water the plants")
+    home.use("Forget me")
+    home.reads("I plan your day with you", gone="Water the plants")
