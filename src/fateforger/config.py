@@ -135,6 +135,19 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("SLACK_APP_TOKEN", "FATEFORGER_SLACK_APP_TOKEN"),
         description="App-level token (xapp-...) with connections:write, for Socket Mode.",
     )
+    slack_client_id: str | None = Field(
+        None,
+        validation_alias=AliasChoices("SLACK_CLIENT_ID", "FATEFORGER_SLACK_CLIENT_ID"),
+        description="Client id of your Slack app, so that several workspaces install it: docs/workspaces.md.",
+    )
+    slack_client_secret: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("SLACK_CLIENT_SECRET", "FATEFORGER_SLACK_CLIENT_SECRET"),
+        description="Client secret of your Slack app.",
+    )
+    guests: Literal["none", "multi-channel", "all"] = Field(
+        "multi-channel", description="Which guests of a workspace may plan: none, multi-channel or all."
+    )
     calendar_owner: str | None = Field(
         None, description="Slack id (U...) of the calendar's owner; left out, whoever claims it with up's code."
     )
@@ -279,9 +292,20 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _both_slack_tokens(self) -> Self:
-        if (self.slack_bot_token is None) != (self.slack_app_token is None):
+        can_log_in = self.slack_bot_token is not None or self.slack_client_id is not None
+        if can_log_in != (self.slack_app_token is not None):
             missing = "SLACK_APP_TOKEN" if self.slack_app_token is None else "SLACK_BOT_TOKEN"
             raise ValueError(f"{missing} is missing; Slack needs both tokens, or neither for the local page")
+        return self
+
+    @model_validator(mode="after")
+    def _install_flow(self) -> Self:
+        if (self.slack_client_id is None) != (self.slack_client_secret is None):
+            raise ValueError("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together; set both, or neither")
+        if self.slack_client_id is not None and self.public_url is None:
+            raise ValueError("FATEFORGER_PUBLIC_URL is missing; people who install the app come back there")
+        if self.slack_client_id is not None and self.database_url is not None and self.secret_keys is None:
+            raise ValueError("FATEFORGER_SECRET_KEYS is missing; it encrypts the tokens of workspaces")
         return self
 
     @model_validator(mode="after")
@@ -302,8 +326,8 @@ class Settings(BaseSettings):
 
     @property
     def real_slack(self) -> bool:
-        """Check whether a Slack workspace is configured; otherwise the local page replaces it."""
-        return self.slack_bot_token is not None
+        """Check whether Slack is configured; otherwise the local page replaces it."""
+        return self.slack_app_token is not None
 
 
 def read_settings(**overrides: object) -> Settings:

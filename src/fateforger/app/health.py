@@ -255,7 +255,7 @@ async def _check_state(settings: Settings) -> Check:
 
 
 async def _check_slack(settings: Settings) -> Check:
-    if settings.slack_bot_token is None or settings.slack_app_token is None:
+    if settings.slack_app_token is None:
         return Check(
             "slack",
             "local",
@@ -265,16 +265,19 @@ async def _check_slack(settings: Settings) -> Check:
     from slack_sdk.errors import SlackApiError  # noqa: PLC0415  heavy
     from slack_sdk.web.async_client import AsyncWebClient  # noqa: PLC0415  heavy
 
-    client = AsyncWebClient(token=settings.slack_bot_token.get_secret_value(), timeout=8)
+    bot_token = settings.slack_bot_token
+    client = AsyncWebClient(token=None if bot_token is None else bot_token.get_secret_value(), timeout=8)
     if settings.slack_api_base_url:
         client.base_url = settings.slack_api_base_url
     try:
-        who = await client.auth_test()
+        who = None if bot_token is None else await client.auth_test()
         await client.apps_connections_open(app_token=settings.slack_app_token.get_secret_value())
     except SlackApiError as error:
         return Check("slack", "broken", f"Slack says {error.response['error']}.", _FIXES["slack"])
     except OSError as error:
         return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network.")
+    if who is None:
+        return Check("slack", "real", f"Workspaces install the app at {settings.public_url}/slack/install.")
     return Check("slack", "real", f"Connected to {who['team']} as {who['user']}.", _picture_fix(settings, who.headers))
 
 

@@ -13,9 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fateforger.errors import BadInput
 
-PUBLIC_PATHS = ("/connect/", "/changes/")
-"""Paths that may be reached from elsewhere: pages for people, and notices by Google and Microsoft. Everything else
-is for this machine only."""
+PUBLIC_PATHS = ("/connect/", "/changes/", "/slack/")
+"""Paths that may be reached from elsewhere: pages for people, notices by Google and Microsoft, and installs in Slack.
+Everything else is for this machine only."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +27,8 @@ from fateforger.slack.addresses import (
     TASKS_COMMAND,
     WEEK_COMMAND,
 )
+from fateforger.slack.ids import get_bare
+from fateforger.slack.installations import NOT_INSTALLED
 from fateforger.slack.limits import LimitedClient, SlackLimits, read_retry_after
 
 BOT_EVENTS = (
@@ -34,9 +36,12 @@ BOT_EVENTS = (
     "agent_session_title_changed",
     "app_home_opened",
     "app_mention",
+    "app_uninstalled",
     "message.channels",
     "message.groups",
     "message.im",
+    "tokens_revoked",
+    "user_change",
 )
 
 BOT_SCOPES: Mapping[str, str] = {
@@ -50,7 +55,7 @@ BOT_SCOPES: Mapping[str, str] = {
     "im:history": "to read direct messages to the planner",
     "im:read": "to know direct messages from channels",
     "im:write": "to begin a direct message when a plan starts from App Home",
-    "users:read": "to know a person's time zone",
+    "users:read": "to know a person's time zone, and whether they are a guest",
     "users:read.email": "to find the calendar that an administrator has opened for a person's address",
 }
 """Purpose of each scope."""
@@ -122,7 +127,7 @@ def app_manifest() -> dict[str, Any]:
         "settings": {
             "event_subscriptions": {"bot_events": list(BOT_EVENTS)},
             "interactivity": {"is_enabled": True},
-            "org_deploy_enabled": False,
+            "org_deploy_enabled": True,
             "socket_mode_enabled": True,
             "token_rotation_enabled": False,
         },
@@ -191,6 +196,16 @@ class SlackLoginError(TransientSlackError):
     """The app's token or scopes do not allow the call; an administrator has to fix that first."""
 
 
+PARKED_SECONDS = 86_400.0
+
+
+class NotInstalled(SlackLoginError):
+    """The app is not installed in the workspace any more. What waits for it goes on once it is installed again."""
+
+    def __init__(self) -> None:
+        super().__init__(NOT_INSTALLED, retry_after=PARKED_SECONDS)
+
+
 class MessageTooLong(SlackCallError):
     """Slack rejects the message because of its size."""
 
@@ -243,21 +258,31 @@ PING_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class SlackLogin:
-    """Tokens and addresses of a workspace.
+class OAuthApp:
+    """The app as Slack knows it when people install it, or its tokens are renewed."""
 
-    ``connections`` is the number of sockets: with two, one stays up while Slack renews the other. ``proxy`` is the URL
-    of an HTTP proxy. ``open_seconds`` limits the time to open the sockets. ``unlimited`` are hosts where calls need not
-    keep to Slack's limits.
+    client_id: str
+    client_secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SlackLogin:
+    """Tokens and addresses of the app.
+
+    Without ``bot_token`` the app is only where it was installed with ``oauth``. ``connections`` is the number of
+    sockets: with two, one stays up while Slack renews the other. ``proxy`` is the URL of an HTTP proxy.
+    ``open_seconds`` limits the time to open the sockets. ``unlimited`` are hosts where calls need not keep to Slack's
+    limits.
     """
 
-    bot_token: str = field(repr=False)
+    bot_token: str | None = field(repr=False)
     app_token: str = field(repr=False)
     base_url: str = SLACK_URL
     connections: int = 2
     proxy: str | None = None
     open_seconds: float = 30.0
     unlimited: frozenset[str] = frozenset({"127.0.0.1", "localhost"})
+    oauth: OAuthApp | None = None
 
     @property
     def is_limited(self) -> bool:
@@ -271,10 +296,17 @@ def new_session() -> aiohttp.ClientSession:
 
 
 def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> LimitedClient:
+    """Create a client for the workspace of the bot token."""
+    return build_client(login, session, login.bot_token)
+
+
+def build_client(
+    login: SlackLogin, session: aiohttp.ClientSession, token: str | None, limits: SlackLimits | None = None
+) -> LimitedClient:
     """Create a client without automatic retries: a repeated post would be a second message."""
     client = LimitedClient(
-        SlackLimits(keep=login.is_limited),
-        token=login.bot_token,
+        limits or SlackLimits(keep=login.is_limited),
+        token=token,
         base_url=login.base_url,
         session=session,
         retry_handlers=[],
@@ -283,23 +315,27 @@ def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> LimitedClie
     return client
 
 
-def new_app(client: AsyncWebClient) -> AsyncApp:
+Authorize = Callable[..., Awaitable[AuthorizeResult | None]]
+"""Return the token for a payload, without a request to Slack: else it would be acknowledged if that failed."""
+
+
+def new_app(client: AsyncWebClient, authorize: Authorize | None = None) -> AsyncApp:
     """Create a Bolt app that runs a listener before it acknowledges the payload.
 
-    A token is authorized without a request to Slack: a payload would otherwise be acknowledged if that failed.
+    Without ``authorize`` every payload belongs to the workspace of the client's token.
     """
 
-    async def authorize() -> AuthorizeResult:
+    async def authorize_all() -> AuthorizeResult:
         return AuthorizeResult(enterprise_id=None, team_id=None, bot_token=client.token)
 
     for_app = AsyncWebClient(base_url=client.base_url, session=client.session, retry_handlers=[])
     for_app.proxy = client.proxy
-    with _without_slack_settings():
+    with without_slack_settings():
         return AsyncApp(
             # Bolt sets the level of the logger of this name, so it must not be the program's own.
             name="fateforger.bolt",
             client=for_app,
-            authorize=authorize,
+            authorize=authorize or authorize_all,  # type: ignore[arg-type]  # None is allowed, but Bolt does not say so
             signing_secret="",
             process_before_response=True,
             raise_error_for_unhandled_request=True,
@@ -315,22 +351,50 @@ def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
     return handler
 
 
-async def check_login(login: SlackLogin, client: AsyncWebClient) -> tuple[str, str, frozenset[str] | None]:
-    """Check both tokens with Slack, because a socket with an invalid one would retry forever.
+@dataclass(frozen=True, slots=True)
+class CheckedLogin:
+    """The workspace of a bot token, or the organization that installed the app for all of its workspaces.
 
-    Returns the name and the id of the workspace, and the scopes of the app if Slack reports them. Raises ``BadInput``
-    for a token that Slack rejects, ``WorldError`` if Slack cannot be reached.
+    ``tenant`` is its id; ``scopes`` are those of the token, with commas between, if Slack reports them.
     """
-    try:
-        answer = await call_slack_with_headers(client.auth_test())
-    except SlackCallError as trouble:
-        raise _explain(trouble, login, "bot token (xoxb-…)") from trouble
+
+    tenant: str
+    name: str
+    team_id: str | None
+    scopes: str | None
+
+
+async def check_login(login: SlackLogin, client: AsyncWebClient) -> CheckedLogin | None:
+    """Check the tokens with Slack, because a socket with an invalid one would retry forever.
+
+    Returns ``None`` without a bot token. Raises ``BadInput`` for a token that Slack rejects, ``WorldError`` if Slack
+    cannot be reached.
+    """
+    checked = None
+    if login.bot_token is not None:
+        try:
+            checked = read_login(await call_slack_with_headers(client.auth_test()))
+        except SlackCallError as trouble:
+            raise _explain(trouble, login, "bot token (xoxb-…)") from trouble
     try:
         await call_slack(client.apps_connections_open(app_token=login.app_token))
     except SlackCallError as trouble:
         raise _explain(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
+    return checked
+
+
+def read_login(answer: AsyncSlackResponse) -> CheckedLogin:
+    """Return what Slack answers about a bot token."""
     who = answer.data if isinstance(answer.data, dict) else {}
-    return str(who.get("team", "")), str(who.get("team_id", "")), scopes_in(answer.headers)
+    for_all = bool(who.get("is_enterprise_install"))
+    tenant = str(who.get("enterprise_id" if for_all else "team_id") or "")
+    scopes = scopes_in(answer.headers)
+    return CheckedLogin(
+        tenant=tenant,
+        name=str(who.get("team") or tenant),
+        team_id=None if for_all else tenant,
+        scopes=None if scopes is None else ",".join(sorted(scopes)),
+    )
 
 
 def scopes_in(headers: Mapping[str, str]) -> frozenset[str] | None:
@@ -347,7 +411,7 @@ def _explain(trouble: SlackCallError, login: SlackLogin, token: str) -> BadInput
 
 
 @contextmanager
-def _without_slack_settings() -> Iterator[None]:
+def without_slack_settings() -> Iterator[None]:
     """Hide the SLACK_* variables, which Bolt reads while an app is created.
 
     SLACK_CLIENT_ID alone would turn it into an OAuth app that ignores its token.
@@ -363,15 +427,21 @@ UPLOAD_SCOPE = "files:write"
 
 
 async def upload(
-    client: AsyncWebClient, name: str, content: bytes, *, channel: str | None = None, words: str | None = None
+    client: LimitedClient, name: str, content: bytes, *, channel: str | None = None, words: str | None = None
 ) -> str:
-    """Upload a file and return its id.
+    """Upload a file with the client of a workspace, and return its id.
 
     With a ``channel`` it is shown there with ``words``; otherwise it is invisible until a message shows it. Raises
     :class:`~fateforger.slack.client.SlackCallError`.
     """
     answer = await call_slack(
-        client.files_upload_v2(filename=name, title=name, content=content, channel=channel, initial_comment=words)
+        client.files_upload_v2(
+            filename=name,
+            title=name,
+            content=content,
+            channel=None if channel is None else get_bare(channel),
+            initial_comment=words,
+        )
     )
     return str(answer["file"]["id"])
 

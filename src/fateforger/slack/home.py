@@ -24,6 +24,7 @@ from fateforger.slack.client import (
     lacks_scope,
     upload,
 )
+from fateforger.slack.limits import LimitedClient
 from fateforger.slack.notices import retry_transient
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
@@ -59,6 +60,8 @@ class Home:
             refusal = await calendar_refusal(self.door, self.people, user_id)
             if refusal is None:
                 card = await self.door.home(user_id)
+            elif await self.people.find_refusal(user_id) is not None:
+                card = refused_home_card(refusal)
             else:
                 connection = build_connection_parts(await self.door.describe_connection(user_id))
                 card = refused_home_card(refusal, connection)
@@ -131,7 +134,7 @@ class PersonalDataHandler:
     people: People
     home: Home
     languages: LanguageService
-    client: AsyncWebClient
+    client: LimitedClient
 
     async def perform(self, request: PersonalDataRequest, job: Job) -> None:
         """Carry out a request once. Raises like :data:`~fateforger.workers.lanes.Perform`."""
@@ -170,7 +173,8 @@ class PersonalDataHandler:
     async def _send(self, user_id: str, document: dict[str, Any], words: str) -> None:
         content = json.dumps(document, ensure_ascii=False, indent=1).encode()
         channel = await self.people.direct_channel(user_id)
-        await upload(self.client, EXPORT_FILE_NAME, content, channel=channel, words=words)
+        client = await self.client.client_of(channel)
+        await upload(client, EXPORT_FILE_NAME, content, channel=channel, words=words)
 
     async def _erase(self, user_id: str, job: Job) -> None:
         try:

@@ -93,12 +93,21 @@ def test_a_data_directory_that_cannot_be(tmp_path: Path) -> None:
         pass
 
 
+APP = {"slack_app_token": "xapp-1"}
+OAUTH = {"slack_client_id": "1.2", "slack_client_secret": "secret"}
+SHARED = {"public_url": "https://plan.example.org", "database_url": "postgresql://db/state"}
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
         ({"time_zone": "Mars"}, "The setting time_zone cannot be used: “Mars” is not a time zone I know"),
         ({"port": 70000}, "The setting port cannot be used"),
         ({"slack_bot_token": "xoxb-1"}, "SLACK_APP_TOKEN is missing; Slack needs both tokens"),
+        ({"slack_app_token": "xapp-1"}, "SLACK_BOT_TOKEN is missing; Slack needs both tokens"),
+        (APP | {"slack_client_id": "1.2"}, "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together"),
+        (APP | OAUTH, "FATEFORGER_PUBLIC_URL is missing; people who install the app come back there"),
+        (APP | OAUTH | SHARED, "FATEFORGER_SECRET_KEYS is missing; it encrypts the tokens of workspaces"),
     ],
 )
 def test_a_setting_that_cannot_be_used(given: dict[str, object], sentence: str) -> None:

@@ -55,7 +55,8 @@ async def threads(slack: Slack) -> AsyncIterator[AgentThreads]:
     session = new_session()
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
     client = new_client(SlackLogin("xoxb-1", "xapp-1", url), session)
-    yield AgentThreads(client, Pace(), LatestMessages(), team_id="T1")
+    client.team = "T1"
+    yield AgentThreads(client, Pace(), LatestMessages())
     await session.close()
     await runner.cleanup()
 

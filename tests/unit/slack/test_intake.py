@@ -92,6 +92,7 @@ async def table() -> AsyncIterator[Table]:
         Home(door, people, client, errands),
         languages,
         clock=clock,
+        people=people,
     )
     app = new_app(client)
     listeners.register(app)

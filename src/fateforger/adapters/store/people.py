@@ -44,6 +44,7 @@ from fateforger.adapters.store.constraints import (
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import parse_mapping
 from fateforger.adapters.store.durations import DURATION
+from fateforger.adapters.store.installations import STANDING
 from fateforger.adapters.store.jobs import JOB, RECEIPT
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
 from fateforger.adapters.store.languages import LANGUAGE
@@ -57,6 +58,7 @@ from fateforger.calendar.transactions import TxState
 from fateforger.errors import CalendarBusy, StillAtWork
 from fateforger.memory.documents import check_person, write_version
 from fateforger.ports.people import ERASING_LANE, Counts
+from fateforger.slack.ids import find_ids, get_bare
 from fateforger.values import replace
 
 
@@ -77,7 +79,6 @@ AT_WORK = "I am carrying out something of theirs just now, so nothing was erased
 
 _JOBS = select(JOB).where(JOB.c.lane != ERASING_LANE).order_by(JOB.c.seq)
 _RECEIPTS = select(RECEIPT).order_by(RECEIPT.c.lane, RECEIPT.c.dedupe)
-_WORD = re.compile(r"\w+", re.ASCII)
 _DIRECT = "D"
 """The first letter of Slack's ids of direct messages, conversations of the bot with one person."""
 
@@ -98,13 +99,13 @@ class Names:
 
     @cached_property
     def _odd(self) -> tuple[re.Pattern[str], ...]:
-        """The names that are more than one word."""
-        odd = (name for name in self._all if not _WORD.fullmatch(name))
+        """The names that are not one id."""
+        odd = (name for name in self._all if list(find_ids(name)) != [name])
         return tuple(re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.ASCII) for name in odd)
 
     def occur_in(self, text: str) -> bool:
         """Check whether a text contains one of the names as a word of its own."""
-        return not self._all.isdisjoint(_WORD.findall(text)) or any(odd.search(text) for odd in self._odd)
+        return not self._all.isdisjoint(find_ids(text)) or any(odd.search(text) for odd in self._odd)
 
 
 def collect_names(
@@ -124,8 +125,12 @@ def collect_names(
         sessions=frozenset(sessions),
         proposals=frozenset(proposals),
         threads=frozenset((channel, thread) for channel, thread in sessions.values() if thread is not None),
-        direct=frozenset(channel for channel in channels if channel.startswith(_DIRECT)),
+        direct=frozenset(channel for channel in channels if _is_direct(channel)),
     )
+
+
+def _is_direct(channel: str) -> bool:
+    return get_bare(channel).startswith(_DIRECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,7 @@ def find_job_share(connection: Connection, names: Names, *, now: datetime | None
     """Return a person's share of the jobs. With ``now``, raises ``StillAtWork`` while one of them is running."""
     rows = [(row, parse_mapping(row.payload, f"Job {row.seq}")) for row in connection.execute(_JOBS)]
     said = {str(p["channel"]) for _, p in rows if p.get("user_id") == names.user_id and p.get("channel")}
-    names = replace(names, direct=names.direct | {channel for channel in said if channel.startswith(_DIRECT)})
+    names = replace(names, direct=names.direct | {channel for channel in said if _is_direct(channel)})
     theirs = [row for row, payload in rows if _concerns(names, row.key, payload)]
     marks = [(mark.lane, mark.dedupe) for mark in connection.execute(_RECEIPTS) if names.occur_in(mark.dedupe)]
     if now is not None and any(
@@ -302,6 +307,7 @@ def _iter_shares(user_id: str, sessions: Collection[str], journal: JournalShare,
     yield Share("connection", CONNECTION, (CONNECTION.c.user_id == user_id,))
     yield Share("channels", CHANNEL, (CHANNEL.c.user_id == user_id,))
     yield Share("language", LANGUAGE, (LANGUAGE.c.user_id == user_id,))
+    yield Share("standing", STANDING, (STANDING.c.user_id == user_id,))
     yield Share("talk", TALK, (TALK.c.user_id == user_id,))
     yield Share("rituals", RITUAL, (RITUAL.c.user_id == user_id,))
     yield Share("ritual_marks", RITUAL_MARK, (RITUAL_MARK.c.user_id == user_id,))

@@ -11,12 +11,14 @@ from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import dump_mapping
+from fateforger.adapters.store.installations import find_unreachable
 from fateforger.adapters.store.jobs import SqlJobs, enqueue
 from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
 from fateforger.conversation.rituals.ports import Outcome
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
 from fateforger.ports.jobs import NewJob
 from fateforger.session.queue_commands import RitualKind
+from fateforger.slack.ids import get_tenant
 from fateforger.values import replace
 
 
@@ -53,7 +55,7 @@ class SqlRituals:
         self._jobs = jobs
 
     async def all(self) -> tuple[RitualSettings, ...]:
-        return await self._database.read(find_settings)
+        return await self._database.read(_find_reachable)
 
     async def of(self, user_id: str) -> RitualSettings | None:
         found = await self._database.read(lambda connection: find_settings(connection, user_id))
@@ -72,6 +74,12 @@ class SqlRituals:
         if marked and job is not None:
             self._jobs.announce(job.lane)
         return marked
+
+
+def _find_reachable(connection: Connection) -> tuple[RitualSettings, ...]:
+    tenants, people = find_unreachable(connection)
+    found = find_settings(connection)
+    return tuple(each for each in found if each.user_id not in people and get_tenant(each.user_id) not in tenants)
 
 
 def find_settings(connection: Connection, user_id: str | None = None) -> tuple[RitualSettings, ...]:

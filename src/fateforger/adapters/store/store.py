@@ -11,6 +11,7 @@ from fateforger.adapters.store.channels import SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, open_database
 from fateforger.adapters.store.durations import SqlDurations
+from fateforger.adapters.store.installations import SqlStandings
 from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.languages import SqlLanguages
@@ -51,6 +52,7 @@ class Store:
         self.buckets = SqlBuckets(database)
         self.channels = SqlChannels(database)
         self.owners = SqlOwners(database)
+        self.standings = SqlStandings(database)
 
     async def aclose(self) -> None:
         """Finish running transactions and close the database. Calling it again does nothing."""

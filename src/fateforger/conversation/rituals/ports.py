@@ -21,7 +21,10 @@ class Rituals(Protocol):
     """
 
     async def all(self) -> tuple[RitualSettings, ...]:
-        """Return the settings of everyone who made a choice."""
+        """Return the settings of everyone who made a choice, in places that Slack can reach.
+
+        It reaches no workspace that removed the app, and no deactivated account.
+        """
         ...
 
     async def of(self, user_id: str) -> RitualSettings | None:
