@@ -171,6 +171,19 @@ class Settings(BaseSettings):
             description="Other names for commands that another app has as well, like tasks=/my-tasks,pull=/my-pull.",
         )
     )
+    slack_client_id: str | None = Field(
+        None,
+        validation_alias=AliasChoices("SLACK_CLIENT_ID", "FATEFORGER_SLACK_CLIENT_ID"),
+        description="Client id of your Slack app, so that several workspaces install it: docs/workspaces.md.",
+    )
+    slack_client_secret: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("SLACK_CLIENT_SECRET", "FATEFORGER_SLACK_CLIENT_SECRET"),
+        description="Client secret of your Slack app.",
+    )
+    guests: Literal["none", "multi-channel", "all"] = Field(
+        "multi-channel", description="Which guests of a workspace may plan: none, multi-channel or all."
+    )
     calendar_owner: str | None = Field(
         None, description="Slack id (U...) of the calendar's owner; left out, whoever claims it with up's code."
     )
@@ -314,6 +327,16 @@ class Settings(BaseSettings):
     )
 
     @model_validator(mode="after")
+    def _install_flow(self) -> Self:
+        if (self.slack_client_id is None) != (self.slack_client_secret is None):
+            raise ValueError("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together; set both, or neither")
+        if self.slack_client_id is not None and self.public_url is None:
+            raise ValueError("FATEFORGER_PUBLIC_URL is missing; people who install the app come back there")
+        if self.slack_client_id is not None and self.database_url is not None and self.secret_keys is None:
+            raise ValueError("FATEFORGER_SECRET_KEYS is missing; it encrypts the tokens of workspaces")
+        return self
+
+    @model_validator(mode="after")
     def _one_directory(self) -> Self:
         if self.microsoft_domains and self.microsoft_tenant in {"common", "organizations", "consumers"}:
             raise ValueError("FATEFORGER_MICROSOFT_TENANT has to name the directory of FATEFORGER_MICROSOFT_DOMAINS")
@@ -331,8 +354,8 @@ class Settings(BaseSettings):
 
     @property
     def real_slack(self) -> bool:
-        """Check whether a Slack workspace is configured; otherwise the local page replaces it."""
-        return self.slack_bot_token is not None
+        """Check whether Slack is configured; otherwise the local page replaces it."""
+        return self.slack_app_token is not None
 
 
 def read_settings(**overrides: object) -> Settings:
@@ -359,16 +382,20 @@ def read_unchecked_settings(**overrides: object) -> Settings:
 
 
 def _refuse_half_login(settings: Settings) -> None:
-    """Refuse what cannot log in to Slack. In Socket Mode, no token at all means the local page."""
+    """Refuse what cannot log in to Slack. In Socket Mode, no token at all means the local page.
+
+    Where workspaces install the app, each brings its own bot token.
+    """
+    bot_token = settings.slack_bot_token or settings.slack_client_id
     if settings.slack_mode == "http":
         needed = {
-            "SLACK_BOT_TOKEN": settings.slack_bot_token,
+            "SLACK_BOT_TOKEN": bot_token,
             "SLACK_SIGNING_SECRET": settings.slack_signing_secret,
             "FATEFORGER_PUBLIC_URL": settings.public_url,
         }
         reason = "HTTP mode needs the bot token, the signing secret and the address at which Slack reaches this program"
-    elif settings.slack_bot_token or settings.slack_app_token or settings.slack_signing_secret:
-        needed = {"SLACK_BOT_TOKEN": settings.slack_bot_token, "SLACK_APP_TOKEN": settings.slack_app_token}
+    elif bot_token or settings.slack_app_token or settings.slack_signing_secret:
+        needed = {"SLACK_BOT_TOKEN": bot_token, "SLACK_APP_TOKEN": settings.slack_app_token}
         reason = "Socket Mode needs both tokens, and the local page neither"
         if settings.slack_signing_secret:
             reason += ". For HTTP mode, set FATEFORGER_SLACK_MODE=http"

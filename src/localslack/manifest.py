@@ -10,6 +10,7 @@ EVENT_SCOPES: Mapping[str, frozenset[str]] = {
     "message.groups": frozenset({"groups:history"}),
     "app_mention": frozenset({"app_mentions:read"}),
     "app_home_opened": frozenset(),
+    "user_change": frozenset({"users:read"}),
     "reaction_added": frozenset({"reactions:read"}),
     "reaction_removed": frozenset({"reactions:read"}),
     "member_joined_channel": frozenset({"channels:read", "groups:read"}),

@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 from tests.contracts.stores import KINDS, two_stores
 
+from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
+from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
 from fateforger.ports.jobs import NewJob
+from fateforger.slack.admission import Standing
+from fateforger.slack.installations import Installation
 from fateforger.values import replace
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
@@ -65,3 +69,24 @@ async def test_a_choice_that_has_changed_sends_nothing(both: Both) -> None:
     assert not await one.rituals.mark(changed, DUE, "late", now=NOON)
     assert await one.rituals.find_marks("U1", DAY) == frozenset()
     assert await one.jobs.claim("letter", "w", now=NOON, lease_seconds=9) is None
+
+
+async def find_due(store: Store) -> list[str]:
+    return sorted(each.settings.user_id for each in await store.rituals.list_due(NOON))
+
+
+async def test_nobody_is_sent_anything_where_slack_cannot_reach_them(both: Both) -> None:
+    """S353: not where the app was removed, until it is back, and not to a deactivated account."""
+    one, other = both
+    installations = SqlInstallations(one.database, Vault(new_key()))
+    for tenant in ("T1", "T2"):
+        await installations.keep(Installation(tenant, tenant, tenant, NOON, token="xoxb-1"))
+    for user_id in ("U1", "U2", "T2/U1"):
+        await one.rituals.change(user_id, lambda _before, user_id=user_id: replace(FIRST, user_id=user_id))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+    await one.standings.keep("U2", Standing.DEACTIVATED)
+    assert await find_due(other) == ["T2/U1", "U1"]
+    await installations.end("T2", at=NOON)
+    assert await find_due(other) == ["U1"]
+    await installations.keep(Installation("T2", "T2", "T2", NOON, token="xoxb-2"))
+    await installations.end("T1", at=NOON)
+    assert await find_due(other) == ["T2/U1"]

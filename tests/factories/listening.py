@@ -13,10 +13,12 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
 from tests.fakes.memory_languages import languages
 
+from fateforger.slack.access import People
 from fateforger.slack.client import new_app
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
+from fateforger.slack.limits import LimitedClient, SlackLimits
 from fateforger.slack.listeners import Listeners
 
 
@@ -58,7 +60,8 @@ async def _dispatch(payload: dict[str, Any], at: datetime) -> list[Call]:
     requests, forms, home = (_Handlers(kind, calls) for kind in (RequestHandler, FormHandler, Home))
     app = new_app(AsyncWebClient(token="xoxb-1"))
     parts = (cast("RequestHandler", requests), cast("FormHandler", forms), cast("Home", home))
-    Listeners(*parts, languages(), clock=_At(at)).register(app)
+    people = People(LimitedClient(SlackLimits()), _At(at), languages())
+    Listeners(*parts, languages(), clock=_At(at), people=people).register(app)
     response = await app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=payload))
     assert (response.status, response.body) == (200, "")
     return calls

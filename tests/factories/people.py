@@ -32,27 +32,34 @@ from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import Card
 from fateforger.session.messages import Exchange, RecentTalk
 from fateforger.session.store import Rating, Sent
+from fateforger.slack.admission import Standing
+from fateforger.slack.ids import qualify
 from fateforger.slack.payloads import command_id
 from fateforger.tasks.durations import Observation
 from fateforger.workers.memory import build_tidy_job, build_write_job
 from fateforger.workers.turns import build_notification_job
 
-OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use", "request_bucket"})
+OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use", "request_bucket", "slack_install", "slack_workspace"})
 """Tables in which no row is about anybody."""
 _DIGEST = re.compile(r"^\('\w+', '(click|message)-[0-9a-f]{32}',")
 
 
 @dataclass(frozen=True)
 class Somebody:
-    """``word`` is in everything that they say and are called."""
+    """``word`` is in everything that they say. Slack calls them by ``number``, or else by the word.
+
+    ``tenant`` is the workspace that they are of; without one, it is the first.
+    """
 
     word: str
     calendar: str = ""
     day: date = date(2026, 3, 2)
+    number: str = ""
+    tenant: str = ""
 
     @property
     def id(self) -> str:
-        return f"U0{self.word}"
+        return qualify(self.tenant, f"U0{self.number or self.word}")
 
     @property
     def session(self) -> str:
@@ -60,7 +67,7 @@ class Somebody:
 
     @property
     def channel(self) -> str:
-        return f"D0{self.word}"
+        return qualify(self.tenant, f"D0{self.number or self.word}")
 
     @property
     def calendar_key(self) -> str:
@@ -96,15 +103,16 @@ async def _said(store: Store, who: Somebody) -> None:
     await store.durations.keep(who.id, [took])
     await store.languages.keep(who.id, PersonLanguage("en"))
     await store.homes.open(who.id)
+    await store.standings.keep(who.id, Standing.GUEST)
     connection = Connection(who.id, Provider.CALDAV, who.word, "work", NOW, "https://dav.example.org/", secret=who.word)
     await SqlConnections(store.database, Vault(new_key())).keep(connection)
     await store.channels.add(
         Channel(f"channel {who.word}", who.id, who.word, NOW + timedelta(days=1)), who.word, now=NOW
     )
-    chosen = RitualSettings(user_id=who.id, channel=f"D{who.word}", tz="Europe/Amsterdam", since=NOW, morning=time(9))
+    chosen = RitualSettings(user_id=who.id, channel=who.channel, tz="Europe/Amsterdam", since=NOW, morning=time(9))
     chosen = await store.rituals.change(who.id, lambda _before: chosen)
     card = Card(text=f"Good morning, {who.word}", parts=())
-    morning = build_notification_job(card, v=f"ritual/{who.id}", channel=f"D{who.word}")
+    morning = build_notification_job(card, v=f"ritual/{who.id}", channel=who.channel)
     await store.rituals.mark(chosen, Due("morning", who.day, NOW, NOW), "sent", now=NOW, job=morning)
     await store.talks.keep(who.id, RecentTalk(at=NOW, exchanges=(Exchange.of(who.word, "Hello!"),)))
     await store.tasks.claim(who.id, f"mcp:{who.word}", now=NOW, lease_seconds=1, task_id=first.id)

@@ -263,7 +263,7 @@ async def _check_state(settings: Settings) -> Check:
 
 
 async def _check_slack(settings: Settings) -> Check:
-    if settings.slack_bot_token is None:
+    if settings.slack_bot_token is None and settings.slack_client_id is None:
         return Check(
             "slack",
             "local",
@@ -280,13 +280,15 @@ async def _check_slack(settings: Settings) -> Check:
     client = AsyncWebClient(token=login.bot_token, base_url=login.base_url, timeout=8)
     client.proxy = login.proxy
     try:
-        who = await client.auth_test()
+        who = None if login.bot_token is None else await client.auth_test()
         if login.app_token is not None:
             await client.apps_connections_open(app_token=login.app_token)
     except SlackApiError as error:
         return Check("slack", "broken", f"Slack says {error.response['error']}.", _FIXES["slack"])
     except OSError as error:
         return Check("slack", "broken", f"Slack cannot be reached: {error}.", "Check the network and FATEFORGER_PROXY.")
+    if who is None:
+        return Check("slack", "real", f"Workspaces install the app at {settings.public_url}/slack/install.")
     words = f"Connected to {who['team']} as {who['user']}, {describe_mode(settings)}."
     return Check("slack", "real", words, _picture_fix(settings, who.headers))
 

@@ -18,6 +18,7 @@ from fateforger.adapters.optimizer.process import is_installed, optimize
 from fateforger.adapters.painter import render_in_thread
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault
 from fateforger.app.access import Access
@@ -49,6 +50,7 @@ from fateforger.app.resources import (
 )
 from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import EventsEndpoint, Services, SlackApp, run_slack_app
+from fateforger.app.slack_install import InstallPages
 from fateforger.app.slack_login import build_login, describe_mode
 from fateforger.app.traces import export_traces
 from fateforger.app.web import WebServer
@@ -81,7 +83,9 @@ from fateforger.errors import WorldError
 from fateforger.memory.ports import Finder
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
+from fateforger.slack.admission import Admission
 from fateforger.slack.client import SlackLogin
+from fateforger.slack.installations import Installations
 from fateforger.slack.manifest import app_manifest
 from fateforger.text import use_command_names, use_language
 from fateforger.values import replace
@@ -209,12 +213,19 @@ def _build_connect_page(
         yield from page.routes
 
 
+def _build_slack_pages(
+    resources: _Resources, login: SlackLogin, connections: SqlConnections
+) -> tuple[EventsEndpoint, InstallPages]:
+    installations = SqlInstallations(resources.store.database, connections.vault)
+    return EventsEndpoint(), InstallPages(login, installations, resources.clock, resources.settings)
+
+
 def _build_workspace(settings: Settings, clock: Clock, web: WebServer, login: SlackLogin, *, pane: bool) -> Workspace:
     first, *others = DEFAULT_USERS
     config = WorkspaceConfig(
         database=settings.data_dir / "workspace.db",
         public_url=web.url,
-        bot_token=login.bot_token,
+        bot_token=str(login.bot_token),
         app_token=login.app_token or "",
         manifest=app_manifest(),
         pane_url="/day/" if pane else None,
@@ -269,13 +280,20 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         servers = open_servers(settings)
         gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
         connections = SqlConnections(store.database, open_vault(settings))
-        links = _build_links(settings, connections.vault, web, clock)
         logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}", store)
         delegations = build_delegations(settings, connections, clock, store)
+        links = _build_links(settings, connections.vault, web, clock)
         pages = _build_connect_page(resources, Access(connections, logins), links, servers, delegations)
         notices = ChangeNotices(store.channels)
-        events = EventsEndpoint()
-        own = (operations.route, Mount(GATEWAY, gateway), *pages, *notices.routes, *events.routes(login))
+        events, installs = _build_slack_pages(resources, login, connections)
+        own = (
+            operations.route,
+            Mount(GATEWAY, gateway),
+            *pages,
+            *notices.routes,
+            *events.routes(login),
+            *installs.routes,
+        )
         await _serve_pages(resources, web, login, local, own)
         stack.push_async_callback(calendar.aclose)
         engine = submitter(settings, calendar, store.journal, clock, role="house")
@@ -302,13 +320,12 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         tools = _build_tools(resources, memory, model)
         rituals = _build_rituals(resources, calendars, tools)
         coordinator = _build_coordinator(resources, calendars, memory, tools, rituals)
-        stack.push_async_callback(coordinator.aclose)
-        await _take_over_claims(resources, connections)
+        await _take_over_claims(resources, connections, installs.installations)
         _start_recovery(stack, calendars)
         await asyncio.to_thread(warm_up)
-        operations.slack = events.slack = slack = SlackApp(
-            login, _build_slack_services(resources, coordinator, memory, engine)
-        )
+        services = _build_slack_services(resources, coordinator, memory, engine, installs.installations)
+        operations.slack = events.slack = slack = SlackApp(login, services)
+        installs.open(slack.workspaces)
         handlers = (
             *slack.handlers,
             *_build_handlers(resources, calendars, notices, operations.indexing),
@@ -321,8 +338,9 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             ),
             build_reminder_handler(tools),
         )
-        lanes = _select_lanes(settings)
-        supervisor = Supervisor(store.jobs, handlers, owner=resources.replica, clock=clock, lanes=lanes)
+        supervisor = Supervisor(
+            store.jobs, handlers, owner=resources.replica, clock=clock, lanes=_select_lanes(settings)
+        )
         coordinator.on_message_due(partial(supervisor.wake, SENDING))
         notices.on_change(lambda _user_id: supervisor.wake(WATCHING))
         store.constraints.on_write(partial(supervisor.wake, INDEXING))
@@ -400,7 +418,7 @@ def _build_coordinator(
     resources: _Resources, calendars: Calendars, memory: MemoryService, tools: Tools, rituals: RitualService
 ) -> PlanningCoordinator:
     settings, clock, store = resources.settings, resources.clock, resources.store
-    return PlanningCoordinator(
+    coordinator = PlanningCoordinator(
         sessions=store.sessions,
         calendars=calendars,
         clock=clock,
@@ -416,9 +434,11 @@ def _build_coordinator(
         logbook=build_turn_log(settings, clock),
         improver=Improver(optimize if is_installed() else None),
     )
+    resources.stack.push_async_callback(coordinator.aclose)
+    return coordinator
 
 
-async def _take_over_claims(resources: _Resources, connections: Connections) -> None:
+async def _take_over_claims(resources: _Resources, connections: Connections, installations: Installations) -> None:
     """Take over the claims of the previous program, and renew what was encrypted with older keys.
 
     This process holds the lock on the data directory, so the previous program is dead. The scrub completes the erasure
@@ -427,7 +447,7 @@ async def _take_over_claims(resources: _Resources, connections: Connections) -> 
     await resources.store.take_back(resources.replica)
     await resources.store.tasks.take_back(resources.replica, now=resources.clock.now())
     await resources.store.people.scrub()
-    renewed = await connections.renew_encryption()
+    renewed = await connections.renew_encryption() + await installations.renew_encryption()
     if renewed:
         log.info("%d logins are encrypted with the newest key now", renewed)
 
@@ -449,7 +469,11 @@ async def _recover_transactions(calendars: PersonCalendars) -> None:
 
 
 def _build_slack_services(
-    resources: _Resources, coordinator: PlanningCoordinator, memory: MemoryService, engine: CalendarSubmitter
+    resources: _Resources,
+    coordinator: PlanningCoordinator,
+    memory: MemoryService,
+    engine: CalendarSubmitter,
+    installations: Installations,
 ) -> Services:
     settings, clock, store = resources.settings, resources.clock, resources.store
     approvals = Approvals(
@@ -475,6 +499,8 @@ def _build_slack_services(
         languages=resources.languages,
         clock=clock,
         render=render_in_thread if settings.picture == "on" else None,
+        installations=installations if settings.real_slack else None,
+        admission=Admission(store.standings, settings.guests) if settings.real_slack else None,
     )
 
 

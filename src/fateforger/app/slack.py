@@ -24,12 +24,11 @@ from fateforger.ports.homes import Homes
 from fateforger.ports.jobs import Jobs
 from fateforger.session.store import Feedbacks, Outbox, Sessions, ThreadMessages
 from fateforger.slack.access import People
+from fateforger.slack.admission import Admission
 from fateforger.slack.agent_threads import AgentThreads
 from fateforger.slack.client import (
     SlackLogin,
-    check_login,
     new_app,
-    new_client,
     new_session,
     new_socket,
 )
@@ -38,6 +37,8 @@ from fateforger.slack.dispatcher import SENDING_JOB, Dispatcher, build_sending_h
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler, build_command_handler
 from fateforger.slack.home import ConnectionHandler, Home, PersonalDataHandler
+from fateforger.slack.ids import qualify
+from fateforger.slack.installations import Installations
 from fateforger.slack.limits import Pace
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.manifest import EVENTS_PATH
@@ -49,6 +50,8 @@ from fateforger.slack.notices import (
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
+from fateforger.slack.workspaces import Workspaces
+from fateforger.text import join_words
 from fateforger.workers.lanes import CONNECTION, ERASING, HOMES
 from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
@@ -65,7 +68,8 @@ class Services:
     """Parts of the program that the chat side uses.
 
     ``clock`` has to tick, because retries and leases depend on it. ``render`` renders pictures of days; it is ``None``
-    where the settings switch them off.
+    where the settings switch them off. On the local page there are no ``installations``, and without ``admission``
+    everybody may plan.
     """
 
     coordinator: CoordinatorPort
@@ -80,6 +84,8 @@ class Services:
     languages: LanguageService
     clock: Clock
     render: Render | None
+    installations: Installations | None = None
+    admission: Admission | None = None
 
 
 class EventsEndpoint:
@@ -99,29 +105,32 @@ class EventsEndpoint:
 
 
 class SlackApp:
-    """Connection to one workspace, and the handlers of the lanes that need it."""
+    """Connection to Slack for all workspaces that have the app, and the handlers of the lanes that need it."""
 
     def __init__(self, login: SlackLogin, services: Services, *, timing: Timing = DEFAULT_TIMING) -> None:
         self._login = login
         self._services = services
         door, jobs, outbox, clock = services.coordinator, services.jobs, services.outbox, services.clock
         self._session = session = new_session()
-        self._client = client = new_client(login, session)
+        self.workspaces = Workspaces(login, session, services.installations, clock)
+        client = self.workspaces.client
         self._background = background = BackgroundTasks()
-        people = People(client, clock, services.languages)
+        people = People(client, clock, services.languages, services.admission)
         pace = Pace() if login.is_limited else Pace(per_second=1000.0, burst=1000)
         self._poster = poster = Poster(client, pace, services.messages, services.render)
         requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
         forms = FormHandler(door, requests, client, background, timing=timing)
         home = Home(door, services.homes, people, poster, client, background, clock)
-        self._listeners = Listeners(requests, forms, home, services.languages, clock=clock)
-        self._app = new_app(client, login.signing_secret)
+        self._listeners = Listeners(requests, forms, home, services.languages, clock=clock, people=people)
+        self._app = new_app(client, self.workspaces.build_authorize(), login.signing_secret)
+        self.workspaces.register(self._app)
         self._listeners.register(self._app)
         self._sockets: list[AsyncSocketModeHandler] = []
         self._answers_http = False
-        self._agent = agent = AgentThreads(client, pace, poster.latest)
+        agent = AgentThreads(client, pace, poster.latest)
         delivery = Delivery(outbox, services.sessions, poster, people, agent, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
+        self.workspaces.on_install(dispatcher.wake)
         self._presence = Presence(
             build_command_handler(door, jobs, people, Places(people, client), home, clock),
             StatusLines(agent, services.sessions, outbox, delivery),
@@ -159,15 +168,18 @@ class SlackApp:
         return any(open_now)
 
     async def log_in(self) -> str:
-        """Check the tokens, and clean up after a process that died; return the name of the workspace.
+        """Check the tokens, and clean up after a process that died; return the names of the workspaces.
 
-        Raises like :func:`check_login`.
+        Raises like :func:`~fateforger.slack.client.check_login`, and ``StoreError``.
         """
-        team, self._agent.team_id, scopes = await check_login(self._login, self._client)
-        self._poster.pictures.apply_scopes(scopes)
+        await self.workspaces.log_in()
+        active = await self.workspaces.list_active()
+        for each in active:
+            scopes = frozenset(filter(None, each.scopes.split(","))) or None
+            self._poster.pictures.apply_scopes(scopes, qualify(each.key, "app"))
         await self._services.jobs.enqueue(SENDING_JOB, now=self._services.clock.now())
         await self._presence.sweep()
-        return team
+        return join_words([each.name for each in active]) or "no workspace yet"
 
     async def connect(self) -> None:
         """Open the sockets, or begin to answer requests. From here on people are answered. Raises ``WorldError``."""
@@ -217,7 +229,7 @@ class SlackApp:
 
 @asynccontextmanager
 async def run_slack_app(app: SlackApp, supervisor: Supervisor) -> AsyncIterator[str]:
-    """Connect to a workspace, yield its name, and run all background work until the block ends.
+    """Connect to Slack, yield the names of the workspaces, and run all background work until the block ends.
 
     Unfinished work resumes when the program starts again. Raises ``BadInput`` for a token that Slack rejects,
     ``WorldError`` if Slack cannot be reached; then nothing is left open.

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fateforger.errors import BadInput
 
 PUBLIC_PATHS = ("/connect/", "/changes/", "/slack/")
-"""Paths that may be reached from elsewhere: pages for people, notices by Google and Microsoft, and requests of Slack.
+"""Paths that may be reached from elsewhere: pages for people, notices by Google and Microsoft, and what Slack calls.
 Everything else is for this machine only."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 

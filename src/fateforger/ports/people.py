@@ -115,6 +115,7 @@ KINDS: Mapping[str, str] = {
     "channels": "channels by which its provider tells of changes",
     "recordings": "recorded turns",
     "language": "the language in which they are answered",
+    "standing": "whether they are a member or a guest of their workspace",
     "talk": "what was said last outside of plans",
     "rituals": "which messages the bot sends them by itself, and when",
     "thread_messages": "times at which something was said in the threads of their plans",

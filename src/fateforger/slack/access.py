@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
-
-from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import BadInput
@@ -15,8 +14,11 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.people import Claim
 from fateforger.session.cards import Card, Prose
 from fateforger.slack import phrases
+from fateforger.slack.admission import Admission, Standing, read_standing
 from fateforger.slack.blocks import render
 from fateforger.slack.client import SlackCallError, call_slack
+from fateforger.slack.ids import get_bare, get_tenant
+from fateforger.slack.limits import LimitedClient
 from fateforger.slack.payloads import Place
 from fateforger.text import TIMEBOX, command_name, name_commands
 from fateforger.text import gettext as _
@@ -42,15 +44,21 @@ def build_message(said: Said) -> dict[str, Any]:
 
 
 class People:
-    """Time zones and direct messages of people in Slack, both cached. The language of a profile is noted."""
+    """Time zones and direct messages of people in Slack, both cached, and whether they may plan.
 
-    def __init__(self, client: AsyncWebClient, clock: Clock, languages: LanguageService) -> None:
+    The language of a profile is noted. Without ``admission`` everybody may plan.
+    """
+
+    def __init__(
+        self, client: LimitedClient, clock: Clock, languages: LanguageService, admission: Admission | None = None
+    ) -> None:
         self._client = client
+        self._admission = admission
         self._languages = languages
         self._clock = clock
         self._zones: dict[str, tuple[str, datetime]] = {}
         self._channels: dict[str, str] = {}
-        self._team = ""
+        self._own: dict[str, tuple[str, ...]] = {}
 
     async def zone(self, user_id: str) -> str | None:
         """Return a person's IANA zone as set in Slack. If Slack fails, return the last known one or ``None``.
@@ -63,32 +71,74 @@ class People:
             return known[0]
         try:
             answer = await call_slack(self._client.users_info(user=user_id, include_locale=True))
+            user = answer.get("user", {})
+            await self.note_user(user_id, user)
         except SlackCallError as trouble:
             log.warning("users.info failed: %s", trouble)
             return known[0] if known else None
-        profile = answer.get("user", {})
-        await self._languages.note_profile(user_id, profile.get("locale"))
-        zone = profile.get("tz")
+        noted = self._zones.get(user_id)
+        return None if noted is None or noted[1] <= now else noted[0]
+
+    async def note_user(self, user_id: str, user: Mapping[str, Any]) -> None:
+        """Note what Slack says about a person: zone, language, and whether they are a member, a guest or a stranger.
+
+        Raises ``StoreError``, and ``SlackCallError`` if the workspace is unknown and Slack does not tell it.
+        """
+        if self._admission is not None:
+            await self._admission.standings.keep(user_id, read_standing(user, await self._find_own(user_id)))
+        await self._languages.note_profile(user_id, user.get("locale"))
+        zone = user.get("tz")
         if not isinstance(zone, str) or not zone:
-            return None
+            return
         if len(self._zones) >= MAX_KEPT:
             self._zones.clear()
-        self._zones[user_id] = (zone, now + KEPT)
-        return zone
+        self._zones[user_id] = (zone, self._clock.now() + KEPT)
+
+    async def note_stranger(self, user_id: str) -> None:
+        """Note that a person belongs to another organization. Raises ``StoreError``."""
+        if self._admission is not None:
+            await self._admission.standings.keep(user_id, Standing.STRANGER)
+
+    async def find_refusal(self, user_id: str) -> str | None:
+        """Return why a person may not plan, as guests and strangers; ``None`` if they may, or are not known yet.
+
+        Only the database is asked. Raises ``StoreError``.
+        """
+        return None if self._admission is None else await self._admission.find_refusal(user_id)
+
+    async def admit(self, user_id: str) -> str | None:
+        """Return why a person may not plan, asking Slack about one who is not known yet.
+
+        Raises ``SlackCallError`` and ``StoreError``.
+        """
+        if self._admission is None:
+            return None
+        if await self._admission.standings.of(user_id) is None:
+            await self.note_user(user_id, (await call_slack(self._client.users_info(user=user_id))).get("user", {}))
+        return await self._admission.find_refusal(user_id)
+
+    async def _find_own(self, user_id: str) -> frozenset[str]:
+        """Return the workspace in which a person is known, and its organization if it has one."""
+        tenant = get_tenant(user_id)
+        if tenant not in self._own:
+            who = await call_slack((await self._client.client_of(user_id)).auth_test())
+            team = () if who.get("is_enterprise_install") else (str(who.get("team_id") or ""),)
+            self._own[tenant] = (*team, str(who.get("enterprise_id") or ""))
+        return frozenset(filter(None, self._own[tenant]))
 
     async def address(self, user_id: str) -> str:
         """Return the confirmed mail address of a person of this workspace; empty if Slack does not give one.
 
-        People of other workspaces, whose administrators we do not know, have none.
+        People of other organizations, whose administrators we do not know, have none.
         """
         try:
             user = (await call_slack(self._client.users_info(user=user_id))).get("user", {})
-            self._team = self._team or str((await call_slack(self._client.auth_test())).get("team_id"))
+            standing = read_standing(user, await self._find_own(user_id))
+            await self.note_user(user_id, user)
         except SlackCallError as trouble:
             log.warning("users.info failed: %s", trouble)
             return ""
-        own = {user.get("team_id"), *user.get("enterprise_user", {}).get("teams", ())}
-        foreign = self._team not in own or user.get("is_stranger") or user.get("deleted") or user.get("is_bot")
+        foreign = standing in {Standing.STRANGER, Standing.DEACTIVATED, Standing.BOT}
         if foreign or user.get("is_email_confirmed") is False:
             return ""
         return str(user.get("profile", {}).get("email") or "")
@@ -140,7 +190,7 @@ def is_private(channel: str) -> bool:
     Channels and group messages count as public even while no one else is in them, because others can join and read them
     later.
     """
-    return channel.startswith(DIRECT)
+    return get_bare(channel).startswith(DIRECT)
 
 
 async def find_private_place(people: People, user_id: str, asked: Place) -> Place:
@@ -169,10 +219,16 @@ class CalendarRefused(BadInput):
 
 async def calendar_refusal(door: CoordinatorPort, people: People, user_id: str) -> Card | None:
     """Return the reason why a person cannot plan here, with a remedy; ``None`` if they can."""
-    if await door.has_calendar(user_id):
-        return None
+    words = await people.find_refusal(user_id)
+    if words is None:
+        if await door.has_calendar(user_id):
+            return None
+        address = await people.address(user_id)  # with which Slack tells who they are
+        words = await people.find_refusal(user_id)
+    if words is not None:
+        return Card(text=words, parts=(Prose(text=words),))
     owner = await door.calendar_owner()
-    view = await door.describe_connection(user_id, await people.address(user_id))
+    view = await door.describe_connection(user_id, address)
     if owner.person is not None or view.link is not None:
         return connect_card(view, user_id)
     words = name_commands(phrases.CALENDAR_CLOSED if owner.closed else phrases.NOBODYS_CALENDAR)
@@ -181,7 +237,11 @@ async def calendar_refusal(door: CoordinatorPort, people: People, user_id: str) 
 
 async def connect_answer(door: CoordinatorPort, people: People, user_id: str) -> Card:
     """Return how a person connects their calendar, or another one, with what is wrong with the one that they have."""
-    return connect_card(await door.describe_connection(user_id, await people.address(user_id)), user_id)
+    address = await people.address(user_id)
+    words = await people.find_refusal(user_id)
+    if words is not None:
+        return Card(text=words, parts=(Prose(text=words),))
+    return connect_card(await door.describe_connection(user_id, address), user_id)
 
 
 async def claim_answer(door: CoordinatorPort, people: People, user_id: str, code: str) -> Said:

@@ -18,6 +18,7 @@ from fateforger.session.model import Session
 from fateforger.session.pending import pending_questions
 from fateforger.session.store import Sent, ThreadMessages
 from fateforger.slack.client import SlackCallError, TransientSlackError, call_slack
+from fateforger.slack.ids import get_tenant
 from fateforger.slack.limits import LimitedClient, Pace, cosmetic
 from fateforger.slack.poster import PAGE, is_marked
 from fateforger.text import speak
@@ -74,14 +75,13 @@ class Narration:
 class AgentThreads:
     """Keeps what Slack shows of a session's thread up to date.
 
-    All of it is cosmetic: failures are logged, and nothing is raised. ``team_id`` is known after the login.
+    All of it is cosmetic: failures are logged, and nothing is raised.
     """
 
     client: LimitedClient
     pace: Pace
     latest: ThreadMessages
-    team_id: str = ""
-    _refused: set[Feature] = field(init=False, default_factory=set)
+    _refused: set[tuple[str, Feature]] = field(init=False, default_factory=set)
     _statuses: dict[tuple[str, str], str] = field(init=False, default_factory=dict)
     _titles: dict[tuple[str, str], str] = field(init=False, default_factory=dict)
     _narrations: dict[str, Narration] = field(init=False, default_factory=dict)
@@ -95,7 +95,7 @@ class AgentThreads:
 
         While many people are planning and Slack's limits leave no room for it, it is not shown.
         """
-        if self._must_wait("agents.sessions.setStatus"):
+        if self._must_wait("agents.sessions.setStatus", channel):
             return False
         return await self._set_status(channel, thread_ts, PROCESSING)
 
@@ -124,12 +124,13 @@ class AgentThreads:
                 if not await self._rename(*place, title):
                     self._titles.pop(place, None)
 
-    def _must_wait(self, method: str) -> bool:
+    def _must_wait(self, method: str, channel: str) -> bool:
         with cosmetic():
-            return not self.client.limits.of(method).is_free
+            return not self.client.limit_of(method, channel).is_free
 
     async def _set_status(self, channel: str, thread_ts: str, status: str, *, pauses: Sequence[float] = (0.0,)) -> bool:
         answer = await self._try(
+            channel,
             Feature.SESSIONS,
             lambda: self.client.agents_sessions_setStatus(channel_id=channel, thread_ts=thread_ts, status=status),
             pauses,
@@ -140,6 +141,7 @@ class AgentThreads:
 
     async def _rename(self, channel: str, thread_ts: str, title: str) -> bool:
         renamed = await self._try(
+            channel,
             Feature.SESSIONS,
             lambda: self.client.agents_sessions_rename(channel_id=channel, thread_ts=thread_ts, title=title),
         )
@@ -160,21 +162,24 @@ class AgentThreads:
             narration.shown = steps
             where = narration.where
             await self._try(
+                where.channel,
                 Feature.STREAMS,
                 lambda: self.client.chat_appendStream(channel=where.channel, ts=where.ts, chunks=news),
             )
         return True
 
     async def _begin_narration(self, session_id: str, user_id: str, place: Sent, steps: tuple[Step, ...]) -> bool:
-        if Feature.STREAMS in self._refused or self._must_wait("chat.startStream"):
+        if self._is_refused(place.channel, Feature.STREAMS) or self._must_wait("chat.startStream", place.channel):
             return False
         await self.pace.wait(place.channel)
+        team = (await self.client.client_of(place.channel)).team
         answer = await self._try(
+            place.channel,
             Feature.STREAMS,
             lambda: self.client.chat_startStream(
                 channel=place.channel,
                 thread_ts=place.ts,
-                recipient_team_id=self.team_id,
+                recipient_team_id=team,
                 recipient_user_id=user_id,
                 chunks=[step.to_chunk() for step in steps],
             ),
@@ -203,7 +208,9 @@ class AgentThreads:
     async def stop_stream(self, where: Sent) -> None:
         """End a stream, unless Slack or the person ended it."""
         await self._try(
-            Feature.STREAMS, lambda: self.client.chat_stopStream(channel=where.channel, ts=where.ts, chunks=[])
+            where.channel,
+            Feature.STREAMS,
+            lambda: self.client.chat_stopStream(channel=where.channel, ts=where.ts, chunks=[]),
         )
 
     async def remove_steps(self, session_id: str) -> None:
@@ -222,7 +229,7 @@ class AgentThreads:
 
         Their place is not stored anywhere. They are the streamed messages that have not become a card.
         """
-        if Feature.STREAMS in self._refused:
+        if self._is_refused(channel, Feature.STREAMS):
             return
         for message in await self._read_thread(channel, thread_ts):
             left = "streaming_state" in message and not is_marked(message)
@@ -249,11 +256,15 @@ class AgentThreads:
 
     async def _delete(self, where: Sent, thread_ts: str) -> None:
         await self.stop_stream(where)
-        await self._try(None, lambda: self.client.chat_delete(channel=where.channel, ts=where.ts))
+        await self._try(where.channel, None, lambda: self.client.chat_delete(channel=where.channel, ts=where.ts))
         await self.latest.forget(where.channel, thread_ts, where.ts)
+
+    def _is_refused(self, channel: str, feature: Feature | None) -> bool:
+        return feature is not None and (get_tenant(channel), feature) in self._refused
 
     async def _try(
         self,
+        channel: str,
         feature: Feature | None,
         call: Callable[[], Awaitable[AsyncSlackResponse]],
         pauses: Sequence[float] = (0.0,),
@@ -264,15 +275,15 @@ class AgentThreads:
         """
         for pause in pauses:
             await asyncio.sleep(pause)
-            if feature in self._refused:
+            if self._is_refused(channel, feature):
                 break
             try:
                 return await call_slack(call())
             except SlackCallError as trouble:
                 if feature is not None and trouble.code in REFUSALS:
-                    if feature not in self._refused:
+                    if not self._is_refused(channel, feature):
                         log.warning("this workspace has no %s (%s), so the bot does without", feature, trouble)
-                    self._refused.add(feature)
+                    self._refused.add((get_tenant(channel), feature))
                     break
                 log.info("a thread is not shown as it should be: %s", trouble)
                 if not isinstance(trouble, TransientSlackError):

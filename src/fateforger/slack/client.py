@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +18,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from fateforger.errors import BadInput, WorldError
+from fateforger.slack.ids import get_bare
+from fateforger.slack.installations import NOT_INSTALLED
 from fateforger.slack.limits import LimitedClient, SlackLimits, read_retry_after
 
 _PASSING = frozenset(
@@ -82,6 +84,16 @@ class SlackLoginError(TransientSlackError):
     """The app's token or scopes do not allow the call; an administrator has to fix that first."""
 
 
+PARKED_SECONDS = 86_400.0
+
+
+class NotInstalled(SlackLoginError):
+    """The app is not installed in the workspace any more. What waits for it goes on once it is installed again."""
+
+    def __init__(self) -> None:
+        super().__init__(NOT_INSTALLED, retry_after=PARKED_SECONDS)
+
+
 class MessageTooLong(SlackCallError):
     """Slack rejects the message because of its size."""
 
@@ -134,16 +146,24 @@ PING_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class SlackLogin:
-    """Tokens and addresses of a workspace.
+class OAuthApp:
+    """The app as Slack knows it when people install it, or its tokens are renewed."""
 
-    Socket Mode needs ``app_token``. With a ``signing_secret``, Slack's requests arrive over HTTP instead.
-    ``connections`` is the number of sockets: with two, one stays up while Slack renews the other. ``proxy`` is the URL
-    of an HTTP proxy. ``open_seconds`` limits the time to open the sockets. ``unlimited`` are hosts where calls need not
-    keep to Slack's limits.
+    client_id: str
+    client_secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SlackLogin:
+    """Tokens and addresses of the app.
+
+    Without ``bot_token`` the app is only where it was installed with ``oauth``. Socket Mode needs ``app_token``. With a
+    ``signing_secret``, Slack's requests arrive over HTTP instead. ``connections`` is the number of sockets: with two,
+    one stays up while Slack renews the other. ``proxy`` is the URL of an HTTP proxy. ``open_seconds`` limits the time
+    to open the sockets. ``unlimited`` are hosts where calls need not keep to Slack's limits.
     """
 
-    bot_token: str = field(repr=False)
+    bot_token: str | None = field(repr=False)
     app_token: str | None = field(default=None, repr=False)
     base_url: str = SLACK_URL
     connections: int = 2
@@ -151,6 +171,7 @@ class SlackLogin:
     open_seconds: float = 30.0
     unlimited: frozenset[str] = frozenset({"127.0.0.1", "localhost"})
     signing_secret: str | None = field(default=None, repr=False)
+    oauth: OAuthApp | None = None
 
     @property
     def is_limited(self) -> bool:
@@ -164,10 +185,17 @@ def new_session() -> aiohttp.ClientSession:
 
 
 def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> LimitedClient:
+    """Create a client for the workspace of the bot token."""
+    return build_client(login, session, login.bot_token)
+
+
+def build_client(
+    login: SlackLogin, session: aiohttp.ClientSession, token: str | None, limits: SlackLimits | None = None
+) -> LimitedClient:
     """Create a client without automatic retries: a repeated post would be a second message."""
     client = LimitedClient(
-        SlackLimits(keep=login.is_limited),
-        token=login.bot_token,
+        limits or SlackLimits(keep=login.is_limited),
+        token=token,
         base_url=login.base_url,
         session=session,
         retry_handlers=[],
@@ -176,24 +204,28 @@ def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> LimitedClie
     return client
 
 
-def new_app(client: AsyncWebClient, signing_secret: str | None = None) -> AsyncApp:
+Authorize = Callable[..., Awaitable[AuthorizeResult | None]]
+"""Return the token for a payload, without a request to Slack: else it would be acknowledged if that failed."""
+
+
+def new_app(client: AsyncWebClient, authorize: Authorize | None = None, signing_secret: str | None = None) -> AsyncApp:
     """Create a Bolt app that runs a listener before it acknowledges the payload.
 
-    Bolt refuses HTTP requests that are not signed with ``signing_secret``, or are older than five minutes. A token is
-    authorized without a request to Slack: a payload would otherwise be acknowledged if that failed.
+    Without ``authorize`` every payload belongs to the workspace of the client's token. Bolt refuses HTTP requests that
+    are not signed with ``signing_secret``, or are older than five minutes.
     """
 
-    async def authorize() -> AuthorizeResult:
+    async def authorize_all() -> AuthorizeResult:
         return AuthorizeResult(enterprise_id=None, team_id=None, bot_token=client.token)
 
     for_app = AsyncWebClient(base_url=client.base_url, session=client.session, retry_handlers=[])
     for_app.proxy = client.proxy
-    with _without_slack_settings():
+    with without_slack_settings():
         return AsyncApp(
             # Bolt sets the level of the logger of this name, so it must not be the program's own.
             name="fateforger.bolt",
             client=for_app,
-            authorize=authorize,
+            authorize=authorize or authorize_all,  # type: ignore[arg-type]  # None is allowed, but Bolt does not say so
             signing_secret=signing_secret or "",
             process_before_response=True,
             raise_error_for_unhandled_request=True,
@@ -209,23 +241,51 @@ def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
     return handler
 
 
-async def check_login(login: SlackLogin, client: AsyncWebClient) -> tuple[str, str, frozenset[str] | None]:
+@dataclass(frozen=True, slots=True)
+class CheckedLogin:
+    """The workspace of a bot token, or the organization that installed the app for all of its workspaces.
+
+    ``tenant`` is its id; ``scopes`` are those of the token, with commas between, if Slack reports them.
+    """
+
+    tenant: str
+    name: str
+    team_id: str | None
+    scopes: str | None
+
+
+async def check_login(login: SlackLogin, client: AsyncWebClient) -> CheckedLogin | None:
     """Check the tokens with Slack, because a socket with an invalid one would retry forever.
 
-    Returns the name and the id of the workspace, and the scopes of the app if Slack reports them. Raises ``BadInput``
-    for a token that Slack rejects, ``WorldError`` if Slack cannot be reached.
+    Returns ``None`` without a bot token. Raises ``BadInput`` for a token that Slack rejects, ``WorldError`` if Slack
+    cannot be reached.
     """
-    try:
-        answer = await call_slack_with_headers(client.auth_test())
-    except SlackCallError as trouble:
-        raise _explain(trouble, login, "bot token (xoxb-…)") from trouble
+    checked = None
+    if login.bot_token is not None:
+        try:
+            checked = read_login(await call_slack_with_headers(client.auth_test()))
+        except SlackCallError as trouble:
+            raise _explain(trouble, login, "bot token (xoxb-…)") from trouble
     try:
         if login.app_token is not None:
             await call_slack(client.apps_connections_open(app_token=login.app_token))
     except SlackCallError as trouble:
         raise _explain(trouble, login, "app-level token (xapp-…, with the scope connections:write)") from trouble
+    return checked
+
+
+def read_login(answer: AsyncSlackResponse) -> CheckedLogin:
+    """Return what Slack answers about a bot token."""
     who = answer.data if isinstance(answer.data, dict) else {}
-    return str(who.get("team", "")), str(who.get("team_id", "")), scopes_in(answer.headers)
+    for_all = bool(who.get("is_enterprise_install"))
+    tenant = str(who.get("enterprise_id" if for_all else "team_id") or "")
+    scopes = scopes_in(answer.headers)
+    return CheckedLogin(
+        tenant=tenant,
+        name=str(who.get("team") or tenant),
+        team_id=None if for_all else tenant,
+        scopes=None if scopes is None else ",".join(sorted(scopes)),
+    )
 
 
 def scopes_in(headers: Mapping[str, str]) -> frozenset[str] | None:
@@ -242,7 +302,7 @@ def _explain(trouble: SlackCallError, login: SlackLogin, token: str) -> BadInput
 
 
 @contextmanager
-def _without_slack_settings() -> Iterator[None]:
+def without_slack_settings() -> Iterator[None]:
     """Hide the SLACK_* variables, which Bolt reads while an app is created.
 
     SLACK_CLIENT_ID alone would turn it into an OAuth app that ignores its token.
@@ -258,15 +318,21 @@ UPLOAD_SCOPE = "files:write"
 
 
 async def upload(
-    client: AsyncWebClient, name: str, content: bytes, *, channel: str | None = None, words: str | None = None
+    client: LimitedClient, name: str, content: bytes, *, channel: str | None = None, words: str | None = None
 ) -> str:
-    """Upload a file and return its id.
+    """Upload a file with the client of a workspace, and return its id.
 
     With a ``channel`` it is shown there with ``words``; otherwise it is invisible until a message shows it. Raises
     :class:`~fateforger.slack.client.SlackCallError`.
     """
     answer = await call_slack(
-        client.files_upload_v2(filename=name, title=name, content=content, channel=channel, initial_comment=words)
+        client.files_upload_v2(
+            filename=name,
+            title=name,
+            content=content,
+            channel=None if channel is None else get_bare(channel),
+            initial_comment=words,
+        )
     )
     return str(answer["file"]["id"])
 

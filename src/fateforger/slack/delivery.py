@@ -31,6 +31,7 @@ from fateforger.slack.client import (
     TransientSlackError,
     lacks_scope,
 )
+from fateforger.slack.ids import get_tenant
 from fateforger.slack.limits import cosmetic
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
@@ -96,7 +97,7 @@ class Delivery:
     _placed: dict[str, Sent] = field(init=False, default_factory=dict)
     _threads: dict[str, Place] = field(init=False, default_factory=dict)
     _owed: dict[Sent, Outgoing] = field(init=False, default_factory=dict)
-    _changing: asyncio.Task[None] | None = field(init=False, default=None)
+    _changing: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)
 
     def doubt(self, ids: Iterable[str]) -> None:
         """Mark messages that may have been posted already."""
@@ -108,8 +109,8 @@ class Delivery:
         Raises :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
         """
         async with self._turns.turn(item.session_id):
-            shown = await self._deliver(item)
-        self._add_pictures(shown)
+            shown, where = await self._deliver(item)
+        self._add_pictures(shown, where.channel)
         session = await self.sessions.load(item.session_id)
         if session is not None:
             self._tasks.start(self.agent.follow(session), name=f"title of {item.session_id}")
@@ -118,8 +119,8 @@ class Delivery:
         """Cancel pending pictures and titles; they come with the next card."""
         await self._tasks.close()
 
-    async def _deliver(self, item: Outgoing) -> Outgoing:
-        """Send a message and return it as it is shown."""
+    async def _deliver(self, item: Outgoing) -> tuple[Outgoing, Sent]:
+        """Send a message and return it as it is shown, and where."""
         queued, item = item, item.after(await self.outbox.find_shown(item.session_id, item.slot))
         place = await self._thread(item)
         if place.thread_ts is None and item.slot != ROOT:
@@ -148,7 +149,7 @@ class Delivery:
                 changed += await self._retire(item.session_id, slot, item.farewell)
         await self.outbox.mark_sent(item.id, where, now=self.clock.now(), shown=changed)
         self._forget(item)
-        return shown
+        return shown, where
 
     async def redraw(self, session_id: str, slot: str, below: tuple[Part, ...] = ()) -> None:
         """Show the message of a slot as it is recorded, with more parts ``below``.
@@ -162,7 +163,7 @@ class Delivery:
             where = await self.outbox.slot(session_id, slot)
             if shown is None or where is None or where in self._placed.values():
                 return
-            if self._must_wait():
+            if self._must_wait(where.channel):
                 if not below:
                     self._change_later(where, shown)
                 return
@@ -223,7 +224,7 @@ class Delivery:
                 if narration is not None and narration.where != found:
                     await self.agent.remove(narration)
                 return found
-        if before is not None and item.slot == ROOT and self._must_wait():
+        if before is not None and item.slot == ROOT and self._must_wait(before.channel):
             self._change_later(before, item.without_reply())
             return before
         if before is not None and await self._may_change(item, before, thread_ts):
@@ -273,7 +274,7 @@ class Delivery:
         """
         if thread_ts is None or item.slot == ROOT or item.stays:
             return True
-        if not self.poster.updates.is_free:
+        if not self.poster.limit_updates(before.channel).is_free:
             return False
         return await self.poster.count_later(before, thread_ts) <= (0 if item.reply is None else MOST_LATER)
 
@@ -290,7 +291,7 @@ class Delivery:
             await self._leave(session_id, slot, where)
             return ()
         retired = replace(shown, card=farewell or remove_controls(shown.card))
-        if self._must_wait():
+        if self._must_wait(where.channel):
             self._change_later(where, retired)
             return (retired,)
         self._owed.pop(where, None)
@@ -300,10 +301,10 @@ class Delivery:
             log.info("the message of slot %s keeps its controls: %s", slot, trouble)
         return (retired,)
 
-    def _must_wait(self) -> bool:
+    def _must_wait(self, channel: str) -> bool:
         """Check whether a change that no person waits for has to wait for Slack's limits."""
         with cosmetic():
-            return not self.poster.updates.is_free
+            return not self.poster.limit_updates(channel).is_free
 
     def _change_later(self, where: Sent, item: Outgoing) -> None:
         """Show ``item`` in a message once Slack's limits leave room for it; of several changes the last one counts.
@@ -311,16 +312,19 @@ class Delivery:
         A program that dies meanwhile leaves the message as it was. Its buttons say then that they are out of date.
         """
         self._owed[where] = item
-        if self._changing is None or self._changing.done():
-            self._changing = self._tasks.start(self._change_owed(), name="changes that can wait")
+        tenant = get_tenant(where.channel)
+        changing = self._changing.get(tenant)
+        if changing is None or changing.done():
+            self._changing[tenant] = self._tasks.start(self._change_owed(tenant), name="changes that can wait")
 
-    async def _change_owed(self) -> None:
+    async def _change_owed(self, tenant: str) -> None:
         with cosmetic():
-            while self._owed:
-                await self.poster.updates.wait_until_free()
-                if not self._owed:
+            while (where := self._find_owed(tenant)) is not None:
+                await self.poster.limit_updates(where.channel).wait_until_free()
+                where = self._find_owed(tenant)
+                if where is None:
                     return
-                where, item = next(iter(self._owed.items()))
+                item = self._owed[where]
                 async with self._turns.turn(item.session_id):
                     owed = self._owed.pop(where, None)
                     try:
@@ -330,6 +334,10 @@ class Delivery:
                             )
                     except SlackCallError as trouble:
                         log.info("the message of slot %s stays as it was: %s", item.slot, trouble)
+
+    def _find_owed(self, tenant: str) -> Sent | None:
+        """Return the message of a workspace whose change has waited longest."""
+        return next((where for where in self._owed if get_tenant(where.channel) == tenant), None)
 
     async def _thread(self, item: Outgoing) -> Place:
         """Return the place of a session: its thread, or the channel in which to open it.
@@ -383,31 +391,31 @@ class Delivery:
         self._placed.pop(item.id, None)
         self._placed.pop(reply_id(item), None)
 
-    def _add_pictures(self, item: Outgoing) -> None:
+    def _add_pictures(self, item: Outgoing, channel: str) -> None:
         """Add the picture of a posted message, if it has one that is not uploaded yet.
 
         Only the latest one of each session is added. A picture that cannot be shown is left out and logged; if Slack
         rejects it, it is not tried again.
         """
-        if item.ephemeral_to is not None or not self.poster.pictures.missing(item.card):
+        if item.ephemeral_to is not None or not self.poster.pictures.missing(item.card, channel):
             return
         if (earlier := self._adding.get(item.session_id)) is not None:
             earlier.cancel()
-        adding = self._tasks.start(self._upload_and_show(item), name=f"picture of {item.id}")
+        adding = self._tasks.start(self._upload_and_show(item, channel), name=f"picture of {item.id}")
         self._adding = {key: task for key, task in self._adding.items() if not task.done()}
         self._adding[item.session_id] = adding
 
-    async def _upload_and_show(self, item: Outgoing) -> None:
+    async def _upload_and_show(self, item: Outgoing, channel: str) -> None:
         why = ""
         for pause in PAUSES:
             await asyncio.sleep(pause)
             try:
-                for picture in self.poster.pictures.missing(item.card):
-                    await self.poster.pictures.upload(picture)
-                await self._add_to_message(item)
+                for picture in self.poster.pictures.missing(item.card, channel):
+                    await self.poster.pictures.upload(picture, channel)
+                await self._add_to_message(item, channel)
             except SlackLoginError as trouble:
                 if lacks_scope(trouble):
-                    self.poster.pictures.switch_off()
+                    self.poster.pictures.switch_off(channel)
                     return
                 why = str(trouble)
                 break
@@ -417,17 +425,17 @@ class Delivery:
                 why = str(trouble)
                 await asyncio.sleep(trouble.retry_after or 0.0)
             except (SlackCallError, FateforgerError) as trouble:
-                self.poster.pictures.give_up(item.card)
+                self.poster.pictures.give_up(item.card, channel)
                 why = str(trouble)
                 break
             else:
                 return
         log.warning("the message %s stays without its picture: %s", item.id, why)
 
-    async def _add_to_message(self, item: Outgoing) -> None:
+    async def _add_to_message(self, item: Outgoing, channel: str) -> None:
         """Put the picture into the message, if it still shows this card."""
         with cosmetic():
-            await self.poster.updates.wait_until_free()
+            await self.poster.limit_updates(channel).wait_until_free()
         async with self._turns.turn(item.session_id):
             shown = await self.outbox.find_shown(item.session_id, item.slot)
             where = await self.outbox.slot(item.session_id, item.slot)

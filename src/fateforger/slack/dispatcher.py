@@ -16,7 +16,7 @@ from fateforger.ports.jobs import Job
 from fateforger.ports.traces import trace
 from fateforger.session.messages import Outgoing
 from fateforger.session.store import Outbox
-from fateforger.slack.client import CallRefused, SlackCallError, SlackLoginError, TransientSlackError
+from fateforger.slack.client import CallRefused, NotInstalled, SlackCallError, SlackLoginError, TransientSlackError
 from fateforger.slack.delivery import Delivery
 from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, TryLater, ignore
 from fateforger.workers.supervisor import BackgroundTasks, Repeated, wait_for
@@ -92,6 +92,9 @@ class Dispatcher:
             try:
                 with trace("message", position=item.trace):
                     await self.delivery.deliver(item)
+            except NotInstalled as trouble:
+                log.info("the message %s waits until the app is installed again", item.id)
+                await self.outbox.mark_failed(item.id, str(trouble), retry_at=_EVER_AFTER)
             except SlackLoginError as trouble:
                 log.error("Slack refuses the app's login (%s); the message %s waits", trouble, item.id)  # noqa: TRY400  the sentence says it all
                 await self._retry_later(item, trouble)

@@ -69,12 +69,18 @@ def build_command_handler(
 ) -> Handle:
     """Return a handler that carries out a command, and refreshes App Home if that may change the queue on it.
 
-    A person whose first message begins no session is welcomed. A person who wrote where others read is told that the
+    A person who may not plan is told so: intake cannot know that of somebody whom Slack was not asked about yet. A
+    person whose first message begins no session is welcomed. A person who wrote where others read is told that the
     answer is in their direct messages.
     """
 
     async def handle(asked: InboxCommand, tell: ProgressCallback) -> None:
         command = await places.complete(asked)
+        if isinstance(command, QueueCommandBase | Opening | StartTimeboxing):
+            refusal = await places.admit(command.user_id)
+            if refusal is not None:
+                await people.send_ephemeral(command.user_id, Place(None), refusal)
+                return
         if isinstance(command, Opening):
             await open_session(command)
         else:

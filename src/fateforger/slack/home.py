@@ -6,6 +6,7 @@ import json
 import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, assert_never
 from uuid import uuid4
 
@@ -27,6 +28,7 @@ from fateforger.slack.client import (
     lacks_scope,
     upload,
 )
+from fateforger.slack.limits import LimitedClient
 from fateforger.slack.notices import retry_transient
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
@@ -91,7 +93,7 @@ class Home:
         try:
             card = await self._build_card(user_id)
             shown = await self._send(state, card)
-            if self.poster.pictures.missing(card):
+            if self.poster.pictures.missing(card, user_id):
                 shown = await self._add_picture(shown, card)
         except StoreError as error:
             log.warning("the home of %s is not published: %s", user_id, error.message)
@@ -109,13 +111,16 @@ class Home:
         if refusal is None:
             tz = await self.people.zone(user_id) or ""
             return await self.door.home(user_id, tz=tz, find_link=self._find_link)
+        if await self.people.find_refusal(user_id) is not None:
+            return refused_home_card(refusal)
         connection = build_connection_parts(await self.door.describe_connection(user_id))
         return refused_home_card(refusal, connection)
 
     async def _send(self, state: HomeState, card: Card) -> HomeState:
         """Publish a card, and return the state with the new hash."""
         # Each publication is a new rendering, so a start button works again tomorrow.
-        message = render(card, session="", v=uuid4().hex, size=HOME, file_of=self.poster.pictures.file_of)
+        file_of = partial(self.poster.pictures.file_of, where=state.user_id)
+        message = render(card, session="", v=uuid4().hex, size=HOME, file_of=file_of)
         view = {"type": "home", "blocks": message.blocks}
         answer = await call_slack(self.client.views_publish(user_id=state.user_id, view=view, hash=state.hash or None))
         return replace(state, hash=str(answer.get("view", {}).get("hash", "")))
@@ -123,11 +128,11 @@ class Home:
     async def _add_picture(self, state: HomeState, card: Card) -> HomeState:
         """Publish a card again with its picture. One that cannot be shown is left out: the card says everything."""
         try:
-            for picture in self.poster.pictures.missing(card):
-                await self.poster.pictures.upload(picture)
+            for picture in self.poster.pictures.missing(card, state.user_id):
+                await self.poster.pictures.upload(picture, state.user_id)
             return await self._send(state, card)
         except (SlackCallError, InternalError) as trouble:
-            self.poster.pictures.give_up(card)
+            self.poster.pictures.give_up(card, state.user_id)
             log.warning("the home of %s stays without its picture: %s", state.user_id, trouble)
             return state
 
@@ -210,7 +215,7 @@ class PersonalDataHandler:
     people: People
     home: Home
     languages: LanguageService
-    client: AsyncWebClient
+    client: LimitedClient
 
     async def perform(self, request: PersonalDataRequest, job: Job) -> None:
         """Carry out a request once. Raises like :data:`~fateforger.workers.lanes.Perform`."""
@@ -249,7 +254,8 @@ class PersonalDataHandler:
     async def _send(self, user_id: str, document: dict[str, Any], words: str) -> None:
         content = json.dumps(document, ensure_ascii=False, indent=1).encode()
         channel = await self.people.direct_channel(user_id)
-        await upload(self.client, EXPORT_FILE_NAME, content, channel=channel, words=words)
+        client = await self.client.client_of(channel)
+        await upload(client, EXPORT_FILE_NAME, content, channel=channel, words=words)
 
     async def _erase(self, user_id: str, job: Job) -> None:
         try:

@@ -179,9 +179,19 @@ def _read_code(error: SlackApiError) -> str:
 class LimitedClient(AsyncWebClient):
     """A client whose calls keep to the limits of one workspace, and are counted by method and result."""
 
-    def __init__(self, limits: SlackLimits, **settings: Any) -> None:
+    def __init__(self, limits: SlackLimits, *, team: str | None = None, **settings: Any) -> None:
+        """Call for the workspace ``team``; it is unknown where an organization has installed the app."""
         super().__init__(**settings)
         self.limits = limits
+        self.team = team
+
+    def limit_of(self, method: str, _where: str) -> MethodLimit:
+        """Return the limit of a method in the workspace of an id."""
+        return self.limits.of(method)
+
+    async def client_of(self, _where: str) -> LimitedClient:
+        """Return the client of the workspace of an id, for calls without one."""
+        return self
 
     async def api_call(self, api_method: str, **details: Any) -> AsyncSlackResponse:
         """Call a method when it is its turn. Raises what the client raises; a refusal for haste parks the method."""

@@ -28,7 +28,7 @@ from fateforger.ports.traces import begin_trace
 from fateforger.session.cards import Card
 from fateforger.session.commands.rules import OUTSIDE_ACTIONS
 from fateforger.session.forms import FormRequest, FormSubmission, FormValue
-from fateforger.slack.access import Said, build_message
+from fateforger.slack.access import People, Said, build_message
 from fateforger.slack.addresses import (
     ACTION_MARK,
     CALENDAR_PREFIX,
@@ -61,6 +61,7 @@ from fateforger.slack.payloads import (
     MessageSaid,
     Place,
     command_id,
+    find_stranger,
     list_entries,
     parse_control,
     parse_form,
@@ -98,13 +99,21 @@ class Listeners:
     """Listeners of the app. Each reads its payload and calls what handles it."""
 
     def __init__(
-        self, requests: RequestHandler, forms: FormHandler, home: Home, languages: LanguageService, *, clock: Clock
+        self,
+        requests: RequestHandler,
+        forms: FormHandler,
+        home: Home,
+        languages: LanguageService,
+        *,
+        clock: Clock,
+        people: People,
     ) -> None:
         self._requests = requests
         self._languages = languages
         self._forms = forms
         self._home = home
         self._clock = clock
+        self._people = people
         self._locks = KeyedLocks()
         self._open = True
         self._running = 0
@@ -114,6 +123,7 @@ class Listeners:
         """Register all listeners. Bolt calls the first one that matches."""
         listen = self._listen
         app.use(_leave_out_bots)
+        app.use(self._note_stranger)
         app.command(command_name(TIMEBOX))(listen(self._timebox))
         for command in (PULL, TASKS, WEEK, REFINE):
             app.command(command_name(command))(listen(partial(self._queue, command)))
@@ -122,6 +132,7 @@ class Listeners:
         app.event("message")(listen(self._message))
         app.event("app_mention")(listen(self._message))
         app.event("app_home_opened")(listen(self._app_home))
+        app.event("user_change")(listen(self._user_change, gated=False))
         app.event("agent_session_stopped")(listen(self._stop_session, in_order=False))
         app.event("agent_session_title_changed")(listen(self._keep_title))
         app.view(ANY)(listen(self._submission))
@@ -137,6 +148,13 @@ class Listeners:
         app.action(ANY)(listen(_on_control(self._control)))
         app.error(_handle_error)
 
+    async def _note_stranger(self, body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+        """Note a person of another organization before a listener decides what to answer."""
+        stranger = find_stranger(body)
+        if stranger is not None:
+            await self._people.note_stranger(stranger)
+        await next_()
+
     async def close(self) -> None:
         """Stop acknowledging, so that Slack redelivers to the next process.
 
@@ -149,10 +167,13 @@ class Listeners:
                 await asyncio.wait_for(self._idle.wait(), CLOSE_SECONDS)
             await asyncio.sleep(ACK_SECONDS)
 
-    def _listen(self, read: Read, *, in_order: bool = True) -> Callable[..., Awaitable[BoltResponse]]:
+    def _listen(
+        self, read: Read, *, in_order: bool = True, gated: bool = True
+    ) -> Callable[..., Awaitable[BoltResponse]]:
         """Return a listener that acknowledges a payload once it is handled, in the language of its person.
 
-        Payloads of one thread, or else of one person, are handled in the order of their arrival.
+        Payloads of one thread, or else of one person, are handled in the order of their arrival. If it is ``gated``,
+        people who may not plan here are only told so.
         """
 
         async def listener(body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> BoltResponse:
@@ -172,6 +193,10 @@ class Listeners:
                     ACK_METRIC.time(),
                     speak((await self._languages.of(context.user_id or "")).code),
                 ):
+                    refusal = await self._find_refusal(body, context) if gated else None
+                    if refusal is not None:
+                        call.close()
+                        return await ack(_build_answer(self._refuse(body, context, refusal)))
                     if not in_order:
                         return await ack(_build_answer(await call))
                     async with self._locks.turn(_conversation(body, context)):
@@ -186,6 +211,26 @@ class Listeners:
                     self._idle.set()
 
         return listener
+
+    async def _find_refusal(self, body: Json, context: AsyncBoltContext) -> str | None:
+        """Return why the person may not plan. Everybody may see and erase what is stored about them."""
+        actions = body.get("actions") or [{}]
+        if context.user_id is None or str(actions[0].get("action_id", "")).startswith(PERSON_PREFIX):
+            return None
+        return await self._people.find_refusal(context.user_id)
+
+    def _refuse(self, body: Json, context: AsyncBoltContext, words: str) -> Answer:
+        """Tell a person, who alone can read it, why they may not plan, and return what to acknowledge with."""
+        user_id, event = str(context.user_id), body.get("event") or {}
+        if "command" in body:
+            return words
+        if event.get("type") == "app_home_opened":
+            self._home.show(user_id)
+        elif event.get("type") == "app_mention" or event.get("channel_type") == "im":
+            self._requests.send_ephemeral(user_id, Place(event["channel"], event.get("thread_ts")), words)
+        elif not event:
+            self._requests.send_ephemeral(user_id, parse_place(body) if "container" in body else Place(None), words)
+        return {"response_action": "clear"} if body.get("type") == "view_submission" else None
 
     # --- commands and shortcuts
 
@@ -225,6 +270,11 @@ class Listeners:
         if event.get("tab") == "messages":
             return self._requests.meet(event["user"], event["channel"])
         return self._home.open(event["user"])
+
+    def _user_change(self, body: Json) -> Reply:
+        """Handle a changed profile: another time zone, a guest who became a member, a person who left."""
+        user = body["event"]["user"]
+        return self._people.note_user(user["id"], user)
 
     def _stop_session(self, body: Json) -> Reply:
         """Handle Slack's own Stop button in a thread."""

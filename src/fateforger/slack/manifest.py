@@ -16,9 +16,12 @@ BOT_EVENTS = (
     "agent_session_title_changed",
     "app_home_opened",
     "app_mention",
+    "app_uninstalled",
     "message.channels",
     "message.groups",
     "message.im",
+    "tokens_revoked",
+    "user_change",
 )
 
 BOT_SCOPES: Mapping[str, str] = {
@@ -28,7 +31,7 @@ BOT_SCOPES: Mapping[str, str] = {
     "commands": "to offer its commands and shortcuts",
     "im:history": "to read direct messages to the planner",
     "im:write": "to begin a direct message when a plan starts from App Home",
-    "users:read": "to know a person's time zone",
+    "users:read": "to know a person's time zone, and whether they are a guest",
 }
 """Purpose of each scope that the app cannot do without."""
 
@@ -93,7 +96,7 @@ def app_manifest(url: str | None = None) -> dict[str, Any]:
         "settings": {
             "event_subscriptions": {**at, "bot_events": list(BOT_EVENTS)},
             "interactivity": {"is_enabled": True, **at, **options},
-            "org_deploy_enabled": False,
+            "org_deploy_enabled": True,
             "socket_mode_enabled": requests is None,
             "token_rotation_enabled": False,
         },

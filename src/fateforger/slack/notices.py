@@ -191,10 +191,10 @@ async def deliver_notification(given: Notification, poster: Poster, *, again: bo
 
 async def _add_pictures(poster: Poster, where: Sent, given: Notification) -> None:
     """Add the pictures of a posted card. One that cannot be shown is left out and logged: the card says everything."""
-    missing = poster.pictures.missing(given.card)
+    missing = poster.pictures.missing(given.card, where.channel)
     try:
         for picture in missing:
-            await poster.pictures.upload(picture)
+            await poster.pictures.upload(picture, where.channel)
         for pause in PAUSES if missing else ():
             await asyncio.sleep(pause)
             try:
@@ -203,7 +203,7 @@ async def _add_pictures(poster: Poster, where: Sent, given: Notification) -> Non
                 continue
             break
     except (SlackCallError, InternalError) as trouble:
-        poster.pictures.give_up(given.card)
+        poster.pictures.give_up(given.card, where.channel)
         log.warning("the card %s stays without its picture: %s", given.v, trouble)
 
 

@@ -25,6 +25,7 @@ from fateforger.slack.addresses import (
     field_name,
     unpack,
 )
+from fateforger.slack.ids import get_bare
 from fateforger.slack.mrkdwn import parse_typed
 from fateforger.text import mark_message
 from fateforger.values import replace
@@ -134,6 +135,7 @@ def parse_message(body: Json) -> MessageSaid | None:
     bots = {authorization["user_id"] for authorization in body.get("authorizations", ())}
     if event.get("user") is None or event["user"] in bots:
         return None
+    mentioned = {get_bare(bot) for bot in bots}
     channel, ts, text = event["channel"], event["ts"], event.get("text", "")
     return MessageSaid(
         # The two events about one post that mentions the bot share only these ids.
@@ -142,12 +144,24 @@ def parse_message(body: Json) -> MessageSaid | None:
         channel=channel,
         thread_ts=event.get("thread_ts") or ts,
         ts=ts,
-        text=parse_typed(text, without_mentions_of=bots),
+        text=parse_typed(text, without_mentions_of=mentioned),
         event=event["type"],
         direct=event.get("channel_type") == "im",
-        mention=event["type"] == "app_mention" or any(f"<@{bot}>" in text for bot in bots),
+        mention=event["type"] == "app_mention" or any(f"<@{bot}>" in text for bot in mentioned),
         opens=event.get("thread_ts") is None,
     )
+
+
+def find_stranger(body: Json) -> str | None:
+    """Return who wrote in a channel that is shared with another organization, if they surely belong to that one.
+
+    Of people of a large organization (Enterprise Grid), Slack has to be asked.
+    """
+    event = body.get("event") or {}
+    user, team = event.get("user"), event.get("user_team") or event.get("team")
+    (ours, *_others) = body.get("authorizations") or [body]
+    certain = body.get("is_ext_shared_channel") and team is not None and not ours.get("enterprise_id")
+    return user if certain and isinstance(user, str) and team != ours.get("team_id") else None
 
 
 def parse_place(body: Json) -> Place:
@@ -175,7 +189,9 @@ def parse_control(body: Json) -> ControlUse | None:
         subject = control.target if value is None else str(value)
         parts = (view["id"], view["hash"], action["action_id"], control.pack(), subject)
     else:
-        shown = container.get("message_ts") or container.get("view_id") or ""
+        # Two channels, and more so two workspaces, may have a message with the same timestamp.
+        channel = (body.get("channel") or {}).get("id") or ""
+        shown = f"{channel} {container.get('message_ts') or container.get('view_id') or ''}"
         chosen_text = "" if value is None else str(value)
         parts = (shown, action["action_id"], address.pack(), control.pack(), chosen_text)
     return ControlUse(

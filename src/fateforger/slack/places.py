@@ -9,6 +9,7 @@ import logging
 from dataclasses import dataclass
 from typing import TypeVar
 
+from fateforger.errors import InternalError
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.rules import RememberConstraint, ReviseConstraint
 from fateforger.session.commands.thread import Opening, StartTimeboxing
@@ -16,12 +17,14 @@ from fateforger.session.queue_commands import EnqueueTask, HomeCommandBase, Plan
 from fateforger.slack import phrases
 from fateforger.slack.access import People, find_private_place, is_private
 from fateforger.slack.client import SlackCallError, TransientSlackError, call_slack
+from fateforger.slack.ids import get_tenant
 from fateforger.slack.limits import LimitedClient
 from fateforger.slack.payloads import Place
 from fateforger.text import gettext as _
 from fateforger.values import replace, replace_named
 from fateforger.workers.lanes import TryLater
 
+_PLACES = ("channel", "heard_channel", "message_channel")
 _Statement = TypeVar("_Statement", bound=RememberConstraint | ReviseConstraint)
 
 log = logging.getLogger(__name__)
@@ -35,7 +38,11 @@ class Places:
     client: LimitedClient
 
     async def complete(self, command: InboxCommand) -> InboxCommand:
-        """Return a command with everything that only Slack knows. Raises ``TryLater`` while Slack does not tell it."""
+        """Return a command with everything that only Slack knows. Raises ``TryLater`` while Slack does not tell it.
+
+        Raises ``InternalError`` for a command that names a place in a workspace which is not the person's.
+        """
+        _check_workspace(command)
         try:
             if isinstance(command, QueueCommandBase):
                 return await self._complete_queue_command(command)
@@ -48,6 +55,15 @@ class Places:
         except SlackCallError as trouble:
             raise TryLater(f"Slack does not say where the answer belongs: {trouble}") from trouble
         return command
+
+    async def admit(self, user_id: str) -> str | None:
+        """Return why a person may not plan; ``None`` if they may. Raises ``TryLater`` while Slack does not tell it."""
+        try:
+            return await self.people.admit(user_id)
+        except TransientSlackError as trouble:
+            raise TryLater(f"Slack does not say who that is: {trouble}", trouble.retry_after) from trouble
+        except SlackCallError as trouble:
+            raise TryLater(f"Slack does not say who that is: {trouble}") from trouble
 
     async def _complete_beginning(self, command: StartTimeboxing | Opening) -> StartTimeboxing | Opening:
         """Add the zone, and the place that only the person reads; the message of an opening may be elsewhere."""
@@ -91,7 +107,7 @@ class Places:
 
     def _check_room(self, user_id: str) -> None:
         """Raise ``TryLater`` while Slack's limits leave no room, so that no worker is kept from the turns of others."""
-        pause = self.client.limits.of("conversations.open").pause
+        pause = self.client.limit_of("conversations.open", user_id).pause
         if pause and not self.people.knows_direct(user_id):
             raise TryLater("many people begin just now", pause)
 
@@ -108,3 +124,10 @@ class Places:
             log.warning("a message has no link: %s", trouble)
             return f"{channel} {ts}"
         return str(answer["permalink"])
+
+
+def _check_workspace(command: InboxCommand) -> None:
+    user_id = getattr(command, "user_id", None)
+    named = (getattr(command, name, None) for name in _PLACES)
+    if user_id and any(place and get_tenant(place) != get_tenant(user_id) for place in named):
+        raise InternalError(f"The command {command.command_id} names a place in another workspace.")

@@ -10,8 +10,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
-from slack_sdk.web.async_client import AsyncWebClient
-
 from fateforger.session.cards import Card, Feedback, Picture
 from fateforger.session.store import Sent, ThreadMessages
 from fateforger.slack.access import is_private
@@ -20,12 +18,14 @@ from fateforger.slack.client import (
     UPLOAD_SCOPE,
     CallRefused,
     MessageTooLong,
+    NotInstalled,
     SlackLoginError,
     TransientSlackError,
     call_slack,
     upload,
 )
-from fateforger.slack.limits import LimitedClient, Pace
+from fateforger.slack.ids import FIRST, get_tenant
+from fateforger.slack.limits import LimitedClient, MethodLimit, Pace
 from fateforger.ui.picture_svg import draw
 
 log = logging.getLogger(__name__)
@@ -42,64 +42,70 @@ Render = Callable[[str], Awaitable[bytes]]
 
 
 class Pictures:
-    """File id of each uploaded picture, in memory. Without ``render`` there are no pictures."""
+    """File id of each uploaded picture, in memory, by workspace. Without ``render`` there are no pictures.
 
-    def __init__(self, client: AsyncWebClient, render_picture: Render | None) -> None:
+    A file belongs to the workspace of the channel ``where`` it is shown, and no other workspace can show it.
+    """
+
+    def __init__(self, client: LimitedClient, render_picture: Render | None) -> None:
         self._client = client
         self._render = render_picture
         self._files: OrderedDict[str, str] = OrderedDict()
         self._refused: set[str] = set()
+        self._off: set[str] = set()
 
-    def file_of(self, picture: Picture) -> str | None:
+    def file_of(self, picture: Picture, where: str) -> str | None:
         """Return the file id of a picture, or ``None`` if it is not uploaded."""
-        return self._files.get(_digest(picture))
+        return self._files.get(_digest(picture, where))
 
-    def missing(self, card: Card) -> tuple[Picture, ...]:
+    def missing(self, card: Card, where: str) -> tuple[Picture, ...]:
         """Return the pictures of a card that are not uploaded and could be."""
-        if self._render is None:
+        if self._render is None or get_tenant(where) in self._off:
             return ()
         pictures = (part for part in card.parts if isinstance(part, Picture))
-        return tuple(p for p in pictures if self.file_of(p) is None and _digest(p) not in self._refused)
+        return tuple(p for p in pictures if self.file_of(p, where) is None and _digest(p, where) not in self._refused)
 
-    def forget(self, card: Card) -> None:
+    def forget(self, card: Card, where: str) -> None:
         """Forget the files of a card, which Slack no longer shows; they are uploaded again later."""
         for part in card.parts:
             if isinstance(part, Picture):
-                self._files.pop(_digest(part), None)
+                self._files.pop(_digest(part, where), None)
 
-    def give_up(self, card: Card) -> None:
+    def give_up(self, card: Card, where: str) -> None:
         """Stop trying to show the pictures of a card, which Slack rejects."""
-        self.forget(card)
+        self.forget(card, where)
         if len(self._refused) >= MAX_KEPT:
             self._refused.clear()
-        self._refused.update(_digest(part) for part in card.parts if isinstance(part, Picture))
+        self._refused.update(_digest(part, where) for part in card.parts if isinstance(part, Picture))
 
-    def apply_scopes(self, scopes: frozenset[str] | None) -> None:
-        """Switch pictures off if the app's scopes, where known, do not allow files."""
+    def apply_scopes(self, scopes: frozenset[str] | None, where: str = FIRST) -> None:
+        """Switch the pictures of a workspace off if the app's scopes, where known, do not allow files."""
         if self._render is not None and scopes is not None and UPLOAD_SCOPE not in scopes:
-            self.switch_off()
+            self.switch_off(where)
 
-    def switch_off(self) -> None:
-        """Switch pictures off, and log that once."""
-        log.warning(NO_SCOPE)
-        self._render = None
+    def switch_off(self, where: str = FIRST) -> None:
+        """Switch the pictures of a workspace off, and log that once."""
+        if get_tenant(where) not in self._off:
+            log.warning(NO_SCOPE)
+            self._off.add(get_tenant(where))
 
-    async def upload(self, picture: Picture) -> None:
+    async def upload(self, picture: Picture, where: str) -> None:
         """Render and upload a picture, unless it is uploaded.
 
         Raises :class:`~fateforger.slack.client.SlackCallError` or ``InternalError``.
         """
-        if self._render is None or self.file_of(picture) is not None:
+        if self._render is None or get_tenant(where) in self._off or self.file_of(picture, where) is not None:
             return
         png = await self._render(await asyncio.to_thread(draw, picture.day))
         name = f"{picture.day.date.isoformat()}.png"
-        self._files[_digest(picture)] = await upload(self._client, name, png)
+        self._files[_digest(picture, where)] = await upload(await self._client.client_of(where), name, png)
         if len(self._files) > MAX_KEPT:
             self._files.popitem(last=False)
 
 
-def _digest(picture: Picture) -> str:
-    return hashlib.sha256(picture.day.model_dump_json().encode()).hexdigest()
+def _digest(picture: Picture, where: str) -> str:
+    text = f"{get_tenant(where)}{picture.day.model_dump_json()}"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 MARK = "fateforger_message"
@@ -119,12 +125,15 @@ class Poster:
     def __init__(
         self, client: LimitedClient, pace: Pace, latest: ThreadMessages, render_picture: Render | None = None
     ) -> None:
-        self.updates = client.limits.of("chat.update")
         self.latest = latest
         self.pictures = Pictures(client, render_picture)
         self._client = client
         self._pace = pace
         self._thumbs = True
+
+    def limit_updates(self, channel: str) -> MethodLimit:
+        """Return Slack's limit of changes of messages in the workspace of a channel."""
+        return self._client.limit_of("chat.update", channel)
 
     async def post(
         self,
@@ -182,7 +191,7 @@ class Poster:
     async def add_pictures(self, where: Sent, card: Card, *, session: str, v: str, beside: bool = False) -> None:
         """Show the uploaded pictures of a card in its message. Raises ``MessageTooLong`` until Slack can."""
         _check_audience(where.channel, for_all=False)
-        await self._update(where, v, self._render(card, session, v), beside=beside)
+        await self._update(where, v, self._render(card, session, v, where.channel), beside=beside)
 
     async def show(
         self, user_id: str, channel: str, thread_ts: str | None, card: Card, *, session: str, v: str
@@ -256,14 +265,16 @@ class Poster:
         session: str,
         v: str,
     ) -> Mapping[str, Any]:
-        for size, thumbs, pictures in self._tries(card):
+        for size, thumbs, pictures in self._tries(card, channel):
             try:
-                sent = await send(self._render(card, session, v, size=size, thumbs=thumbs, pictures=pictures))
+                sent = await send(self._render(card, session, v, channel, size=size, thumbs=thumbs, pictures=pictures))
             except MessageTooLong as trouble:
                 log.warning("a message to %s is sent again, simpler than %s: %s", channel, size, trouble)
                 refused = trouble
                 if pictures:
-                    self.pictures.forget(card)
+                    self.pictures.forget(card, channel)
+            except NotInstalled:
+                raise
             except TransientSlackError as trouble:
                 if trouble.retry_after is not None:
                     self._pace.hold(channel, trouble.retry_after)
@@ -274,12 +285,12 @@ class Poster:
                 return sent
         raise refused
 
-    def _tries(self, card: Card) -> list[tuple[Size, bool, bool]]:
+    def _tries(self, card: Card, channel: str) -> list[tuple[Size, bool, bool]]:
         """Return the ways to send a card until Slack accepts it: size, with Slack's thumbs, with pictures."""
         tries = [(MESSAGE, self._thumbs, False), *((size, False, False) for size in COMPACT)]
         if self._thumbs and any(isinstance(part, Feedback) for part in card.parts):
             tries.insert(1, (MESSAGE, False, False))
-        if any(isinstance(part, Picture) and self.pictures.file_of(part) for part in card.parts):
+        if any(isinstance(part, Picture) and self.pictures.file_of(part, channel) for part in card.parts):
             tries.insert(0, (MESSAGE, self._thumbs, True))
         return tries
 
@@ -288,13 +299,14 @@ class Poster:
         card: Card,
         session: str,
         v: str,
+        channel: str,
         *,
         size: Size = MESSAGE,
         thumbs: bool | None = None,
         pictures: bool = True,
     ) -> Rendered:
         with_thumbs = self._thumbs if thumbs is None else thumbs
-        file_of = self.pictures.file_of if pictures else without_file
+        file_of = partial(self.pictures.file_of, where=channel) if pictures else without_file
         return render(card, session=session, v=v, size=size, thumbs=with_thumbs, file_of=file_of)
 
 

@@ -94,6 +94,9 @@ def test_a_data_directory_that_cannot_be(tmp_path: Path) -> None:
 
 
 HTTP: dict[str, object] = {"slack_mode": "http"}
+APP = {"slack_app_token": "xapp-1"}
+OAUTH = {"slack_client_id": "1.2", "slack_client_secret": "secret"}
+SHARED = {"public_url": "https://plan.example.org", "database_url": "postgresql://db/state"}
 
 
 @pytest.mark.parametrize(
@@ -122,6 +125,9 @@ HTTP: dict[str, object] = {"slack_mode": "http"}
         ({"commands": "tasks=/Tasks"}, "The setting commands cannot be used: /Tasks cannot be a command"),
         ({"commands": "tasks=/pull"}, "The setting commands cannot be used: two commands would have the same name"),
         ({"commands": "tasks"}, "The setting commands cannot be used: it should read NAME=VALUE"),
+        (APP | {"slack_client_id": "1.2"}, "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET belong together"),
+        (APP | OAUTH, "FATEFORGER_PUBLIC_URL is missing; people who install the app come back there"),
+        (APP | OAUTH | SHARED, "FATEFORGER_SECRET_KEYS is missing; it encrypts the tokens of workspaces"),
     ],
 )
 def test_a_setting_that_cannot_be_used(given: dict[str, object], sentence: str) -> None:

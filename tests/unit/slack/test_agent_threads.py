@@ -56,7 +56,8 @@ async def threads(slack: Slack) -> AsyncIterator[AgentThreads]:
     session, store = new_session(), open_store(":memory:")
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/api/"
     client = new_client(SlackLogin("xoxb-1", "xapp-1", url), session)
-    yield AgentThreads(client, Pace(), store.messages, team_id="T1")
+    client.team = "T1"
+    yield AgentThreads(client, Pace(), store.messages)
     await session.close()
     await store.aclose()
     await runner.cleanup()

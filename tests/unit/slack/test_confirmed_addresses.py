@@ -27,6 +27,9 @@ class Slack:
         assert user == "U1"
         return SimpleNamespace(data={"ok": True, "user": self.user})
 
+    async def client_of(self, _where: str) -> Slack:
+        return self
+
     async def auth_test(self) -> SimpleNamespace:
         return SimpleNamespace(data={"ok": True, "team_id": TEAM})
 

@@ -91,6 +91,7 @@ async def table() -> AsyncIterator[Table]:
         Home(door, store.homes, people, poster, client, errands, clock),
         languages,
         clock=clock,
+        people=people,
     )
     app = new_app(client)
     listeners.register(app)

@@ -20,6 +20,7 @@ from fateforger.adapters.store.jobs import (
     measure_leased,
     prune_dead_leased,
     retry_dead_leased,
+    retry_leased,
 )
 from fateforger.adapters.store.procrastinate_jobs import (
     HAS_DEFERRED,
@@ -32,6 +33,7 @@ from fateforger.adapters.store.procrastinate_jobs import (
     measure_deferred,
     prune_dead_deferred,
     retry_dead_deferred,
+    retry_deferred,
     tell,
 )
 from fateforger.adapters.store.receipts import DeadRow, LaneBacklog, StoredJob
@@ -78,6 +80,11 @@ def list_dead(connection: Connection, *, lane: str | None, limit: int) -> tuple[
 def retry_dead(connection: Connection, ids: Collection[int]) -> tuple[int, ...]:
     """Queue jobs again, as if they had not been tried; return those that had been given up."""
     return (retry_dead_leased if connection.dialect.name == "sqlite" else retry_dead_deferred)(connection, ids)
+
+
+def retry_failed(connection: Connection, error: str) -> None:
+    """Make those waiting jobs due, as if they had not been tried, whose last error has these words."""
+    (retry_leased if connection.dialect.name == "sqlite" else retry_deferred)(connection, error)
 
 
 def drop_dead(connection: Connection, ids: Collection[int]) -> tuple[int, ...]:

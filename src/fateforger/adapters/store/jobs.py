@@ -247,6 +247,12 @@ def measure_leased(connection: Connection, now: datetime) -> tuple[LaneBacklog, 
     )
 
 
+def retry_leased(connection: Connection, error: str) -> None:
+    """Make those waiting jobs due, as if they had not been tried, whose last error has these words."""
+    waiting = (JOB.c.state == OPEN) & JOB.c.error.contains(error, autoescape=True) & JOB.c.leased_until.is_(None)
+    connection.execute(update(JOB).where(waiting).values(run_at=_AT_ONCE, attempts=0))
+
+
 _IS_DEAD: ColumnElement[bool] = JOB.c.state == literal_column("'dead'")
 
 

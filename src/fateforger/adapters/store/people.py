@@ -57,10 +57,12 @@ from fateforger.adapters.store.talks import TALK
 from fateforger.adapters.store.tasks import BLOCKER, TASK
 from fateforger.adapters.store.threads import MESSAGE
 from fateforger.adapters.store.usage import FeedbackRow
+from fateforger.adapters.store.workspaces import STANDING
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import CalendarBusy, StillAtWork
 from fateforger.memory.documents import check_person, write_version
 from fateforger.ports.people import ERASING_LANE, Counts
+from fateforger.slack.ids import find_ids, get_bare
 from fateforger.values import replace
 
 
@@ -81,7 +83,6 @@ AT_WORK = "I am carrying out something of theirs just now, so nothing was erased
 
 _RECEIPTS = select(RECEIPT).order_by(RECEIPT.c.lane, RECEIPT.c.dedupe)
 _EPOCH = datetime.fromtimestamp(0, UTC)
-_WORD = re.compile(r"\w+", re.ASCII)
 _DIRECT = "D"
 """The first letter of Slack's ids of direct messages, conversations of the bot with one person."""
 
@@ -102,13 +103,13 @@ class Names:
 
     @cached_property
     def _odd(self) -> tuple[re.Pattern[str], ...]:
-        """The names that are more than one word."""
-        odd = (name for name in self._all if not _WORD.fullmatch(name))
+        """The names that are not one id."""
+        odd = (name for name in self._all if list(find_ids(name)) != [name])
         return tuple(re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.ASCII) for name in odd)
 
     def occur_in(self, text: str) -> bool:
         """Check whether a text contains one of the names as a word of its own."""
-        return not self._all.isdisjoint(_WORD.findall(text)) or any(odd.search(text) for odd in self._odd)
+        return not self._all.isdisjoint(find_ids(text)) or any(odd.search(text) for odd in self._odd)
 
 
 def collect_names(
@@ -128,8 +129,12 @@ def collect_names(
         sessions=frozenset(sessions),
         proposals=frozenset(proposals),
         threads=frozenset((channel, thread) for channel, thread in sessions.values() if thread is not None),
-        direct=frozenset(channel for channel in channels if channel.startswith(_DIRECT)),
+        direct=frozenset(channel for channel in channels if _is_direct(channel)),
     )
+
+
+def _is_direct(channel: str) -> bool:
+    return get_bare(channel).startswith(_DIRECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,7 @@ def find_job_share(connection: Connection, names: Names, *, now: datetime | None
     stored = [job for job in list_jobs(connection, now or _EPOCH) if job.lane != ERASING_LANE]
     rows = [(job, parse_mapping(job.payload, f"Job {job.id}")) for job in stored]
     said = {str(p["channel"]) for _, p in rows if p.get("user_id") == names.user_id and p.get("channel")}
-    names = replace(names, direct=names.direct | {channel for channel in said if channel.startswith(_DIRECT)})
+    names = replace(names, direct=names.direct | {channel for channel in said if _is_direct(channel)})
     theirs = [row for row, payload in rows if _concerns(names, row.key, payload)]
     marks = [(mark.lane, mark.dedupe) for mark in connection.execute(_RECEIPTS) if names.occur_in(mark.dedupe)]
     if now is not None and any(row.is_running for row in theirs):
@@ -338,6 +343,7 @@ def _iter_shares(names: Names, journal: JournalShare, jobs: JobShare, job_id: Co
     yield Share("connection", CONNECTION, (CONNECTION.c.user_id == user_id,))
     yield Share("channels", CHANNEL, (CHANNEL.c.user_id == user_id,))
     yield Share("language", LANGUAGE, (LANGUAGE.c.user_id == user_id,))
+    yield Share("standing", STANDING, (STANDING.c.user_id == user_id,))
     yield Share("talk", TALK, (TALK.c.user_id == user_id,))
     yield Share("rituals", RITUAL, (RITUAL.c.user_id == user_id,))
     yield Share("home", HOME, (HOME.c.user_id == user_id,))

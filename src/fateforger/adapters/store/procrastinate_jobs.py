@@ -66,8 +66,8 @@ PROCRASTINATE_JOB = Table(
 )
 """As its own migration creates it.
 
-``args`` holds the name of a job, its payload as text, the microseconds since 1970 at which it was accepted, and its
-last error.
+``args`` holds the name of a job, its payload as text, the microseconds since 1970 at which it was accepted, its last
+error, and the number of attempts that do not count any more.
 """
 
 _JOB = PROCRASTINATE_JOB
@@ -352,7 +352,23 @@ _RETRY_DEAD = text("""
         SELECT id FROM procrastinate_jobs WHERE id = ANY(:ids) AND status = 'failed' ORDER BY id FOR UPDATE
     ) dead
 """)
-_FORGET_TRIES = text("UPDATE procrastinate_jobs SET attempts = 0, args = args - 'error' WHERE id = ANY(:ids)")
+# The count of attempts tells claims apart, so it never becomes smaller.
+_FORGET_TRIES = text("""
+    UPDATE procrastinate_jobs SET args = (args - 'error') || jsonb_build_object('forgotten', attempts)
+    WHERE id = ANY(:ids)
+""")
+_RETRY_FAILED = text("""
+    UPDATE procrastinate_jobs SET args = args || jsonb_build_object('forgotten', attempts), scheduled_at = NULL
+    WHERE status = 'todo' AND strpos(args ->> 'error', :error) > 0
+    RETURNING pg_notify(
+        'procrastinate_queue_v1#' || queue_name, json_build_object('type', 'job_inserted', 'job_id', id)::text
+    )
+""")
+
+
+def retry_deferred(connection: Connection, error: str) -> None:
+    """Make those waiting jobs due, as if they had not been tried, whose last error has these words."""
+    connection.execute(_RETRY_FAILED, {"error": error})
 
 
 def list_dead_deferred(connection: Connection, *, lane: str | None, limit: int) -> tuple[DeadRow, ...]:
@@ -367,7 +383,7 @@ def list_dead_deferred(connection: Connection, *, lane: str | None, limit: int) 
             row.queue_name,
             row.args["payload"],
             row.accepted_at,
-            row.attempts,
+            row.attempts - row.args.get("forgotten", 0),
             row.args.get("error", ""),
         )
         for row in connection.execute(query)
@@ -419,6 +435,6 @@ def _to_job(row: RowMapping) -> Job:
         key=row["lock"].removeprefix(build_lock(lane, "")),
         dedupe=args["dedupe"],
         payload=parse_mapping(args["payload"], f"Job {row['id']}"),
-        attempts=row["attempts"] + (not is_waiting),
+        attempts=row["attempts"] - args.get("forgotten", 0) + (not is_waiting),
         fence=row["attempts"] + (not is_waiting),
     )

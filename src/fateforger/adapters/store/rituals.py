@@ -15,6 +15,7 @@ from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.procrastinate_jobs import ProcrastinateJobs
 from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
+from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.conversation.rituals.ports import PAGE, DueSettings, Outcome
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
 from fateforger.ports.jobs import NewJob
@@ -70,7 +71,9 @@ class SqlRituals:
             query = query.where(
                 tuple_(*order) > tuple_(literal(after.look_at, Instant), literal(after.settings.user_id))
             )
-        rows = await self._database.read(lambda connection: find_rows(connection, query))
+        rows = await self._database.read(
+            lambda connection: find_rows(connection, query.where(*build_reachable(connection, RITUAL.c.user_id)))
+        )
         return tuple(DueSettings(_to_settings(row), row.look_at) for row in rows)
 
     async def look_again(self, due: DueSettings, at: datetime) -> None:

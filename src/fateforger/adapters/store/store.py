@@ -25,6 +25,7 @@ from fateforger.adapters.store.talks import SqlTalks
 from fateforger.adapters.store.tasks import SqlTasks
 from fateforger.adapters.store.threads import SqlThreadMessages
 from fateforger.adapters.store.usage import SqlFeedbacks, SqlUsage
+from fateforger.adapters.store.workspaces import SqlStandings
 
 metadata = Base.metadata
 """All tables, because every module that declares one is imported above."""
@@ -56,6 +57,7 @@ class Store:
         self.buckets = SqlBuckets(database)
         self.channels = SqlChannels(database)
         self.owners = SqlOwners(database)
+        self.standings = SqlStandings(database)
         self.homes = SqlHomes(database)
         self.pruning = SqlPruning(database)
 

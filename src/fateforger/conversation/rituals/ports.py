@@ -36,7 +36,10 @@ class Rituals(Protocol):
     async def list_due(
         self, now: datetime, *, after: DueSettings | None = None, limit: int = PAGE
     ) -> tuple[DueSettings, ...]:
-        """Return the settings of which something may be due, those that have waited longest first."""
+        """Return the settings of which something may be due, those that have waited longest first.
+
+        Left out are people whom Slack cannot reach: where the app was removed, and deactivated accounts.
+        """
         ...
 
     async def look_again(self, due: DueSettings, at: datetime) -> None:

@@ -11,7 +11,7 @@ from alembic import context, op
 from procrastinate.schema import SchemaManager
 
 revision = "0030"
-down_revision = "0018"
+down_revision = "0020"
 branch_labels = None
 depends_on = None
 

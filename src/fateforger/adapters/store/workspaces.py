@@ -1,0 +1,81 @@
+"""Workspaces of Slack that have or had the app, and the standing of people in them, as tables."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Boolean, Column, ColumnElement, Connection, Text, exists, select
+from sqlmodel import Field
+
+from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.tables import Base, Instant, open_rows, table
+from fateforger.slack.admission import Standing
+from fateforger.slack.ids import FIRST, MARK
+
+
+class WorkspaceRow(Base, table=True):
+    """A workspace or organization of Slack. ``token`` and ``refresh_token`` are encrypted, or empty.
+
+    ``is_first`` marks the one that the database began with, whose ids are bare in all tables.
+    """
+
+    __tablename__ = "slack_workspace"
+
+    tenant: str = Field(primary_key=True, sa_type=Text)
+    name: str = Field(sa_type=Text)
+    team_id: str | None = Field(default=None, sa_type=Text)
+    is_first: bool = Field(sa_type=Boolean)
+    scopes: str = Field(sa_type=Text)
+    token: str = Field(sa_type=Text)
+    refresh_token: str = Field(sa_type=Text)
+    expires_at: datetime | None = Field(default=None, sa_type=Instant)
+    renewing_until: datetime | None = Field(default=None, sa_type=Instant)
+    installed_at: datetime = Field(sa_type=Instant)
+    ended_at: datetime | None = Field(default=None, sa_type=Instant)
+
+
+class StandingRow(Base, table=True):
+    """The standing of a person in their workspace: a :class:`~fateforger.slack.admission.Standing`."""
+
+    __tablename__ = "slack_standing"
+
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    standing: str = Field(sa_type=Text)
+
+
+WORKSPACE = table(WorkspaceRow)
+STANDING = table(StandingRow)
+
+
+class SqlStandings:
+    """Implements :class:`fateforger.slack.admission.Standings` over a :class:`Database`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of(self, user_id: str) -> Standing | None:
+        query = select(STANDING.c.standing).where(STANDING.c.user_id == user_id)
+        found = await self._database.read(lambda connection: connection.execute(query).scalar())
+        return None if found is None else Standing(found)
+
+    async def keep(self, user_id: str, standing: Standing) -> None:
+        def work(connection: Connection) -> None:
+            with open_rows(connection) as rows:
+                rows.merge(StandingRow(user_id=user_id, standing=standing.value))
+
+        await self._database.write(work)
+
+
+def build_reachable(connection: Connection, user_id: Column[str]) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions that the app was not removed where a person is, and that their account is active."""
+    ended = select(WORKSPACE.c.tenant, WORKSPACE.c.is_first).where(WORKSPACE.c.ended_at.is_not(None))
+    gone = exists().where(STANDING.c.user_id == user_id, STANDING.c.standing == Standing.DEACTIVATED.value)
+    return (
+        ~gone,
+        *(~is_of_tenant(user_id, FIRST if row.is_first else row.tenant) for row in connection.execute(ended)),
+    )
+
+
+def is_of_tenant(kept: Column[str], tenant: str) -> ColumnElement[bool]:
+    """Return the condition that an id belongs to a tenant."""
+    return kept.startswith(f"{tenant}{MARK}", autoescape=True) if tenant else ~kept.contains(MARK)

@@ -1,0 +1,103 @@
+"""Two workspaces with people, channels and messages of the same ids, and one program for both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+from tests.emulators.slack.teams import LOCAL, SlackTeams
+from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN
+from tests.scenarios.person import Person
+from tests.scenarios.providers import MONDAY, Connected, serve
+from tests.scenarios.radicale import free_port
+
+from fateforger.slack.manifest import app_manifest
+from localslack import WorkspaceConfig, create_workspace
+
+ONE, TWO = LOCAL, "T2"
+ALEX, ROBIN = "U0000ALEX", "U0000ROBIN"
+
+
+@dataclass
+class TwoTeams:
+    """``alex`` and ``other`` have the same id, in the first and in the second workspace."""
+
+    slack: SlackTeams
+    program: Connected
+    urls: dict[str, str]
+
+    def person(self, team: str, user: str = ALEX) -> Person:
+        person = Person(self.urls[team], user)
+        person.wait_connected()
+        return person
+
+    @property
+    def alex(self) -> Person:
+        return self.person(ONE)
+
+    @property
+    def other(self) -> Person:
+        return self.person(TWO)
+
+    def install(self, team: str) -> httpx.Response:
+        """Install the app as an administrator does in a browser, and return the page at the end."""
+        with httpx.Client(trust_env=False, timeout=60) as browser:
+            begun = browser.get(f"{self.program.url}/slack/install")
+            assert begun.status_code == 302, begun.text
+            # Over https, a browser gives back a cookie that is only for https, too.
+            cookie = begun.headers["set-cookie"].partition(";")[0]
+            consented = browser.get(f"{begun.headers['location']}&team={team}")
+            return browser.get(consented.headers["location"], headers={"Cookie": cookie})
+
+    def state_of(self, answer: httpx.Response) -> str:
+        return parse_qs(urlsplit(str(answer.url)).query)["state"][0]
+
+
+@contextmanager
+def open_two_teams(folder: Path, *, installed: bool = True, **more: str) -> Iterator[TwoTeams]:
+    """Start two workspaces and the program. The first one has a token in the settings; the second is ``installed``."""
+    slack, port = SlackTeams(APP_TOKEN), free_port()
+    with ExitStack() as stack:
+        urls: dict[str, str] = {}
+        for team in (ONE, TWO):
+            at = free_port()
+            urls[team] = f"http://127.0.0.1:{at}"
+            config = WorkspaceConfig(
+                database=folder / f"{team}.sqlite",
+                public_url=urls[team],
+                bot_token=BOT_TOKEN,
+                app_token=APP_TOKEN,
+                manifest=app_manifest(),
+                team_name=f"Team {team}",
+            )
+            workspace = create_workspace(config, now=lambda: datetime.now(UTC))
+            stack.callback(workspace.close)
+            stack.enter_context(serve(workspace.app, port=at, websockets=True))
+            slack.add(team, urls[team], BOT_TOKEN)
+        slack.tokens[BOT_TOKEN] = ONE
+        at_slack = stack.enter_context(serve(slack.app(), websockets=True))
+        environment = {
+            "FATEFORGER_NOW": MONDAY,
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_APP_TOKEN": APP_TOKEN,
+            "SLACK_CLIENT_ID": slack.client_id,
+            "SLACK_CLIENT_SECRET": slack.client_secret,
+            "SLACK_API_BASE_URL": f"{at_slack}/api/",
+            "FATEFORGER_PICTURE": "off",
+            "FATEFORGER_PUBLIC_URL": f"http://127.0.0.1:{port}",
+            "FATEFORGER_CALENDAR_OWNER": ALEX,
+            "FATEFORGER_CALDAV_PRIVATE": "true",
+        }
+        program = Connected(folder / "data", environment=environment | more, port=port)
+        program.start()
+        stack.callback(lambda: program.kill() if program.process is not None else None)
+        two = TwoTeams(slack, program, urls)
+        if installed:
+            page = two.install(TWO)
+            assert page.status_code == 200, page.text
+        yield two
