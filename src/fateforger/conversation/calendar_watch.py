@@ -281,8 +281,8 @@ class Watcher:
         open_ids = {head.id for watched in days.values() for head in watched}
         self._judged = {key: judged for key, judged in self._judged.items() if key in open_ids}
         spent: Counter[str] = Counter()
-        for (user_id, *_), visits in self._visits.items():
-            spent[user_id] += visits.cost
+        for known, visits in self._visits.items():
+            spent[known[0]] += visits.cost
         for day, watched in days.items():
             if not self._due(day, watched, spent[day[0]]):
                 continue
