@@ -165,7 +165,7 @@ def build_rounds(house: House) -> dict[str, Callable[[], Awaitable[object]]]:
         "waiting tasks": house.check_waiting_tasks,
         "rituals": house.rituals.send_due,
         "tidying": TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz="Etc/UTC").run_once,
-        "pruning": lambda: store.pruning.prune(now=clock.now()),
+        "pruning": lambda: store.retention.prune(now=clock.now()),
         "homes, looking": lambda: store.homes.list_due(NEVER),
         "outbox": lambda: store.outbox.pending(now=clock.now()),
         "resuming": house.coordinator.resume,

@@ -95,7 +95,7 @@ class Home:
         except StoreError as error:
             log.warning("the home of %s is not published: %s", user_id, error.message)
         except SlackCallError as trouble:
-            # What another process has published meanwhile has another hash; the next try does without one.
+            # Another process has published meanwhile, with another hash; the next try does without one.
             log.warning("the home of %s is not published: %s", user_id, trouble)
             conflicts = trouble.code == "hash_conflict"
             later = self.clock.now() if conflicts else self.clock.now() + RETRY_AFTER

@@ -65,7 +65,7 @@ class JobRow(Base, table=True):
 
 
 class JobReceipt(Base, table=True):
-    """A record of what was accepted on a lane; it outlives the job (:mod:`fateforger.adapters.store.pruning`)."""
+    """A record of what was accepted on a lane; it outlives the job (:mod:`fateforger.adapters.store.retention`)."""
 
     __tablename__ = "job_receipt"
     __table_args__ = (Index("ix_job_receipt_accepted", "accepted_at"),)

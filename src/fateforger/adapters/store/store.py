@@ -16,7 +16,7 @@ from fateforger.adapters.store.jobs import SqlJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.languages import SqlLanguages
 from fateforger.adapters.store.people import SqlPeople
-from fateforger.adapters.store.pruning import SqlPruning
+from fateforger.adapters.store.retention import SqlRetention
 from fateforger.adapters.store.rituals import SqlRituals
 from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
 from fateforger.adapters.store.tables import Base
@@ -54,7 +54,7 @@ class Store:
         self.channels = SqlChannels(database)
         self.owners = SqlOwners(database)
         self.homes = SqlHomes(database)
-        self.pruning = SqlPruning(database)
+        self.retention = SqlRetention(database)
 
     async def aclose(self) -> None:
         """Finish running transactions and close the database. Calling it again does nothing."""
