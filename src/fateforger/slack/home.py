@@ -233,8 +233,9 @@ class PersonalDataHandler:
 
     async def _export(self, user_id: str, job: Job) -> None:
         document = await self.dossiers.export(user_id)
-        entries = sum(map(len, document["held"].values()))
-        if not entries:
+        held = document["held"]
+        entries = sum(map(len, held.values()))
+        if held.keys() <= {"home"}:  # that somebody has opened App Home is nothing that they told
             await self._say(user_id, _(phrases.NOTHING_KNOWN), job)
             return
         words = phrases.all_i_know(entries)
