@@ -49,7 +49,7 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.workers.memory import TidyScheduler
 
 PEOPLE, DAYS, ACTIVE = 1_000, 20, 1_000
-MILLION, AT_ONCE, SECONDS = 1_000_000, 50_000, 60.0
+MILLION, AT_ONCE, SECONDS = 1_000_000, 100_000, 60.0
 TURNS, WARM_UP = 30, 4
 NEVER = datetime(1969, 1, 1, tzinfo=UTC)
 MOST_ROUND_MS, MOST_LIVE_MS, MOST_MB, MOST_RATIO = 200.0, 20.0, 500.0, 1.3
@@ -165,7 +165,7 @@ def build_rounds(house: House) -> dict[str, Callable[[], Awaitable[object]]]:
         "waiting tasks": house.check_waiting_tasks,
         "rituals": house.rituals.send_due,
         "tidying": TidyScheduler(store.constraints, store.sessions, store.jobs, clock, tz="Etc/UTC").run_once,
-        "pruning": lambda: store.pruning.prune(now=clock.now()),
+        "pruning": lambda: store.retention.prune(now=clock.now()),
         "homes, looking": lambda: store.homes.claim_due(NEVER, until=NEVER),
         "outbox": lambda: store.outbox.pending(now=clock.now()),
         "resuming": house.coordinator.resume,
@@ -204,12 +204,17 @@ async def measure_live(house: House) -> float:
 
 
 async def fill_up(house: House) -> int:
-    """Store sessions until there are a million, or the time is over; return how many."""
+    """Store sessions until there are a million, or the time is over; return how many. Indexes are made at the end."""
     await make_samples(house)
+    indexes = sorted(metadata.tables["planning_session"].indexes, key=lambda index: str(index.name))
+    for index in indexes:
+        await write_sql(house, f"DROP INDEX {index.name}")
     count, ends = 0, time.monotonic() + SECONDS
     while count < MILLION and time.monotonic() < ends:
         await fill(house, AT_ONCE, first=count)
         count += AT_ONCE
+    for index in indexes:
+        await house.store.database.write(index.create)
     return count
 
 
@@ -241,10 +246,9 @@ async def compare_in(folder: Path, name: str, where: tuple[str, str] | None = No
     for house in houses:
         await house.close()
     mark = "" if count == MILLION else f"; {count:,} is what {SECONDS:.0f} s were enough for"
-    print(
-        f"{name}: a click with {count:,} sessions {full:.1f} ms, with none {empty:.1f} ms, ratio {full / empty:.2f}{mark}"
-    )
-    return {"sessions": count, "full_ms": full, "empty_ms": empty, "ratio": full / empty}
+    ratio = full / empty
+    print(f"{name}: a click with {count:,} sessions {full:.1f} ms, with none {empty:.1f} ms, ratio {ratio:.2f}{mark}")
+    return {"sessions": count, "full_ms": full, "empty_ms": empty, "ratio": ratio}
 
 
 async def run() -> bool:
@@ -257,9 +261,7 @@ async def run() -> bool:
         rounds = await measure_rounds(house)
         await house.close()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{PEOPLE * DAYS:,} sessions of {PEOPLE:,} people, {ACTIVE:,} of them in use; processor time of a round in ms"
-    )
+    print(f"{PEOPLE * DAYS:,} sessions of {PEOPLE:,} people, {ACTIVE:,} in use; processor time of a round in ms")
     for round_name, (first, steady) in rounds.items():
         print(f"  {round_name:18} first {first:8.1f}   then {steady:8.1f}")
     print(f"/livez {live:.1f} ms, peak memory {memory:.0f} MB")
@@ -267,10 +269,10 @@ async def run() -> bool:
         turns = {"sqlite": await compare_in(Path(name), "SQLite")}
     if "--postgres" in sys.argv:
         turns["postgresql"] = await compare_on_postgres()
-    later = {name: then for name, (_, then) in rounds.items()}
-    json.dump({"growth": {"rounds_ms": later, "live_ms": live, "memory_mb": memory, "turns": turns}}, sys.stdout)
+    steady_ms = {name: then for name, (_, then) in rounds.items()}
+    json.dump({"growth": {"rounds_ms": steady_ms, "live_ms": live, "memory_mb": memory, "turns": turns}}, sys.stdout)
     print()
-    kept = all(ms <= MOST_ROUND_MS for ms in later.values()) and live <= MOST_LIVE_MS and memory <= MOST_MB
+    kept = all(ms <= MOST_ROUND_MS for ms in steady_ms.values()) and live <= MOST_LIVE_MS and memory <= MOST_MB
     return kept and all(each["ratio"] <= MOST_RATIO for each in turns.values())
 
 

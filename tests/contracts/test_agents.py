@@ -110,7 +110,7 @@ class TestCalls:
         kept = [(call.client, (call.at - NOW) // AN_HOUR) for call in await other.calls.latest()]
         assert kept == [("robot", 3), ("robot", 2), ("robot", 1), ("other", 0)]
         assert [call.user_id for call in await other.calls.latest(user_id="U2")] == []
-        await other.pruning.prune(now=NOW + KEPT_FOR + 2 * AN_HOUR)
+        await other.retention.prune(now=NOW + KEPT_FOR + 2 * AN_HOUR)
         assert [(call.client, (call.at - NOW) // AN_HOUR) for call in await store.calls.latest()] == [
             ("robot", 3), ("robot", 2),
         ]  # fmt: skip

@@ -379,6 +379,7 @@ CACHES = {
     "slack/dispatcher.py Dispatcher._failures": SESSION,
     "slack/dispatcher.py Dispatcher._sending": SESSION,
     "slack/handlers.py RequestHandler._opened": THREAD,
+    "slack/home.py Home._links": "by the place of a message",
     "slack/limits.py MethodLimit._made": MACHINERY,
     "slack/limits.py MethodLimit._waiting": MACHINERY,
     "slack/limits.py Pace._buckets": THREAD,

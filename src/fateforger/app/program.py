@@ -522,7 +522,7 @@ def _build_handlers(
 
     async def tidy_up() -> None:
         await tidying.run_once()
-        await store.pruning.prune(now=clock.now())
+        await store.retention.prune(now=clock.now())
 
     yield Repeated(TIDYING, tidy_up)
     # A model client of its own, so that no turn waits for it.

@@ -67,7 +67,7 @@ async def maintain(store: Store, *, now: datetime, days: int, vacuum: bool) -> P
     Raises ``StoreUnavailable``.
     """
     jobs, messages = await SqlGivenUp(store.database).prune(before=now - timedelta(days=days))
-    await store.pruning.prune(now=now)
+    await store.retention.prune(now=now)
     if vacuum:
         await store.database.vacuum()
     await store.database.scrub()

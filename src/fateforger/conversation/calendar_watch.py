@@ -303,8 +303,8 @@ class Watcher:
         open_ids = {head.id for watched in days.values() for head in watched}
         self._judged = {key: judged for key, judged in self._judged.items() if key in open_ids}
         spent: Counter[str] = Counter()
-        for visited, visits in self._visits.items():
-            spent[visited[0]] += visits.cost
+        for known, visits in self._visits.items():
+            spent[known[0]] += visits.cost
         for day, watched in days.items():
             if day[0] not in told and not self._due(day, watched, spent[day[0]]):
                 continue

@@ -380,7 +380,7 @@ class PlanningCoordinator:
         connection = build_connection_parts(await self._calendars.describe(user_id))
         others = (*log_parts, *await self._rituals.find_home_parts(user_id), *connection)
         links = {} if find_link is None else await _find_links(sessions, find_link)
-        board = Board(self._clock.now(), tz, sessions, links, await self._alone.count(user_id))
+        board = Board(self._clock.now(), tz, sessions, links, await self._alone.count_rules(user_id))
         return home_card(board, await self._tasks.home(user_id), spoken, others)
 
     async def aclose(self) -> None:

@@ -474,7 +474,7 @@ class RuleService:
             raise BadInput(_(NO_RULES)) from error
         return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
 
-    async def count(self, user_id: str) -> int | None:
+    async def count_rules(self, user_id: str) -> int | None:
         """Return the number of a person's rules that count; ``None`` while they cannot be read."""
         try:
             book = await self.book(user_id, None)

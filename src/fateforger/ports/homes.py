@@ -1,4 +1,4 @@
-"""Which people have opened App Home, and whether what it shows them has changed since."""
+"""The people who have opened App Home, and the changes of what it shows them."""
 
 from __future__ import annotations
 

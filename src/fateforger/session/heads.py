@@ -1,4 +1,4 @@
-"""What the rounds of background work need to know of a session, without reading the whole of it."""
+"""Heads of stored sessions: the facts that rounds of background work select by, without the whole document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
 
 Written = Literal["no", "yes", "returned"]
-"""Whether a plan is on the calendar; ``returned`` once what it left open went to the queue."""
+"""State of a plan: on the calendar or not; ``returned`` once its open work went to the queue."""
 PAGE = 200
 """Sessions that a round reads at once."""
 

@@ -98,7 +98,7 @@ class Home:
         except StoreError as error:
             log.warning("the home of %s is not published: %s", user_id, error.message)
         except SlackCallError as trouble:
-            # What another process has published meanwhile has another hash; the next try does without one.
+            # Another process has published meanwhile, with another hash; the next try does without one.
             log.warning("the home of %s is not published: %s", user_id, trouble)
             conflicts = trouble.code == "hash_conflict"
             later = self.clock.now() if conflicts else self.clock.now() + RETRY_AFTER
@@ -239,8 +239,9 @@ class PersonalDataHandler:
 
     async def _export(self, user_id: str, job: Job) -> None:
         document = await self.dossiers.export(user_id)
-        entries = sum(map(len, document["held"].values()))
-        if not entries:
+        held = document["held"]
+        entries = sum(map(len, held.values()))
+        if held.keys() <= {"home"}:  # that somebody has opened App Home is nothing that they told
             await self._say(user_id, _(phrases.NOTHING_KNOWN), job)
             return
         words = phrases.all_i_know(entries)

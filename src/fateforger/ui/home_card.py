@@ -52,7 +52,7 @@ YOURS = mark_message("What I know about you is yours: you can see it, and have i
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What App Home shows of a person's days and rules.
+    """A person's days and rules, as App Home shows them.
 
     ``sessions`` are theirs, the last touched first, and ``links`` the addresses of the threads of some of them. ``tz``
     is their zone. ``rules`` is the number of their rules, if it is known.

@@ -1,4 +1,4 @@
-"""Which people have opened App Home, in SQL, and the mark that every change of what it shows leaves."""
+"""The people who have opened App Home, in SQL, and the count of the changes of what it shows them."""
 
 from __future__ import annotations
 

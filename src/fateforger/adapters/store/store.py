@@ -17,7 +17,7 @@ from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.languages import SqlLanguages
 from fateforger.adapters.store.people import SqlPeople
-from fateforger.adapters.store.pruning import SqlPruning
+from fateforger.adapters.store.retention import SqlRetention
 from fateforger.adapters.store.rituals import SqlRituals
 from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
 from fateforger.adapters.store.tables import Base
@@ -59,7 +59,7 @@ class Store:
         self.owners = SqlOwners(database)
         self.standings = SqlStandings(database)
         self.homes = SqlHomes(database)
-        self.pruning = SqlPruning(database)
+        self.retention = SqlRetention(database)
 
     async def take_back(self, owner: str) -> None:
         """End the claims of a dead process of that name at once, where processes keep their names (SQLite).

@@ -10,6 +10,7 @@ from tests.unit.conversation.person import ANNA, EXECUTOR, House
 from tests.unit.conversation.queue.desk import Desk, labels, words_of
 
 from fateforger.conversation.queue.cards import build_queue_parts
+from fateforger.conversation.queue.service import SAID_FOR
 from fateforger.errors import BadInput
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, Menu, Prose, Select
@@ -164,6 +165,8 @@ async def test_it_is_seen_reordered_and_stopped_while_something_runs(page: Page,
     assert await house.store.tasks.settle(held, lambda t: t, now=house.clock.now()) is None
     assert page.choices("Buy milk") == ["Up", "Resume", "Stop"]
     assert "can be pulled again" in await page.choose("Resume", "Buy milk")
+    assert "can be pulled again" in await page.look(), "it may be published again at once"
+    house.clock.at += SAID_FOR
     assert "can be pulled again" not in await page.look()
 
 

@@ -28,7 +28,7 @@ SENT_KEPT = timedelta(days=90)
 MARKS_KEPT = timedelta(days=60)
 """A message at a chosen time is looked up for a week."""
 EXPIRED_KEPT = timedelta(days=1)
-"""What has expired, such as a push channel, does nothing any more."""
+"""An expired push channel or request does nothing any more."""
 
 BATCH = 500
 """Rows that one transaction deletes."""
@@ -38,7 +38,7 @@ MOST_BATCHES = 20
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """How long the rows of a table are kept, counted from an indexed instant of each."""
+    """The time for which the rows of a table are kept, counted from an indexed instant of each."""
 
     table: Table
     instant: Column[datetime]
@@ -55,7 +55,7 @@ HORIZONS = (
 )
 
 
-class SqlPruning:
+class SqlRetention:
     """Deletes what is older than its horizon."""
 
     def __init__(self, database: Database) -> None:

@@ -10,8 +10,8 @@ import pytest
 from tests.contracts.session_examples import NOON, message, session
 from tests.contracts.stores import KINDS, two_stores
 
-from fateforger.adapters.store import pruning
-from fateforger.adapters.store.pruning import DEAD_JOBS_KEPT, RECEIPTS_KEPT, SENT_KEPT
+from fateforger.adapters.store import retention
+from fateforger.adapters.store.retention import DEAD_JOBS_KEPT, RECEIPTS_KEPT, SENT_KEPT
 from fateforger.adapters.store.store import Store
 from fateforger.ports.jobs import NewJob
 from fateforger.session.store import Sent
@@ -35,16 +35,16 @@ async def finish(store: Store, dedupe: str) -> None:
 async def test_a_receipt_outlives_what_slack_repeats(store: Store) -> None:
     """S374"""
     await finish(store, "event1")
-    assert await store.pruning.prune(now=NOON + RECEIPTS_KEPT) == 0
+    assert await store.retention.prune(now=NOON + RECEIPTS_KEPT) == 0
     assert not await store.jobs.enqueue(NewJob("turn", "k", "event1", {}), now=NOON)
-    assert await store.pruning.prune(now=NOON + RECEIPTS_KEPT + TICK) == 1
+    assert await store.retention.prune(now=NOON + RECEIPTS_KEPT + TICK) == 1
     assert await store.jobs.enqueue(NewJob("turn", "k", "event1", {}), now=NOON)
 
 
 async def test_the_receipt_of_a_job_that_is_still_tried_stays(store: Store) -> None:
     """S374"""
     assert await store.jobs.enqueue(NewJob("turn", "k", "slow", {}), now=NOON)
-    assert await store.pruning.prune(now=NOON + 2 * RECEIPTS_KEPT) == 0
+    assert await store.retention.prune(now=NOON + 2 * RECEIPTS_KEPT) == 0
     assert not await store.jobs.enqueue(NewJob("turn", "k", "slow", {}), now=NOON)
 
 
@@ -53,26 +53,26 @@ async def test_a_job_that_was_given_up_can_be_looked_at_for_a_month(store: Store
     job = await store.jobs.claim("turn", "w", now=NOON, lease_seconds=9)
     assert job is not None
     await store.jobs.bury(job, "a bug")
-    await store.pruning.prune(now=NOON + RECEIPTS_KEPT + TICK)
-    assert await store.pruning.prune(now=NOON + DEAD_JOBS_KEPT) == 0
-    assert await store.pruning.prune(now=NOON + DEAD_JOBS_KEPT + TICK) == 1
+    await store.retention.prune(now=NOON + RECEIPTS_KEPT + TICK)
+    assert await store.retention.prune(now=NOON + DEAD_JOBS_KEPT) == 0
+    assert await store.retention.prune(now=NOON + DEAD_JOBS_KEPT + TICK) == 1
 
 
 async def test_sent_messages_go_and_what_waits_is_still_sent(store: Store) -> None:
     """S374"""
     await store.sessions.save(session(), expected=0, outgoing=[message("m1", "root"), message("m2")])
     await store.outbox.mark_sent("m1", Sent("D1", "1.1"), now=NOON)
-    assert await store.pruning.prune(now=NOON + SENT_KEPT) == 0
-    assert await store.pruning.prune(now=NOON + SENT_KEPT + TICK) == 1
+    assert await store.retention.prune(now=NOON + SENT_KEPT) == 0
+    assert await store.retention.prune(now=NOON + SENT_KEPT + TICK) == 1
     assert await store.outbox.slot("s1", "root") is None
     assert [waiting.id for waiting in await store.outbox.pending(now=NOON)] == ["m2"]
 
 
 async def test_a_round_deletes_a_bounded_number(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """S374: the next round goes on."""
-    monkeypatch.setattr(pruning, "BATCH", 2)
-    monkeypatch.setattr(pruning, "MOST_BATCHES", 2)
+    monkeypatch.setattr(retention, "BATCH", 2)
+    monkeypatch.setattr(retention, "MOST_BATCHES", 2)
     for n in range(5):
         await finish(store, f"event{n}")
     late = NOON + RECEIPTS_KEPT + TICK
-    assert [await store.pruning.prune(now=late) for _ in range(3)] == [4, 1, 0]
+    assert [await store.retention.prune(now=late) for _ in range(3)] == [4, 1, 0]
