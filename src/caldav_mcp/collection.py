@@ -14,10 +14,10 @@ from caldav_mcp.dav import Dav
 from caldav_mcp.errors import BadRequest, Forbidden, MarksLost, NotFound, ServerTrouble
 from caldav_mcp.expansion import Expander, Expansion
 from caldav_mcp.ids import is_hashed, is_legal, uid_of
+from caldav_mcp.later_changes import is_overtaken
 from caldav_mcp.multistatus import propfind, query_between, query_uid
 from caldav_mcp.objects import Resource
 from caldav_mcp.occurrences import Occurrence
-from caldav_mcp.overtaking import is_overtaken
 from caldav_mcp.private_values import PRIVATE
 
 _MARGIN = timedelta(days=2)
@@ -54,8 +54,8 @@ class Collection:
 
     An ETag that comes with the answer to a PUT should mean that the object is stored as it was sent. Some servers
     rewrite it all the same, or give it another ETag a moment later. So the first object is read again, and then every
-    one, unless that one was found as it was sent; `echoes` says that the server is known to be honest. Whoever changes
-    the object before that reading is told apart from the server by the ETag, or else by what the object shows.
+    one, unless that one was found as it was sent; `echoes` says that the server is known to be honest. A change by
+    another program before that reading is recognized by the ETag, or else by what the object shows.
     """
 
     def __init__(self, dav: Dav, about: About, *, echoes: bool | None = None) -> None:

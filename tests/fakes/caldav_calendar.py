@@ -105,6 +105,9 @@ class CalDavStore(GoogleStore):
         calendar = _parse(stored)
         event = _master(calendar)
         self._apply(event, changes)
+        if changes.keys() == {"end"} and isinstance(event.start, datetime):
+            event.add("DURATION", event.end - event.start)  # as some programs write it
+            event.pop("DTEND")
         _replace(event, "SEQUENCE", int(event.get("SEQUENCE", 0)) + 1)
         return self._write(stored.path, calendar)
 
@@ -155,7 +158,6 @@ class CalDavStore(GoogleStore):
                 case "summary" | "description":
                     _replace(event, name.upper(), value)
                 case "start" | "end":
-                    event.pop("DURATION", None)
                     _replace(event, {"start": "DTSTART", "end": "DTEND"}[name], self._moment(value))
                 case "color_id":
                     _replace(event, "COLOR", None if value is None else EVENT_COLORS[value].css)
@@ -213,6 +215,10 @@ def _replace(event: icalendar.Event, name: str, value: object) -> None:
 def _parse(stored: Stored) -> icalendar.Calendar:
     calendar = icalendar.Calendar.from_ical(stored.text)
     assert isinstance(calendar, icalendar.Calendar)
+    event = _master(calendar)
+    if "DURATION" in event:
+        event.add("DTEND", event.end)
+        event.pop("DURATION")
     return calendar
 
 

@@ -109,9 +109,7 @@ class LateCalDav(Late, SimulatedCalDav):
         self.killed = False
 
     def trouble(self, rng: Random) -> str:
-        met = [(len(self.calls) + rng.randrange(30), rng.choice(FAULTS)) for _ in range(rng.randint(1, 3))]
-        for at, fault in met:
-            self.inject(fault, at=at)
+        met = [(self._arm(rng, fault), fault) for fault in rng.choices(FAULTS, k=rng.randint(1, 3))]
         return f"requests {met}"
 
     def arm_kill(self, act: Callable[[], None], rng: Random) -> str:
@@ -123,10 +121,19 @@ class LateCalDav(Late, SimulatedCalDav):
             act()
 
         self.kills = [Race(kill, when), Crash(httpx.ConnectError("the program is dead"), when)]
-        at = len(self.calls) + rng.randrange(40)
-        for fault in self.kills:
+        return f"will die {when} request {self._arm(rng, *self.kills)}"
+
+    def _arm(self, rng: Random, *faults: Fault) -> str:
+        """Let one of the next requests meet faults: one of the next writes, or any of them."""
+        if rng.random() < 0.6:
+            nth = rng.randrange(5)
+            for fault in faults:
+                self.inject(fault, verb="write", nth=nth)
+            return f"write {nth}"
+        at = len(self.calls) + rng.randrange(30)
+        for fault in faults:
             self.inject(fault, at=at)
-        return f"will die {when} request {at}"
+        return str(at)
 
     def disarm_kill(self) -> None:
         self._armed = [armed for armed in self._armed if armed.fault not in self.kills]

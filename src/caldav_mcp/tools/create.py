@@ -17,7 +17,10 @@ from caldav_mcp.tools.overlaps import Proposal, overlaps
 
 
 async def create_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
-    """Create an event and answer it, with warnings about what it overlaps."""
+    """Create an event and answer it, with warnings about what it overlaps.
+
+    `overtaken` is ours: the event may show what another program changed right after it was written.
+    """
     named = calendars.one(given["calendarId"], given.get("account"), "write")
     start, end = read_times(given, named.collection.about.zone)
     if start is None or end is None:

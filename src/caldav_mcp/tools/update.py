@@ -36,8 +36,8 @@ _ORGANIZERS_ONLY = "Shared properties can only be changed by the organizer of th
 async def update_event(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
     """Set the given fields of an event; everything else stays as it is.
 
-    A deleted event is answered with the status `cancelled` and not changed. Upstream failures show their own words
-    only.
+    A deleted event is answered with the status `cancelled` and not changed. `overtaken` is as in `create-event`.
+    Upstream failures show their own words only.
     """
     named = calendars.one(given["calendarId"], given.get("account"), "write")
     try:

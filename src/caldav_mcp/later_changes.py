@@ -1,7 +1,7 @@
-"""Whether an event that is read after a write is the one that was written.
+"""Changes that another program makes to an event between a write and the reading after it.
 
-A server that gives no ETag with its answer, or one that counts only for a moment, leaves a gap between a write and the
-reading after it. What another program changes there must not be taken for a part of the write.
+A server that gives no ETag with its answer, or one that counts only for a moment, leaves a gap between the two. A
+change in that gap must not be taken for a part of the write.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ANY = Showing("", ZoneInfo("UTC"), ("",), "", None)
 _SERVERS = frozenset({
     "created", "updated", "sequence", "creator", "organizer", "startDayOfWeek", "endDayOfWeek", "htmlLink",
 })  # fmt: skip
-"""What a server sets by itself."""
+"""The fields that a server sets by itself."""
 _TEXTS = ("summary", "description", "location")
 _MARKUP = re.compile(r"<[^<>]*>")
 
@@ -28,10 +28,10 @@ def is_overtaken(sent: Resource, found: Resource) -> bool:
 
     A server may give a text another form, for example HTML, and a time another zone.
     """
-    return _shown(sent) != _shown(found)
+    return _read_shown(sent) != _read_shown(found)
 
 
-def _shown(resource: Resource) -> dict[str, Any]:
+def _read_shown(resource: Resource) -> dict[str, Any]:
     event = resource.master
     shown = {name: value for name, value in event_json(event, "", _ANY).items() if name not in _SERVERS}
     for name in _TEXTS:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from caldav_mcp.later_changes import is_overtaken
 from caldav_mcp.objects import Resource
-from caldav_mcp.overtaking import is_overtaken
 
 SENT = (
     "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:x", "BEGIN:VEVENT", "UID:abcde", "DTSTAMP:20260302T080000Z",
