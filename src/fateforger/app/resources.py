@@ -7,10 +7,12 @@ import contextlib
 import errno
 import os
 import secrets
+import socket
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -70,12 +72,23 @@ def lock_data_dir(data_dir: Path, lock: str = PROGRAM_LOCK) -> Iterator[None]:
         os.close(handle)
 
 
-def read_replica_name(data_dir: Path) -> str:
-    """Return the name of this data directory's program among all programs on one database.
+def get_replica_name(settings: Settings) -> str:
+    """Return the name of this program among all programs on one database.
 
-    The name is unique and stays the same after a restart, also on another machine. So a program resumes at once what it
-    held when it died, and cannot touch what others hold. Raises ``StoreUnavailable``.
+    On PostgreSQL it is made at the start and written nowhere: what a program held when it died ends soon, because it is
+    not heard of any more. With a database in the data directory it stays the same after a restart, so that a program
+    resumes at once what it held. Raises ``StoreUnavailable``.
     """
+    return read_directory_name(settings.data_dir) if settings.database_url is None else _make_name(settings.data_dir)
+
+
+@cache
+def _make_name(_data_dir: Path) -> str:
+    return f"{socket.gethostname()}-{secrets.token_hex(6)}"
+
+
+def read_directory_name(data_dir: Path) -> str:
+    """Return the name of a data directory, which no other one has. Raises ``StoreUnavailable``."""
     return read_or_create(data_dir / "replica", lambda: f"replica-{secrets.token_hex(6)}")
 
 
@@ -263,7 +276,7 @@ def find_local_key(settings: Settings) -> str:
         address = urlsplit(settings.caldav_url)
         bare = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
         return f"{LOCAL_CALENDAR}:{bare}{which}"
-    return f"{LOCAL_CALENDAR}@{read_replica_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
+    return f"{LOCAL_CALENDAR}@{read_directory_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
 
 
 def submitter(
@@ -272,14 +285,14 @@ def submitter(
     """Return the commit engine; ``user_id`` is the person whose connected calendar it is.
 
     ``role`` names the lock on the data directory that the caller holds: after a crash, the next holder of that lock
-    takes the lease over at once.
+    takes the lease over at once if the database is there, too.
     """
     from fateforger.calendar.access import CommitContext  # noqa: PLC0415  heavy
     from fateforger.calendar.submitter import CalendarSubmitter  # noqa: PLC0415  heavy
 
     outside = CommitContext(calendar, journal, clock, asyncio.sleep)
     whose = role if user_id is None else f"{role}/{user_id}"
-    owner = f"{whose}@{read_replica_name(settings.data_dir)}"
+    owner = f"{whose}@{get_replica_name(settings)}"
     return CalendarSubmitter(outside, owner=owner, new_id=lambda: uuid.uuid4().hex)
 
 

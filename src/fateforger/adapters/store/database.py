@@ -263,6 +263,9 @@ T = TypeVar("T")
 _PAUSES = tuple(0.002 * 2**n for n in range(10))
 """The longest random pause in seconds before each new try of a transaction that conflicted with another; 2 in total."""
 
+_HOLD = text("SELECT pg_try_advisory_lock_shared(:number)")
+_HOLD_ALONE = text("SELECT pg_try_advisory_lock(:number)")
+_PROGRAMS_LOCK = _ADVISORY_LOCK + 1
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
 
 
@@ -281,6 +284,7 @@ class Database:
         self._alone = _with_read_committed(engine)
         self._threads = ThreadPoolExecutor(1 if engine.dialect.name == "sqlite" else POOL_SIZE, "store")
         self._closed = False
+        self._held: Connection | None = None
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run ``work``, which only reads. Raises ``StoreUnavailable``."""
@@ -305,6 +309,23 @@ class Database:
         """
         return await self._in_thread(self._alone, lambda connection: work(_lock(connection, key)))
 
+    async def hold_place(self, *, alone: bool) -> bool:
+        """Take a place among the programs that run on a database server, until :meth:`aclose` or the program's death.
+
+        Returns ``False`` if there is another program and one of the two has to be ``alone``.
+        """
+
+        def take() -> bool:
+            with translate_errors(self.place):
+                self._held = self.engine.execution_options(isolation_level="AUTOCOMMIT").connect()
+                self._held.detach()  # from the pool, so that the lock stays with it
+                hold = _HOLD_ALONE if alone else _HOLD
+                return bool(self._held.execute(hold, {"number": _PROGRAMS_LOCK}).scalar_one())
+
+        if self.engine.dialect.name == "sqlite":
+            return True
+        return await asyncio.get_running_loop().run_in_executor(self._threads, take)
+
     async def scrub(self) -> None:
         """Remove deleted rows from the files of SQLite by folding its log into the database file and truncating it.
 
@@ -328,6 +349,8 @@ class Database:
         if self._closed:
             return
         self._closed = True
+        if self._held is not None:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._held.close)
         await asyncio.get_running_loop().run_in_executor(self._threads, self.engine.dispose)
         self._threads.shutdown(wait=False)
 
