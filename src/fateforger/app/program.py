@@ -93,6 +93,7 @@ from fateforger.workers.lanes import (
     INDEXING,
     LANES,
     MISSED_DAYS,
+    PLACE,
     RECOVERY,
     RITUALS,
     SENDING,
@@ -330,6 +331,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             Repeated(
                 CONNECTIONS, FollowUps(connections, calendars.recover, store.sessions, store.jobs, clock).run_once
             ),
+            Repeated(PLACE, store.database.keep_held),
             Repeated(RECOVERY, partial(_recover_transactions, store.journal, calendars)),
             build_reminder_handler(tools),
         )
@@ -367,10 +369,12 @@ async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resourc
     clock = build_clock(settings)
     store = await open_state(settings)
     stack.push_async_callback(store.aclose)
+    replica = get_replica_name(settings)
     await take_place(settings, store.database)
+    await store.database.hold_name(replica)
     ownership = build_ownership(settings, store, clock)
     languages = LanguageService(store.languages, settings.language)
-    return _Resources(stack, settings, clock, store, ownership, languages, get_replica_name(settings))
+    return _Resources(stack, settings, clock, store, ownership, languages, replica)
 
 
 def _open_model(resources: _Resources) -> Model | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from fateforger.adapters.clock import ShiftedClock, SystemClock
-from fateforger.adapters.store.database import Database, open_database
+from fateforger.adapters.store.database import PROGRAM_NAME, Database, open_database
 from fateforger.config import Settings
 from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
 from fateforger.ports.clock import Clock
@@ -75,8 +75,8 @@ def lock_data_dir(data_dir: Path, lock: str = PROGRAM_LOCK) -> Iterator[None]:
 def get_replica_name(settings: Settings) -> str:
     """Return the name of this program among all programs on one database.
 
-    On PostgreSQL it is made at the start and written nowhere: what a program held when it died ends soon, because it is
-    not heard of any more. With a database in the data directory it stays the same after a restart, so that a program
+    On PostgreSQL it is made at the start and written nowhere: others see when its program is not alive any more, and
+    take over what it held. With a database in the data directory it stays the same after a restart, so that a program
     resumes at once what it held. Raises ``StoreUnavailable``.
     """
     return read_directory_name(settings.data_dir) if settings.database_url is None else _make_name(settings.data_dir)
@@ -84,7 +84,7 @@ def get_replica_name(settings: Settings) -> str:
 
 @cache
 def _make_name(_data_dir: Path) -> str:
-    return f"{socket.gethostname()}-{secrets.token_hex(6)}"
+    return f"{PROGRAM_NAME}{socket.gethostname()}-{secrets.token_hex(6)}"
 
 
 def read_directory_name(data_dir: Path) -> str:
@@ -285,7 +285,7 @@ def submitter(
     """Return the commit engine; ``user_id`` is the person whose connected calendar it is.
 
     ``role`` names the lock on the data directory that the caller holds: after a crash, the next holder of that lock
-    takes the lease over at once if the database is there, too.
+    takes the lease over at once. On PostgreSQL any other program does.
     """
     from fateforger.calendar.access import CommitContext  # noqa: PLC0415  heavy
     from fateforger.calendar.submitter import CalendarSubmitter  # noqa: PLC0415  heavy
@@ -306,6 +306,7 @@ async def open_submitter(settings: Settings) -> AsyncIterator[CalendarSubmitter]
         database = await _open_database(settings)
         stack.enter_context(lock_data_dir(settings.data_dir, COMMAND_LOCK))
         stack.push_async_callback(database.aclose)
+        await database.hold_name(get_replica_name(settings))
         if settings.calendar_url:
             # A command waits as long as the budget requires, and says so; see `cli.progress` and `commit.waiting`.
             from fateforger.adapters.store.calendars import SqlQuota  # noqa: PLC0415  heavy

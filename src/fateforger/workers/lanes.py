@@ -297,6 +297,8 @@ RITUALS = Timer("rituals", seconds=15.0)
 TIDYING = Timer("tidying", seconds=900.0)
 CONNECTIONS = Timer("connections", seconds=10.0)
 """Work that is left about connections of calendars; other programs and commands leave it, too."""
+PLACE = Timer("place", seconds=5.0, each=True)
+"""What shows the others that this program is alive."""
 RECOVERY = Timer("recovery", seconds=10.0)
 """Writes that were cut off by the death of a program, whichever it was."""
 WATCHING = Timer("watching", seconds=60.0, each=True)
@@ -367,6 +369,7 @@ LANES: tuple[Row, ...] = (
     RITUALS,
     TIDYING,
     CONNECTIONS,
+    PLACE,
     RECOVERY,
     WATCHING,
 )

@@ -128,12 +128,15 @@ def test_slack_and_a_server_need_a_calendar_that_people_see(tmp_path: Path, give
 async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path, postgres: str) -> None:
     """S161: also on one machine, each with a data directory of its own."""
     store = open_store(postgres)
-    engines = []
+    engines, stores = [], []
     for folder in ("a", "b"):
         settings = read_settings(
             data_dir=tmp_path / folder, database_url=postgres, calendar_url="http://127.0.0.1:9/mcp"
         )
         calendar = build_calendar(settings, "http://127.0.0.1:9/mcp", store.quota)
+        held = open_store(postgres)
+        await held.database.hold_name(get_replica_name(settings))
+        stores.append(held)
         engines.append(submitter(settings, calendar, store.journal, build_clock(settings), role="house"))
 
         assert find_local_key(settings).startswith("local@replica-")
@@ -141,7 +144,12 @@ async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path,
     now = datetime.now(UTC)
     async with one._holding():
         assert await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=1) is None
+        await stores[0].aclose()  # the first one dies at work
+        taken = await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=1)
+        assert taken is not None
+        await store.journal.release(taken)
     assert await two.recover() == ()
+    await stores[1].aclose()
     await store.aclose()
 
 
