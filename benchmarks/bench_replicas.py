@@ -100,7 +100,7 @@ async def click_through(person: Person, root: str, place: float, seconds: float,
         acks.append(time.perf_counter() - pressed)
 
         async def look(clicks: int = click) -> dict[str, Any] | None:
-            await asyncio.sleep(0.05)  # sixty people who look all the time would be what is measured
+            await asyncio.sleep(0.2)  # sixty people who look all the time would be what is measured
             return next((m for m in await person.thread(root) if str(m).count("• count one") >= clicks), None)
 
         card = await eventually(look, f"answer {click}", deadline=300)

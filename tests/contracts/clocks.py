@@ -71,6 +71,9 @@ class TurnedJobs:
     async def get_share(self, owner: str) -> tuple[int, int]:
         return await self.jobs.get_share(owner)
 
+    async def count_programs(self) -> int:
+        return await self.jobs.count_programs()
+
     def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
         self.jobs.listen(lanes, on_news)
 

@@ -81,7 +81,9 @@ class TestProcrastinateJobs(JobsContract):
         assert await jobs.get_share("w1") == (0, 1)
         assert await take(other, owner="w2") is None
         assert (await jobs.get_share("w1"), await other.get_share("w2")) == ((0, 2), (1, 2))
+        assert (await jobs.count_programs(), await other.count_programs()) == (2, 2)
         assert await take(other, 60, owner="w2") is None
+        assert await other.count_programs() == 1
         assert await other.get_share("w2") == (0, 1)
 
     async def test_a_program_that_stops_leaves_its_jobs_at_once(self, stores: tuple[Store, Store], jobs: Jobs) -> None:

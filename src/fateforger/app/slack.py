@@ -40,9 +40,9 @@ from fateforger.slack.notices import (
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
-from fateforger.workers.lanes import CONNECTION, ERASING
+from fateforger.workers.lanes import CONNECTION, ERASING, LIMITS
 from fateforger.workers.people import LanguageService, PersonalData
-from fateforger.workers.supervisor import BackgroundTasks, Handler, Supervisor
+from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
 from fateforger.workers.turns import build_turn_handler
 
 
@@ -110,8 +110,12 @@ class SlackApp:
             build_stop_handler(door, services.languages, people, self._presence),
             build_proposal_handler(services.approvals, services.languages, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
+            Repeated(LIMITS, self._divide_limits),
             CONNECTION.handle(ConnectionHandler(door, poster, people, home, services.languages).perform),
         )
+
+    async def _divide_limits(self) -> None:
+        self._client.limits.divide(await self._services.jobs.count_programs())
 
     async def is_connected(self) -> bool:
         """Check whether a socket is connected."""

@@ -84,6 +84,10 @@ class Jobs(Protocol):
         """
         ...
 
+    async def count_programs(self) -> int:
+        """Return how many programs are alive, this one included."""
+        ...
+
     def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
         """Let :meth:`wait` notice jobs of these lanes that other processes enqueue, if the queue can tell of them.
 

@@ -299,6 +299,8 @@ CONNECTIONS = Timer("connections", seconds=10.0)
 """Work that is left about connections of calendars; other programs and commands leave it, too."""
 PLACE = Timer("place", seconds=5.0, each=True)
 """What shows the others that this program is alive."""
+LIMITS = Timer("limits", seconds=5.0, each=True)
+"""The part of Slack's limits that is this program's."""
 RECOVERY = Timer("recovery", seconds=10.0)
 """Writes that were cut off by the death of a program, whichever it was."""
 WATCHING = Timer("watching", seconds=60.0, each=True)
@@ -370,6 +372,7 @@ LANES: tuple[Row, ...] = (
     TIDYING,
     CONNECTIONS,
     PLACE,
+    LIMITS,
     RECOVERY,
     WATCHING,
 )

@@ -96,6 +96,9 @@ class LeaseJobs:
     async def get_share(self, owner: str) -> tuple[int, int]:  # noqa: ARG002  one program has a file for itself
         return (0, 1)
 
+    async def count_programs(self) -> int:
+        return 1
+
     def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
         """Do nothing: other processes are found by polling."""
 

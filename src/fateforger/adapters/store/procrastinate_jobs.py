@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -190,10 +190,15 @@ class ProcrastinateJobs:
 
     async def get_share(self, owner: str) -> tuple[int, int]:
         worker = await self._get_worker(owner)
-        alive = await self._database.read(
-            lambda connection: connection.execute(_ALIVE, {"alive": ALIVE_SECONDS}).scalars().all()
-        )
+        alive = await self._list_alive()
         return sum(each < worker for each in alive), len({*alive, worker})
+
+    async def count_programs(self) -> int:
+        return len({*await self._list_alive(), *self._workers.values()}) or 1
+
+    async def _list_alive(self) -> Sequence[int]:
+        query = {"alive": ALIVE_SECONDS}
+        return await self._database.read(lambda connection: connection.execute(_ALIVE, query).scalars().all())
 
     def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
         """Listen to Procrastinate's notifications of these lanes, on a connection of its own, until :meth:`aclose`."""
