@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 from tests.postgres import programs, running_server
 from tests.scenarios.chat import Person, eventually, workspace_at
 from tests.scenarios.replica import replica
@@ -63,7 +64,7 @@ async def measure(folder: Path, database: str, *, programs: int, limits: bool, s
         calls.watch(workspace)
         for n in range(programs):
             await stack.enter_async_context(replica(workspace.config.public_url, database, f"replica {n}"))
-        people = [Person(workspace, user.id) for user in users]
+        people = [Person(workspace, user.id, http=open_client()) for user in users]
         roots = [await person.start() for person in people]
         began = time.perf_counter()
         starts = [(person, root, n / PEOPLE) for n, (person, root) in enumerate(zip(people, roots, strict=True))]
@@ -85,6 +86,11 @@ async def measure(folder: Path, database: str, *, programs: int, limits: bool, s
         "calls": calls.made,
         "share_429": round(calls.refused / max(calls.made, 1), 4),
     }
+
+
+def open_client() -> httpx.AsyncClient:
+    """Return a client that never uses a connection which the workspace is about to close."""
+    return httpx.AsyncClient(timeout=60, trust_env=False, limits=httpx.Limits(keepalive_expiry=2))
 
 
 async def click_through(person: Person, root: str, place: float, seconds: float, acks: list[float]) -> list[float]:

@@ -74,8 +74,8 @@ class TurnedJobs:
     async def count_programs(self) -> int:
         return await self.jobs.count_programs()
 
-    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
-        self.jobs.listen(lanes, on_news)
+    async def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+        await self.jobs.listen(lanes, on_news)
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self.jobs.wait(lane, seconds=seconds)

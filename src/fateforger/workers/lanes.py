@@ -138,6 +138,10 @@ class Timer:
     backoff: Backoff = Backoff(0.5, 60.0)
     each: bool = False
 
+    def build_lane(self) -> Lane[dict[str, Any]]:
+        """Return the lane of the rounds, of which one runs at a time."""
+        return Lane(self.name, TypeAdapter(dict[str, Any]), LanePolicy(workers=1, tries=FOREVER))
+
 
 Row = Lane[Any] | Timer
 
@@ -299,6 +303,8 @@ CONNECTIONS = Timer("connections", seconds=10.0)
 """Work that is left about connections of calendars; other programs and commands leave it, too."""
 PLACE = Timer("place", seconds=5.0, each=True)
 """What shows the others that this program is alive."""
+LISTENING = Timer("listening", seconds=1.0, each=True)
+"""Being told of work by other programs: the supervisor's own round, which ends when the connection is lost."""
 LIMITS = Timer("limits", seconds=5.0, each=True)
 """The part of Slack's limits that is this program's."""
 RECOVERY = Timer("recovery", seconds=10.0)

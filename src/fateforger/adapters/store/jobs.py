@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -99,8 +100,8 @@ class LeaseJobs:
     async def count_programs(self) -> int:
         return 1
 
-    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
-        """Do nothing: other processes are found by polling."""
+    async def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:  # noqa: ARG002  the port's
+        await asyncio.Event().wait()  # other processes are found by polling
 
     async def aclose(self) -> None:
         """Do nothing: the claims end with their leases, or with :meth:`take_back`."""

@@ -7,10 +7,7 @@ claim is lost; each call that ends a job locks it under that condition first.
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -40,9 +37,8 @@ from fateforger.adapters.store.documents import dump_mapping, parse_mapping
 from fateforger.adapters.store.receipts import LaneBacklog, StoredJob, accept
 from fateforger.adapters.store.tables import Base
 from fateforger.adapters.store.wakeups import Wakeups
+from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Job, NewJob
-
-log = logging.getLogger(__name__)
 
 PROCRASTINATE_JOB = Table(
     "procrastinate_jobs",
@@ -65,7 +61,6 @@ PROCRASTINATE_JOB = Table(
 
 _JOB = PROCRASTINATE_JOB
 _UNFINISHED: tuple[ColumnElement[str], ...] = (literal_column("'todo'"), literal_column("'doing'"))
-RECONNECT_SECONDS = 1.0
 
 _DEFER = text("""
     SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
@@ -138,7 +133,6 @@ class ProcrastinateJobs:
         self._database = database
         self._wakeups = Wakeups()
         self._workers: dict[str, int] = {}
-        self._listening: asyncio.Task[None] | None = None
 
     async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
         accepted = await self._database.write_now(lambda connection: defer(connection, job, now))
@@ -200,19 +194,35 @@ class ProcrastinateJobs:
         query = {"alive": ALIVE_SECONDS}
         return await self._database.read(lambda connection: connection.execute(_ALIVE, query).scalars().all())
 
-    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
-        """Listen to Procrastinate's notifications of these lanes, on a connection of its own, until :meth:`aclose`."""
-        if self._listening is None:
-            self._listening = asyncio.create_task(self._listen(tuple(lanes), on_news), name="listener to jobs")
+    async def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+        """Listen to Procrastinate's notifications of these lanes, on a connection of its own."""
+        from procrastinate.exceptions import ConnectorException  # noqa: PLC0415  heavy, and only for PostgreSQL
+        from procrastinate.manager import JobManager  # noqa: PLC0415  heavy, and only for PostgreSQL
+        from procrastinate.psycopg_connector import PsycopgConnector  # noqa: PLC0415  heavy, and only for PostgreSQL
+        from psycopg_pool import AsyncNullConnectionPool, PoolTimeout  # noqa: PLC0415  heavy, and only for PostgreSQL
+
+        async def hear(*, channel: str, notification: Any) -> None:  # noqa: ARG001  its signature
+            lane = channel.partition("#")[2]
+            self._wakeups.announce(lane)
+            on_news(lane)
+
+        address = self._database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        connector = PsycopgConnector(conninfo=address, pool_factory=AsyncNullConnectionPool)
+        try:
+            await connector.open_async()
+            for lane in lanes:  # what came before is found now
+                self._wakeups.announce(lane)
+            await JobManager(connector).listen_for_jobs(on_notification=hear, queues=lanes)
+        except (ConnectorException, PoolTimeout) as error:
+            raise StoreUnavailable(f"The database {self._database.place} does not tell of new jobs now.") from error
+        finally:
+            await connector.close_async()
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self._wakeups.wait(lane, seconds)
 
     async def aclose(self) -> None:
-        """Stop listening, and let others take over at once what this process has not ended."""
-        if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.gather(self._listening, return_exceptions=True)
+        """Let others take over at once what this process has not ended."""
         for worker in self._workers.values():
             await self._database.write_now(lambda c, worker=worker: c.execute(_UNREGISTER, {"worker": worker}))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
         self._workers.clear()
@@ -240,34 +250,6 @@ class ProcrastinateJobs:
         if held:
             self._wakeups.announce(job.lane)
         return held
-
-    async def _listen(self, lanes: tuple[str, ...], on_news: Callable[[str], None]) -> None:
-        from procrastinate.exceptions import ConnectorException  # noqa: PLC0415  heavy, and only for PostgreSQL
-        from procrastinate.manager import JobManager  # noqa: PLC0415  heavy, and only for PostgreSQL
-        from procrastinate.psycopg_connector import PsycopgConnector  # noqa: PLC0415  heavy, and only for PostgreSQL
-        from psycopg_pool import AsyncNullConnectionPool, PoolTimeout  # noqa: PLC0415  heavy, and only for PostgreSQL
-
-        async def hear(*, channel: str, notification: Any) -> None:  # noqa: ARG001  its signature
-            lane = channel.partition("#")[2]
-            self._wakeups.announce(lane)
-            on_news(lane)
-
-        address = self._database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        connector = PsycopgConnector(conninfo=address, pool_factory=AsyncNullConnectionPool)
-        is_lost = False
-        try:
-            while True:
-                with suppress(ConnectorException, PoolTimeout):
-                    await connector.open_async()
-                    for lane in lanes:  # what came before is found now
-                        self._wakeups.announce(lane)
-                    await JobManager(connector).listen_for_jobs(on_notification=hear, queues=lanes)
-                if not is_lost:
-                    log.warning("jobs of other programs are found by looking: the database does not tell of them now")
-                is_lost = True
-                await asyncio.sleep(RECONNECT_SECONDS)
-        finally:
-            await connector.close_async()
 
 
 def build_lock(lane: str, key: str) -> str:
