@@ -302,7 +302,7 @@ TIDYING = Timer("tidying", seconds=900.0)
 CONNECTIONS = Timer("connections", seconds=10.0)
 """Work that is left about connections of calendars; other programs and commands leave it, too."""
 PLACE = Timer("place", seconds=5.0, each=True)
-"""What shows the others that this program is alive."""
+"""Showing the other programs that this one is alive."""
 LISTENING = Timer("listening", seconds=1.0, each=True)
 """Being told of work by other programs: the supervisor's own round, which ends when the connection is lost."""
 LIMITS = Timer("limits", seconds=5.0, each=True)

@@ -429,7 +429,7 @@ def _count_name(name: str) -> int:
 
 
 PROGRAM_NAME = "program-"
-"""How the names begin that :meth:`Database.hold_name` shows to be alive."""
+"""The beginning of the names that :meth:`Database.hold_name` shows to be alive."""
 
 
 def has_ended(connection: Connection, name: str) -> bool:

@@ -132,7 +132,7 @@ class LeaseJobs:
         next_round = JOB.alias("next_round")
         is_next = (next_round.c.lane == JOB.c.lane) & (next_round.c.dedupe == JOB.c.dedupe)
         waits = exists().where(is_next, next_round.c.state == OPEN, next_round.c.seq != JOB.c.seq)
-        # A job that recurs is not put back beside its next round, of which only one may wait.
+        # A job that recurs is not put back when its next round waits, of which only one may wait.
         if await self._give_up(delete(JOB).where(_is_held(job), waits), job):
             return True
         return await self._give_up(_end_claims(_is_held(job)).values(run_at=run_at, error=error), job)

@@ -1,6 +1,6 @@
 """Durable work on PostgreSQL, in the queue of the library Procrastinate.
 
-Its tables, its functions and its notifications are used, not its worker: that one ends a job whoever holds it by then,
+Its tables, its functions and its notifications are used, not its worker: that one ends a job even if another process holds it by then,
 and keeps a connection for each queue. A claim is a job's number with its count of attempts, which grows whenever a
 claim is lost; each call that ends a job locks it under that condition first.
 """
@@ -76,7 +76,7 @@ _BRING_FORWARD = text("""
         'procrastinate_queue_v1#' || queue_name, json_build_object('type', 'job_inserted', 'job_id', id)::text
     )
 """)
-# A job that recurs is not put back beside its next round, of which only one may wait.
+# A job that recurs is not put back when its next round waits, of which only one may wait.
 _PUT_BACK = """
     CASE WHEN EXISTS (
         SELECT FROM procrastinate_jobs next WHERE next.queueing_lock = held.queueing_lock AND next.status = 'todo'
