@@ -1,8 +1,8 @@
 """Durable work on PostgreSQL, in the queue of the library Procrastinate.
 
-Its tables, its functions and its notifications are used, not its worker: that one ends a job even if another process holds it by then,
-and keeps a connection for each queue. A claim is a job's number with its count of attempts, which grows whenever a
-claim is lost; each call that ends a job locks it under that condition first.
+Its tables, its functions and its notifications are used, not its worker: that one ends a job even if another process
+holds it by then, and keeps a connection for each queue. A claim is a job's number with its count of attempts, which
+grows whenever a claim is lost; each call that ends a job locks it under that condition first.
 """
 
 from __future__ import annotations
