@@ -71,8 +71,11 @@ class TurnedJobs:
     async def get_share(self, owner: str) -> tuple[int, int]:
         return await self.jobs.get_share(owner)
 
-    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
-        self.jobs.listen(lanes, on_news)
+    async def count_programs(self) -> int:
+        return await self.jobs.count_programs()
+
+    async def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+        await self.jobs.listen(lanes, on_news)
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self.jobs.wait(lane, seconds=seconds)

@@ -336,6 +336,8 @@ CACHES = {
     "app/slack.py SlackApp._sockets": MACHINERY,
     "adapters/store/constraints.py ConstraintCache._known": "constraint_version above",
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._workers": MACHINERY,
+    "adapters/store/database.py Database._holds": MACHINERY,
+    "conversation/calendar_watch.py Watcher._told": "tests/unit/conversation/test_own_calendars.py",
     "adapters/store/wakeups.py Wakeups._idle_at": MACHINERY,
     "adapters/store/wakeups.py Wakeups._news": MACHINERY,
     "adapters/store/wakeups.py Wakeups._waiting": MACHINERY,

@@ -66,7 +66,7 @@ class TestProcrastinateJobs(JobsContract):
     async def test_waiting_ends_at_once_when_another_program_has_work(self, jobs: Jobs, other: Jobs) -> None:
         """S361: the database tells of it; nobody looks again and again."""
         heard: list[str] = []
-        jobs.listen(["turns"], heard.append)
+        listening = asyncio.ensure_future(jobs.listen(["turns"], heard.append))
         await asyncio.wait_for(jobs.wait("turns", seconds=600), 60)  # it listens now
         assert await take(jobs) is None
         waiting = asyncio.ensure_future(jobs.wait("turns", seconds=600))
@@ -74,6 +74,8 @@ class TestProcrastinateJobs(JobsContract):
         await asyncio.wait_for(waiting, 60)
         assert (await taken(jobs)).dedupe == "a1"
         assert heard == ["turns"]
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
 
     async def test_programs_that_are_alive_divide_work(self, jobs: Jobs, other: Jobs) -> None:
         """S364: each counts as long as it is heard of."""
@@ -81,7 +83,9 @@ class TestProcrastinateJobs(JobsContract):
         assert await jobs.get_share("w1") == (0, 1)
         assert await take(other, owner="w2") is None
         assert (await jobs.get_share("w1"), await other.get_share("w2")) == ((0, 2), (1, 2))
+        assert (await jobs.count_programs(), await other.count_programs()) == (2, 2)
         assert await take(other, 60, owner="w2") is None
+        assert await other.count_programs() == 1
         assert await other.get_share("w2") == (0, 1)
 
     async def test_a_program_that_stops_leaves_its_jobs_at_once(self, stores: tuple[Store, Store], jobs: Jobs) -> None:

@@ -15,9 +15,9 @@ from fateforger.app.resources import (
     build_clock,
     build_ownership,
     find_calendar_key,
+    get_replica_name,
     lock_data_dir,
     open_state,
-    read_replica_name,
 )
 from fateforger.config import Settings
 from fateforger.errors import BadInput, MemoryUnavailable
@@ -82,7 +82,7 @@ async def erase_person(settings: Settings, user_id: str) -> tuple[Erased, bool]:
             stack.enter_context(lock_data_dir(settings.data_dir))
         except BadInput:
             return await _erase_with_running_program(store, found, user_id)
-        await store.take_back(read_replica_name(settings.data_dir))  # the process that claimed these is dead
+        await store.take_back(get_replica_name(settings))  # the process that claimed these is dead
         erased = await found.erase(user_id)
         if not await store.people.pending(user_id):
             return erased, False

@@ -25,6 +25,7 @@ from fateforger.app.access import Access
 from fateforger.app.caldav_login import CalDavServers, open_servers
 from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
 from fateforger.app.change_notices import ChangeNotices
+from fateforger.app.combinations import check_settings, take_place
 from fateforger.app.connect_links import PATH as CONNECT_PATH
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
@@ -41,10 +42,10 @@ from fateforger.app.resources import (
     build_ownership,
     describe_claim,
     describe_owner,
+    get_replica_name,
     lock_data_dir,
     open_state,
     open_vault,
-    read_replica_name,
     start_local_calendar,
     submitter,
 )
@@ -55,6 +56,7 @@ from fateforger.app.slack_login import build_login, describe_mode
 from fateforger.app.traces import export_traces
 from fateforger.app.web import WebServer
 from fateforger.calendar.connections import Connections
+from fateforger.calendar.ports import Journal
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
@@ -97,6 +99,8 @@ from fateforger.workers.lanes import (
     INDEXING,
     LANES,
     MISSED_DAYS,
+    PLACE,
+    RECOVERY,
     RITUALS,
     SENDING,
     TIDYING,
@@ -106,7 +110,7 @@ from fateforger.workers.lanes import (
 )
 from fateforger.workers.memory import Indexer, TidyScheduler, build_extract_handler, build_memory_handler
 from fateforger.workers.people import LanguageService, Ownership
-from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
+from fateforger.workers.supervisor import Handler, Repeated, Supervisor
 from fateforger.workers.turns import connection_job
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 
@@ -321,7 +325,6 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         rituals = _build_rituals(resources, calendars, tools)
         coordinator = _build_coordinator(resources, calendars, memory, tools, rituals)
         await _take_over_claims(resources, connections, installs.installations)
-        _start_recovery(stack, calendars)
         await asyncio.to_thread(warm_up)
         services = _build_slack_services(resources, coordinator, memory, engine, installs.installations)
         operations.slack = events.slack = slack = SlackApp(login, services)
@@ -336,6 +339,8 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             Repeated(
                 CONNECTIONS, FollowUps(connections, calendars.recover, store.sessions, store.jobs, clock).run_once
             ),
+            Repeated(PLACE, store.database.keep_held),
+            Repeated(RECOVERY, partial(_recover_transactions, store.journal, calendars)),
             build_reminder_handler(tools),
         )
         supervisor = Supervisor(
@@ -370,14 +375,18 @@ async def _describe_parts(resources: _Resources, team: str, ops_url: str | None)
 
 async def _open_resources(stack: AsyncExitStack, settings: Settings) -> _Resources:
     use_language(settings.language)
+    check_settings(settings)
     use_command_names(settings.commands)
     stack.enter_context(lock_data_dir(settings.data_dir))
     clock = build_clock(settings)
     store = await open_state(settings)
     stack.push_async_callback(store.aclose)
+    replica = get_replica_name(settings)
+    await take_place(settings, store.database)
+    await store.database.hold_name(replica)
     ownership = build_ownership(settings, store, clock)
     languages = LanguageService(store.languages, settings.language)
-    return _Resources(stack, settings, clock, store, ownership, languages, read_replica_name(settings.data_dir))
+    return _Resources(stack, settings, clock, store, ownership, languages, replica)
 
 
 def _open_model(resources: _Resources) -> Model | None:
@@ -452,20 +461,20 @@ async def _take_over_claims(resources: _Resources, connections: Connections, ins
         log.info("%d logins are encrypted with the newest key now", renewed)
 
 
-def _start_recovery(stack: AsyncExitStack, calendars: PersonCalendars) -> None:
-    recovery = BackgroundTasks()
-    stack.push_async_callback(recovery.close)
-    recovery.start(_recover_transactions(calendars), name="recovery")
+async def _recover_transactions(journal: Journal, calendars: PersonCalendars) -> None:
+    """Finish what the death of a program left open.
 
-
-async def _recover_transactions(calendars: PersonCalendars) -> None:
-    """Finish what a crash left open. While a calendar does not answer, this is left to the next submit or undo."""
-    for engine in await calendars.list_engines():
+    While a calendar does not answer, or the lease of the dead program has not ended, this is left to the next round.
+    """
+    unsettled = {transaction.calendar for transaction in await journal.list_unsettled()}
+    for engine in await calendars.list_engines() if unsettled else ():
+        if engine.calendar_key not in unsettled:
+            continue
         try:
             for result in await engine.recover():
                 log.info("settled an interrupted transaction: %s", " ".join(result.sentences))
         except WorldError as error:
-            log.warning("an interrupted transaction stays open for now: %s", error.message)
+            log.info("an interrupted transaction stays open for now: %s", error.message)
 
 
 def _build_slack_services(

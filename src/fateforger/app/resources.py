@@ -7,16 +7,18 @@ import contextlib
 import errno
 import os
 import secrets
+import socket
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from fateforger.adapters.clock import ShiftedClock, SystemClock
-from fateforger.adapters.store.database import Database, open_database
+from fateforger.adapters.store.database import PROGRAM_NAME, Database, open_database
 from fateforger.config import Settings
 from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
 from fateforger.ports.clock import Clock
@@ -71,12 +73,23 @@ def lock_data_dir(data_dir: Path, lock: str = PROGRAM_LOCK) -> Iterator[None]:
         os.close(handle)
 
 
-def read_replica_name(data_dir: Path) -> str:
-    """Return the name of this data directory's program among all programs on one database.
+def get_replica_name(settings: Settings) -> str:
+    """Return the name of this program among all programs on one database.
 
-    The name is unique and stays the same after a restart, also on another machine. So a program resumes at once what it
-    held when it died, and cannot touch what others hold. Raises ``StoreUnavailable``.
+    On PostgreSQL it is made at the start and written nowhere: others see when its program is not alive any more, and
+    take over what it held. With a database in the data directory it stays the same after a restart, so that a program
+    resumes at once what it held. Raises ``StoreUnavailable``.
     """
+    return read_directory_name(settings.data_dir) if settings.database_url is None else _make_name(settings.data_dir)
+
+
+@cache
+def _make_name(_data_dir: Path) -> str:
+    return f"{PROGRAM_NAME}{socket.gethostname()}-{secrets.token_hex(6)}"
+
+
+def read_directory_name(data_dir: Path) -> str:
+    """Return the name of a data directory, which no other one has. Raises ``StoreUnavailable``."""
     return read_or_create(data_dir / "replica", lambda: f"replica-{secrets.token_hex(6)}")
 
 
@@ -265,7 +278,7 @@ def find_local_key(settings: Settings) -> str:
         address = urlsplit(settings.caldav_url)
         bare = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
         return f"{LOCAL_CALENDAR}:{bare}{which}"
-    return f"{LOCAL_CALENDAR}@{read_replica_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
+    return f"{LOCAL_CALENDAR}@{read_directory_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
 
 
 def submitter(
@@ -274,14 +287,14 @@ def submitter(
     """Return the commit engine; ``user_id`` is the person whose connected calendar it is.
 
     ``role`` names the lock on the data directory that the caller holds: after a crash, the next holder of that lock
-    takes the lease over at once.
+    takes the lease over at once. On PostgreSQL any other program does.
     """
     from fateforger.calendar.access import CommitContext  # noqa: PLC0415  heavy
     from fateforger.calendar.submitter import CalendarSubmitter  # noqa: PLC0415  heavy
 
     outside = CommitContext(calendar, journal, clock, asyncio.sleep)
     whose = role if user_id is None else f"{role}/{user_id}"
-    owner = f"{whose}@{read_replica_name(settings.data_dir)}"
+    owner = f"{whose}@{get_replica_name(settings)}"
     return CalendarSubmitter(outside, owner=owner, new_id=lambda: uuid.uuid4().hex)
 
 
@@ -295,6 +308,7 @@ async def open_submitter(settings: Settings) -> AsyncIterator[CalendarSubmitter]
         database = await _open_database(settings)
         stack.enter_context(lock_data_dir(settings.data_dir, COMMAND_LOCK))
         stack.push_async_callback(database.aclose)
+        await database.hold_name(get_replica_name(settings))
         if settings.calendar_url:
             # A command waits as long as the budget requires, and says so; see `cli.progress` and `commit.waiting`.
             from fateforger.adapters.store.calendars import SqlQuota  # noqa: PLC0415  heavy

@@ -52,7 +52,7 @@ from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
 from fateforger.slack.workspaces import Workspaces
 from fateforger.text import join_words
-from fateforger.workers.lanes import CONNECTION, ERASING, HOMES
+from fateforger.workers.lanes import CONNECTION, ERASING, HOMES, LIMITS
 from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
 from fateforger.workers.turns import build_turn_handler
@@ -152,6 +152,7 @@ class SlackApp:
             build_proposal_handler(services.approvals, services.languages, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
             Repeated(HOMES, home.publish_due),
+            Repeated(LIMITS, self._divide_limits),
             CONNECTION.handle(ConnectionHandler(door, poster, people, home, services.languages).perform),
         )
 
@@ -159,6 +160,9 @@ class SlackApp:
     def mode(self) -> Literal["socket", "http"]:
         """Way by which payloads arrive."""
         return "socket" if self._login.signing_secret is None else "http"
+
+    async def _divide_limits(self) -> None:
+        self.workspaces.divide_limits(await self._services.jobs.count_programs())
 
     async def is_connected(self) -> bool:
         """Check whether payloads can arrive: whether a socket is connected, or requests are answered."""

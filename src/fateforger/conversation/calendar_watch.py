@@ -283,7 +283,7 @@ class Watcher:
         self._judged: dict[str, _JudgedRead] = {}
 
     def expect_change(self, user_id: str) -> None:
-        """Read a person's days in the next round, whoever watches them, since their provider told of a change."""
+        """Read a person's days in the next round, in this program, since their provider told of a change."""
         self._told.add(user_id)
 
     async def run_once(self) -> None:

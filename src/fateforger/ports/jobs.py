@@ -84,10 +84,15 @@ class Jobs(Protocol):
         """
         ...
 
-    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+    async def count_programs(self) -> int:
+        """Return how many programs are alive, this one included."""
+        ...
+
+    async def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
         """Let :meth:`wait` notice jobs of these lanes that other processes enqueue, if the queue can tell of them.
 
-        ``on_news`` is called with the lane for each of them.
+        ``on_news`` is called with the lane for each of them. This goes on until it is cancelled. Raises
+        ``StoreUnavailable`` when the queue cannot tell any more.
         """
         ...
 

@@ -75,14 +75,19 @@ class MethodLimit:
     """
 
     def __init__(self, calls: int, *, timer: Callable[[], float] = time.monotonic) -> None:
-        self._calls = calls
-        self._cosmetic_calls = calls // 2
+        self._all = calls
         self._timer = timer
+        self.divide(1)
         self._made: deque[float] = deque()
         self._parked_until = 0.0
         self._waiting: list[_Turn] = []
         self._numbers = 0
         self._next: asyncio.TimerHandle | None = None
+
+    def divide(self, programs: int) -> None:
+        """Keep to this program's part of the limit, of so many that call the method."""
+        self._calls = self._all if programs == 1 else max(self._all // programs, 2)
+        self._cosmetic_calls = self._calls // 2
 
     @property
     def is_free(self) -> bool:
@@ -151,11 +156,19 @@ class SlackLimits:
     def __init__(self, *, keep: bool = True) -> None:
         self._calls = CALLS_PER_WINDOW if keep else {}
         self._methods: dict[str, MethodLimit] = {}
+        self._programs = 1
+
+    def divide(self, programs: int) -> None:
+        """Keep to this program's part of all limits, of so many that use the same app."""
+        self._programs = programs
+        for limit in self._methods.values():
+            limit.divide(programs)
 
     def of(self, method: str) -> MethodLimit:
         """Return the limit of a method."""
         if method not in self._methods:
             self._methods[method] = MethodLimit(self._calls.get(method, _NO_LIMIT))
+            self._methods[method].divide(self._programs)
         return self._methods[method]
 
 

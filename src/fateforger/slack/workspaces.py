@@ -70,6 +70,7 @@ class Workspaces:
         self._known: dict[str, tuple[Installation | None, datetime]] = {}
         self._clients: dict[str, LimitedClient] = {}
         self._limits: dict[str, SlackLimits] = {}
+        self._programs = 1
         self._plain = build_client(login, session, None, SlackLimits(keep=login.is_limited))
         self.client = WorkspacesClient(self, base_url=login.base_url, session=session, retry_handlers=[])
         self.client.proxy = login.proxy
@@ -176,8 +177,17 @@ class Workspaces:
         return client
 
     def limits_of(self, key: str) -> SlackLimits:
-        """Return the limits that Slack has for the app in one tenant."""
-        return self._limits.setdefault(key, SlackLimits(keep=self._login.is_limited))
+        """Return this program's part of the limits that Slack has for the app in one tenant."""
+        if key not in self._limits:
+            self._limits[key] = SlackLimits(keep=self._login.is_limited)
+            self._limits[key].divide(self._programs)
+        return self._limits[key]
+
+    def divide_limits(self, programs: int) -> None:
+        """Keep to this program's part of all limits, of so many that use the same app."""
+        self._programs = programs
+        for limits in self._limits.values():
+            limits.divide(programs)
 
     # --- renewal of tokens
 

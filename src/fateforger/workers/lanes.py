@@ -143,6 +143,10 @@ class Timer:
     backoff: Backoff = Backoff(0.5, 60.0)
     each: bool = False
 
+    def build_lane(self) -> Lane[dict[str, Any]]:
+        """Return the lane of the rounds, of which one runs at a time."""
+        return Lane(self.name, TypeAdapter(dict[str, Any]), LanePolicy(workers=1, tries=FOREVER))
+
 
 Row = Lane[Any] | Timer
 
@@ -302,6 +306,14 @@ RITUALS = Timer("rituals", seconds=15.0)
 TIDYING = Timer("tidying", seconds=900.0)
 CONNECTIONS = Timer("connections", seconds=10.0)
 """Work that is left about connections of calendars; other programs and commands leave it, too."""
+PLACE = Timer("place", seconds=5.0, each=True)
+"""Showing the other programs that this one is alive."""
+LISTENING = Timer("listening", seconds=1.0, each=True)
+"""Being told of work by other programs: the supervisor's own round, which ends when the connection is lost."""
+LIMITS = Timer("limits", seconds=5.0, each=True)
+"""The part of Slack's limits that is this program's."""
+RECOVERY = Timer("recovery", seconds=10.0)
+"""Writes that were cut off by the death of a program, whichever it was."""
 WATCHING = Timer("watching", seconds=60.0, each=True)
 """Every program watches its share of the calendars."""
 
@@ -372,6 +384,9 @@ LANES: tuple[Row, ...] = (
     RITUALS,
     TIDYING,
     CONNECTIONS,
+    PLACE,
+    LIMITS,
+    RECOVERY,
     WATCHING,
     HOMES,
 )

@@ -6,15 +6,12 @@ Nothing else in the program runs a loop, claims jobs, or holds a task that is no
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
-
-from pydantic import TypeAdapter
 
 from fateforger.errors import FateforgerError, InternalError, StoreError, UserError, VersionConflict
 from fateforger.metrics import JOBS_GIVEN_UP
@@ -26,10 +23,10 @@ from fateforger.values import replace
 from fateforger.workers.lanes import (
     FOREVER,
     LANES,
+    LISTENING,
     TRACE,
     JobHandler,
     Lane,
-    LanePolicy,
     Row,
     Timer,
     TryLater,
@@ -341,7 +338,7 @@ class Rounds:
     def __init__(self, timer: Timer, repeated: Repeated, jobs: Jobs, *, owner: str, clock: Clock) -> None:
         self._backoff, self._repeated = timer.backoff, repeated
         self._jobs, self._clock = jobs, clock
-        self._lane = Lane(timer.name, TypeAdapter(dict[str, Any]), LanePolicy(workers=1, tries=FOREVER))
+        self._lane = timer.build_lane()
         handler = self._lane.handle(self._perform, wake=self.wake)
         self._workers = LaneWorkers(self._lane, handler, jobs, owner=owner, clock=clock)
         self._tasks = BackgroundTasks()
@@ -362,7 +359,7 @@ class Rounds:
         await self._workers.stop()
 
     async def _ask_until_heard(self) -> None:
-        for failures in itertools.count(1):
+        for failures in range(1, FOREVER):
             try:
                 await self._ask(0.0)
             except StoreError as error:
@@ -407,7 +404,6 @@ class Supervisor:
         self, jobs: Jobs, handlers: Sequence[Handler], *, owner: str, clock: Clock, lanes: Sequence[Row] = LANES
     ) -> None:
         by_name = {handler.name: handler for handler in handlers}
-        self._jobs = jobs
         self._work: dict[str, LaneWorkers | Repeated | Rounds] = {}
         self._last = {row.name for row in lanes if isinstance(row, Lane) and row.last}
         for row in lanes:
@@ -421,6 +417,8 @@ class Supervisor:
                     self._work[row.name] = Rounds(row, rounds, jobs, owner=owner, clock=clock)
                 case _:
                     raise InternalError(f"The background work {row.name!r} has no handler.")
+        told = tuple(name for name, work in self._work.items() if not isinstance(work, Repeated))
+        self._listening = Repeated(LISTENING, partial(jobs.listen, told, self._on_news))
         if by_name:
             raise InternalError(f"There is no background work of these names: {', '.join(sorted(by_name))}.")
 
@@ -431,7 +429,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Start all rows in the order of the table. Call this inside a running loop."""
-        self._jobs.listen([name for name, work in self._work.items() if not isinstance(work, Repeated)], self._on_news)
+        self._listening.start()
         for work in self._work.values():
             work.start()
 
@@ -441,6 +439,7 @@ class Supervisor:
 
     async def stop(self) -> None:
         """Stop everything at once, except the lanes that carry out what the others leave: these stop last."""
+        await self._listening.stop()
         await asyncio.gather(*(work.stop() for name, work in self._work.items() if name not in self._last))
         await asyncio.gather(*(work.stop() for name, work in self._work.items() if name in self._last))
 

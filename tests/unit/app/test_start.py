@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fateforger.adapters.store.store import open_store
+from fateforger.app.combinations import check_settings, take_place
 from fateforger.app.resources import (
     build_calendar,
     build_clock,
     find_local_key,
+    get_replica_name,
     lock_data_dir,
-    read_replica_name,
     start_local_calendar,
     submitter,
 )
@@ -58,21 +61,82 @@ def test_one_program_per_data_directory(tmp_path: Path) -> None:
 
 def test_a_program_keeps_its_name_and_shares_it_with_no_other(tmp_path: Path) -> None:
     """S161: what a program held when it died is known by this name; what another one holds is not."""
-    names = [read_replica_name(tmp_path / folder) for folder in ("a", "b", "a", "b")]
+    names = [get_replica_name(read_settings(data_dir=tmp_path / folder)) for folder in ("a", "b", "a", "b")]
     assert names[:2] == names[2:]
     assert len(set(names)) == 2
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()] == [0o600]
 
 
+def test_a_program_on_postgresql_writes_its_name_nowhere(tmp_path: Path) -> None:
+    """S365: any machine can take its place."""
+    places = [read_settings(data_dir=tmp_path / folder, database_url="postgresql://db/ff") for folder in ("a", "b")]
+    names = [get_replica_name(settings) for settings in (*places, *places)]
+    assert names[:2] == names[2:]
+    assert len(set(names)) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+SHARED = {"memory_store": "pgvector", "calendar_url": "http://127.0.0.1:9/mcp"}
+CONNECTED = {"memory_store": "pgvector", "secret_keys": "k"}
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "refused"),
+    [
+        (SHARED, SHARED, None),
+        (SHARED, {**SHARED, "memory_store": "embedded"}, "FATEFORGER_MEMORY_STORE"),
+        (SHARED, {"memory_store": "pgvector"}, "FATEFORGER_CALENDAR_URL"),
+        ({}, SHARED, "docs/operations.md"),
+        (CONNECTED, CONNECTED, None),
+    ],
+    ids=["shared", "own index", "own calendar", "the first has its own", "people connect their own"],
+)
+async def test_a_second_program_needs_parts_that_can_be_shared(
+    tmp_path: Path, postgres: str, one: dict[str, Any], two: dict[str, Any], refused: str | None
+) -> None:
+    """S366: otherwise each would have half an index, or write to a calendar that the other one cannot see."""
+    first, second = open_store(postgres), open_store(postgres)
+    settings = [read_settings(data_dir=tmp_path, database_url=postgres, **given) for given in (one, two)]
+    await take_place(settings[0], first.database)
+    with pytest.raises(BadInput, match=refused) if refused else nullcontext():
+        await take_place(settings[1], second.database)
+    await first.aclose()
+    await second.aclose()
+    third = open_store(postgres)
+    await take_place(settings[1], third.database)  # whoever ended is in nobody's way
+    await third.aclose()
+
+
+@pytest.mark.parametrize(
+    ("given", "works"),
+    [
+        ({}, False),
+        ({"database_url": None}, True),
+        ({"calendar_url": "http://127.0.0.1:9/mcp"}, True),
+        ({"secret_keys": "k"}, False),
+        ({"secret_keys": "k", "public_url": "https://plan.example.org"}, True),
+    ],
+)
+def test_slack_and_a_server_need_a_calendar_that_people_see(tmp_path: Path, given: dict[str, Any], works: bool) -> None:  # noqa: FBT001  a case
+    """S366"""
+    slack = {"slack_bot_token": "xoxb-1", "slack_app_token": "xapp-1", "database_url": "postgresql://db/ff"}
+    settings = read_settings(data_dir=tmp_path, **{**slack, **given})
+    with nullcontext() if works else pytest.raises(BadInput, match="FATEFORGER_CALENDAR_URL"):
+        check_settings(settings)
+
+
 async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path, postgres: str) -> None:
     """S161: also on one machine, each with a data directory of its own."""
     store = open_store(postgres)
-    engines = []
+    engines, stores = [], []
     for folder in ("a", "b"):
         settings = read_settings(
             data_dir=tmp_path / folder, database_url=postgres, calendar_url="http://127.0.0.1:9/mcp"
         )
         calendar = build_calendar(settings, "http://127.0.0.1:9/mcp", store.quota)
+        held = open_store(postgres)
+        await held.database.hold_name(get_replica_name(settings))
+        stores.append(held)
         engines.append(submitter(settings, calendar, store.journal, build_clock(settings), role="house"))
 
         assert find_local_key(settings).startswith("local@replica-")
@@ -80,7 +144,12 @@ async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path,
     now = datetime.now(UTC)
     async with one._holding():
         assert await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=1) is None
+        await stores[0].aclose()  # the first one dies at work
+        taken = await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=1)
+        assert taken is not None
+        await store.journal.release(taken)
     assert await two.recover() == ()
+    await stores[1].aclose()
     await store.aclose()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from fateforger.slack.limits import WINDOW, MethodLimit, cosmetic
+from fateforger.slack.limits import WINDOW, MethodLimit, SlackLimits, cosmetic
 
 
 class Time:
@@ -89,3 +89,13 @@ async def test_a_call_that_is_given_up_takes_no_turn() -> None:
     await passing(time, WINDOW, limit)
     assert made == ["kept"]
     await kept
+
+
+def test_programs_that_use_the_same_app_divide_its_limits() -> None:
+    """S368: together they stay within what Slack allows, whichever of them calls; a new method is divided, too."""
+    limits = SlackLimits()
+    before = limits.of("chat.update")
+    limits.divide(2)
+    assert [limits.of(method)._calls for method in ("chat.update", "users.info")] == [25, 50]
+    limits.divide(1)
+    assert (before._calls, limits.of("users.info")._calls) == (50, 100)

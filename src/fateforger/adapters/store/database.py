@@ -18,7 +18,7 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, StaticPool, TextClause, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import (
     ArgumentError,
     DataError,
@@ -263,6 +263,10 @@ T = TypeVar("T")
 _PAUSES = tuple(0.002 * 2**n for n in range(10))
 """The longest random pause in seconds before each new try of a transaction that conflicted with another; 2 in total."""
 
+_HOLD = text("SELECT pg_try_advisory_lock_shared(:number)")
+_HOLD_ALONE = text("SELECT pg_try_advisory_lock(:number)")
+_PROGRAMS_LOCK = _ADVISORY_LOCK + 1
+_TRY = text("SELECT pg_try_advisory_xact_lock(:number)")
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
 
 
@@ -281,6 +285,8 @@ class Database:
         self._alone = _with_read_committed(engine)
         self._threads = ThreadPoolExecutor(1 if engine.dialect.name == "sqlite" else POOL_SIZE, "store")
         self._closed = False
+        self._held: Connection | None = None
+        self._holds: list[tuple[TextClause, int]] = []
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run ``work``, which only reads. Raises ``StoreUnavailable``."""
@@ -304,6 +310,49 @@ class Database:
         again.
         """
         return await self._in_thread(self._alone, lambda connection: work(_lock(connection, key)))
+
+    async def hold_place(self, *, alone: bool) -> bool:
+        """Take a place among the programs that run on a database server, until :meth:`aclose` or the program's death.
+
+        Returns ``False`` if there is another program and one of the two has to be ``alone``.
+        """
+        return await self._hold(_HOLD_ALONE if alone else _HOLD, _PROGRAMS_LOCK)
+
+    async def hold_name(self, name: str) -> None:
+        """Show other programs on a database server that the one of this name is alive, until it is not."""
+        await self._hold(_HOLD_ALONE, _count_name(name))
+
+    async def keep_held(self) -> None:
+        """Take again what :meth:`hold_place` and :meth:`hold_name` took, if its connection was lost.
+
+        Raises ``StoreUnavailable``.
+        """
+        if self._held is not None:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._keep_held)
+
+    def _keep_held(self) -> None:
+        with translate_errors(self.place):
+            try:
+                if self._held is not None:
+                    self._held.execute(text("SELECT 1"))
+            except DBAPIError:
+                log.warning("the connection that shows that this program is alive was lost; it is made again")
+                self._held = None
+                for statement, number in self._holds:
+                    self._take(statement, number)
+
+    async def _hold(self, statement: TextClause, number: int) -> bool:
+        if self.engine.dialect.name == "sqlite":
+            return True
+        self._holds.append((statement, number))
+        with translate_errors(self.place):
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._take, statement, number)
+
+    def _take(self, statement: TextClause, number: int) -> bool:
+        if self._held is None:
+            self._held = self.engine.execution_options(isolation_level="AUTOCOMMIT").connect()
+            self._held.detach()  # from the pool, so that the locks stay with it
+        return bool(self._held.execute(statement, {"number": number}).scalar_one())
 
     async def scrub(self) -> None:
         """Remove deleted rows from the files of SQLite by folding its log into the database file and truncating it.
@@ -344,6 +393,8 @@ class Database:
         if self._closed:
             return
         self._closed = True
+        if self._held is not None:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._held.close)
         await asyncio.get_running_loop().run_in_executor(self._threads, self.engine.dispose)
         self._threads.shutdown(wait=False)
 
@@ -381,9 +432,27 @@ def _with_read_committed(engine: Engine) -> Engine:
 def _lock(connection: Connection, key: str) -> Connection:
     """Return the connection once it holds the lock of that name. SQLite has one writer at a time."""
     if connection.dialect.name != "sqlite":
-        number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)
-        connection.execute(_LOCK, {"number": number})
+        connection.execute(_LOCK, {"number": _count_key(key)})
     return connection
+
+
+def _count_key(key: str) -> int:
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big", signed=True)
+
+
+def _count_name(name: str) -> int:
+    return _count_key(f"program {name}")
+
+
+PROGRAM_NAME = "program-"
+"""The beginning of the names that :meth:`Database.hold_name` shows to be alive."""
+
+
+def has_ended(connection: Connection, name: str) -> bool:
+    """Check whether the program of that name is known not to be alive any more."""
+    if connection.dialect.name == "sqlite" or not name.startswith(PROGRAM_NAME):
+        return False
+    return bool(connection.execute(_TRY, {"number": _count_name(name)}).scalar_one())
 
 
 def open_database(where: str | Path) -> Database:

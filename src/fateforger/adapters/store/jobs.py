@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -97,8 +98,11 @@ class LeaseJobs:
     async def get_share(self, owner: str) -> tuple[int, int]:  # noqa: ARG002  one program has a file for itself
         return (0, 1)
 
-    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
-        """Do nothing: other processes are found by polling."""
+    async def count_programs(self) -> int:
+        return 1
+
+    async def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:  # noqa: ARG002  the port's
+        await asyncio.Event().wait()  # other processes are found by polling
 
     async def aclose(self) -> None:
         """Do nothing: the claims end with their leases, or with :meth:`take_back`."""
@@ -129,7 +133,7 @@ class LeaseJobs:
         next_round = JOB.alias("next_round")
         is_next = (next_round.c.lane == JOB.c.lane) & (next_round.c.dedupe == JOB.c.dedupe)
         waits = exists().where(is_next, next_round.c.state == OPEN, next_round.c.seq != JOB.c.seq)
-        # A job that recurs is not put back beside its next round, of which only one may wait.
+        # A job that recurs is not put back when its next round waits, of which only one may wait.
         if await self._give_up(delete(JOB).where(_is_held(job), waits), job):
             return True
         return await self._give_up(_end_claims(_is_held(job)).values(run_at=run_at, error=error), job)

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Connection, Index, Text, delete, exists, lite
 from sqlmodel import Field, Session, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import Database, has_ended
 from fateforger.adapters.store.documents import (
     JOURNAL_VERSION,
     dump_mapping,
@@ -292,7 +292,10 @@ def _find_tx(rows: Session, transaction_id: str) -> SyncTx | None:
 
 
 def _acquire(connection: Connection, calendar: str, owner: str, now: datetime, seconds: float) -> Lease | None:
-    """Take the lease, or renew the owner's own under the same fence; return ``None`` while another owner holds it."""
+    """Take the lease, or renew the owner's own under the same fence; return ``None`` while another owner holds it.
+
+    An owner is named ``role@program``. What a program held that has ended is free.
+    """
     until = now + timedelta(seconds=seconds)
     with open_rows(connection) as rows:
         row = rows.get(CalendarLease, calendar)
@@ -300,6 +303,8 @@ def _acquire(connection: Connection, calendar: str, owner: str, now: datetime, s
             row = CalendarLease(calendar=calendar, owner=owner, fence=0)
             rows.add(row)
         held = row.expires_at is not None and row.expires_at > now
+        if held and row.owner != owner and has_ended(connection, row.owner.rpartition("@")[2]):
+            held = False
         if held and row.owner != owner:
             return None
         row.owner, row.expires_at = owner, until

@@ -1,16 +1,13 @@
 """Durable work on PostgreSQL, in the queue of the library Procrastinate.
 
-Its tables, its functions and its notifications are used, not its worker: that one ends a job whoever holds it by then,
-and keeps a connection for each queue. A claim is a job's number with its count of attempts, which grows whenever a
-claim is lost; each call that ends a job locks it under that condition first.
+Its tables, its functions and its notifications are used, not its worker: that one ends a job even if another process
+holds it by then, and keeps a connection for each queue. A claim is a job's number with its count of attempts, which
+grows whenever a claim is lost; each call that ends a job locks it under that condition first.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -43,9 +40,8 @@ from fateforger.adapters.store.documents import dump_mapping, parse_mapping
 from fateforger.adapters.store.receipts import RECEIPT, DeadRow, LaneBacklog, StoredJob, accept
 from fateforger.adapters.store.tables import Base, Instant, to_microseconds
 from fateforger.adapters.store.wakeups import Wakeups
+from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Job, NewJob
-
-log = logging.getLogger(__name__)
 
 PROCRASTINATE_JOB = Table(
     "procrastinate_jobs",
@@ -72,7 +68,6 @@ error, and the number of attempts that do not count any more.
 
 _JOB = PROCRASTINATE_JOB
 _UNFINISHED: tuple[ColumnElement[str], ...] = (literal_column("'todo'"), literal_column("'doing'"))
-RECONNECT_SECONDS = 1.0
 
 _DEFER = text("""
     SELECT procrastinate_defer_jobs_v1(ARRAY[ROW(
@@ -88,7 +83,7 @@ _BRING_FORWARD = text("""
         'procrastinate_queue_v1#' || queue_name, json_build_object('type', 'job_inserted', 'job_id', id)::text
     )
 """)
-# A job that recurs is not put back beside its next round, of which only one may wait.
+# A job that recurs is not put back when its next round waits, of which only one may wait.
 _PUT_BACK = """
     CASE WHEN EXISTS (
         SELECT FROM procrastinate_jobs next WHERE next.queueing_lock = held.queueing_lock AND next.status = 'todo'
@@ -145,7 +140,6 @@ class ProcrastinateJobs:
         self._database = database
         self._wakeups = Wakeups()
         self._workers: dict[str, int] = {}
-        self._listening: asyncio.Task[None] | None = None
 
     async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
         accepted = await self._database.write_now(lambda connection: defer(connection, job, now))
@@ -197,24 +191,45 @@ class ProcrastinateJobs:
 
     async def get_share(self, owner: str) -> tuple[int, int]:
         worker = await self._get_worker(owner)
-        alive = await self._database.read(
-            lambda connection: connection.execute(_ALIVE, {"alive": ALIVE_SECONDS}).scalars().all()
-        )
+        alive = await self._list_alive()
         return sum(each < worker for each in alive), len({*alive, worker})
 
-    def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
-        """Listen to Procrastinate's notifications of these lanes, on a connection of its own, until :meth:`aclose`."""
-        if self._listening is None:
-            self._listening = asyncio.create_task(self._listen(tuple(lanes), on_news), name="listener to jobs")
+    async def count_programs(self) -> int:
+        return len({*await self._list_alive(), *self._workers.values()}) or 1
+
+    async def _list_alive(self) -> Sequence[int]:
+        query = {"alive": ALIVE_SECONDS}
+        return await self._database.read(lambda connection: connection.execute(_ALIVE, query).scalars().all())
+
+    async def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
+        """Listen to Procrastinate's notifications of these lanes, on a connection of its own."""
+        from procrastinate.exceptions import ConnectorException  # noqa: PLC0415  heavy, and only for PostgreSQL
+        from procrastinate.manager import JobManager  # noqa: PLC0415  heavy, and only for PostgreSQL
+        from procrastinate.psycopg_connector import PsycopgConnector  # noqa: PLC0415  heavy, and only for PostgreSQL
+        from psycopg_pool import AsyncNullConnectionPool, PoolTimeout  # noqa: PLC0415  heavy, and only for PostgreSQL
+
+        async def hear(*, channel: str, notification: Any) -> None:  # noqa: ARG001  its signature
+            lane = channel.partition("#")[2]
+            self._wakeups.announce(lane)
+            on_news(lane)
+
+        address = self._database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        connector = PsycopgConnector(conninfo=address, pool_factory=AsyncNullConnectionPool)
+        try:
+            await connector.open_async()
+            for lane in lanes:  # what came before is found now
+                self._wakeups.announce(lane)
+            await JobManager(connector).listen_for_jobs(on_notification=hear, queues=lanes)
+        except (ConnectorException, PoolTimeout) as error:
+            raise StoreUnavailable(f"The database {self._database.place} does not tell of new jobs now.") from error
+        finally:
+            await connector.close_async()
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self._wakeups.wait(lane, seconds)
 
     async def aclose(self) -> None:
-        """Stop listening, and let others take over at once what this process has not ended."""
-        if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.gather(self._listening, return_exceptions=True)
+        """Let others take over at once what this process has not ended."""
         for worker in self._workers.values():
             await self._database.write_now(lambda c, worker=worker: c.execute(_UNREGISTER, {"worker": worker}))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
         self._workers.clear()
@@ -242,34 +257,6 @@ class ProcrastinateJobs:
         if held:
             self._wakeups.announce(job.lane)
         return held
-
-    async def _listen(self, lanes: tuple[str, ...], on_news: Callable[[str], None]) -> None:
-        from procrastinate.exceptions import ConnectorException  # noqa: PLC0415  heavy, and only for PostgreSQL
-        from procrastinate.manager import JobManager  # noqa: PLC0415  heavy, and only for PostgreSQL
-        from procrastinate.psycopg_connector import PsycopgConnector  # noqa: PLC0415  heavy, and only for PostgreSQL
-        from psycopg_pool import AsyncNullConnectionPool, PoolTimeout  # noqa: PLC0415  heavy, and only for PostgreSQL
-
-        async def hear(*, channel: str, notification: Any) -> None:  # noqa: ARG001  its signature
-            lane = channel.partition("#")[2]
-            self._wakeups.announce(lane)
-            on_news(lane)
-
-        address = self._database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        connector = PsycopgConnector(conninfo=address, pool_factory=AsyncNullConnectionPool)
-        is_lost = False
-        try:
-            while True:
-                with suppress(ConnectorException, PoolTimeout):
-                    await connector.open_async()
-                    for lane in lanes:  # what came before is found now
-                        self._wakeups.announce(lane)
-                    await JobManager(connector).listen_for_jobs(on_notification=hear, queues=lanes)
-                if not is_lost:
-                    log.warning("jobs of other programs are found by looking: the database does not tell of them now")
-                is_lost = True
-                await asyncio.sleep(RECONNECT_SECONDS)
-        finally:
-            await connector.close_async()
 
 
 def build_lock(lane: str, key: str) -> str:

@@ -1,4 +1,4 @@
-"""What the queues have in common: receipts of everything ever accepted on a lane, and jobs as they are looked at."""
+"""The common parts of the queues: receipts of everything ever accepted on a lane, and jobs as they are looked at."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _observe(connection: Connection, channel: str, thread_ts: str, messages: Ite
     rows = [{"channel": channel, "thread": thread, "ts": parse_ts(ts)} for ts in messages]
     connection.execute(insert(MESSAGE).on_conflict_do_nothing(), rows)
     if thread in {row["ts"] for row in rows}:
-        # A thread begins: a good moment, once a plan, to forget those that nobody uses any more.
+        # A thread begins: a good moment, once a plan, to forget those that are no longer used.
         connection.execute(delete(MESSAGE).where(MESSAGE.c.channel == channel, MESSAGE.c.thread < thread - KEPT_FOR))
 
 

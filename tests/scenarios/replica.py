@@ -1,0 +1,54 @@
+"""The chat side over a scripted coordinator as a program of its own, to be killed: ``URL DATABASE NAME``."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN, build_services
+from tests.scenarios.scripted_door import ScriptedDoor
+
+from fateforger.adapters.store.store import open_store
+from fateforger.app.slack import SlackApp, run_slack_app
+from fateforger.slack.client import SlackLogin
+from fateforger.workers.lanes import LANES
+from fateforger.workers.supervisor import Supervisor
+
+READY = "ready"
+
+
+async def run(url: str, database: str, name: str) -> None:
+    """Serve the workspace at ``url`` until killed, within Slack's limits, with the delays of the real program."""
+    store = open_store(database)
+    services = build_services(store, ScriptedDoor(store.sessions), jobs=store.jobs, outbox=store.outbox)
+    login = SlackLogin(bot_token=BOT_TOKEN, app_token=APP_TOKEN, base_url=f"{url}/api/", unlimited=frozenset())
+    room = SlackApp(login, services)
+    names = {handler.name for handler in room.handlers}
+    lanes = [row for row in LANES if row.name in names]
+    supervisor = Supervisor(store.jobs, room.handlers, owner=name, clock=services.clock, lanes=lanes)
+    async with run_slack_app(room, supervisor):
+        print(READY, flush=True)  # noqa: T201  to whoever started this
+        await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def replica(url: str, database: str, name: str) -> AsyncIterator[subprocess.Popen[str]]:
+    """Such a program, which is connected. Leaving the block kills it."""
+    command = [sys.executable, "-m", "tests.scenarios.replica", url, database, name]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: ASYNC220  it starts in the background
+    try:
+        assert process.stdout is not None
+        assert (await asyncio.to_thread(process.stdout.readline)).strip() == READY
+        yield process
+    finally:
+        process.kill()
+        await asyncio.to_thread(process.wait)
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(run(*sys.argv[1:]))
