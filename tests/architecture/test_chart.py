@@ -38,7 +38,7 @@ def paths(value: Any, before: str = "") -> Iterator[str]:
 
 
 def test_every_setting_that_is_named_exists() -> None:
-    """S386: a setting that is renamed would be ignored without a word: in the chart, and on the pages for operators."""
+    """S364: a setting that is renamed would be ignored without a word: in the chart, and on the pages for operators."""
     pages = [ROOT / "docs" / "admin.md", ROOT / "docs" / "operations.md", ROOT / "docker-compose.yml"]
     texts = [*TEMPLATES.values(), (CHART / "values.yaml").read_text(), *(path.read_text() for path in pages)]
     named = set(re.findall(r"\b(?:FATEFORGER|SLACK)_[A-Z_]+\b", "\n".join(texts)))
@@ -111,7 +111,7 @@ def by_kind(text: str) -> dict[str, Values]:
 
 
 def test_a_program_is_deployed_without_rights_and_watched() -> None:
-    """S386: probes ask the port for operations, secrets come from a Secret, and nothing runs as root."""
+    """S364: probes ask the port for operations, secrets come from a Secret, and nothing runs as root."""
     found = render(NEEDED)
     assert set(found) == {"Deployment", "Service", "PodDisruptionBudget"}
     spec = found["Deployment"]["spec"]

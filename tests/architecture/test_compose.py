@@ -149,7 +149,7 @@ KEYS = {
 
 
 def test_each_profile_is_whole() -> None:
-    """S386: what a service waits for, and each network, volume and file that it names, is in every profile of it."""
+    """S364: what a service waits for, and each network, volume and file that it names, is in every profile of it."""
     for profile, services in PROFILES.items():
         assert {name for name, s in SERVICES.items() if profile in s["profiles"]} == services
         assert {needed for name in services for needed in SERVICES[name].get("depends_on", ())} <= services
@@ -161,7 +161,7 @@ def test_each_profile_is_whole() -> None:
 
 
 def test_a_team_has_two_programs_that_keep_nothing() -> None:
-    """S386: all that lasts is in the database, so that any of them can go."""
+    """S364: all that lasts is in the database, so that any of them can go."""
     team = SERVICES["team"]
     assert team["deploy"]["replicas"] == 2
     assert "volumes" not in team

@@ -55,7 +55,7 @@ def mistakes(query: str) -> set[str]:
 
 @pytest.mark.parametrize(("owner", "query"), list(queries()))
 def test_a_query_asks_for_figures_and_labels_that_exist(owner: str, query: str) -> None:
-    """S384: a figure that is renamed, or a label that is left out, would leave a panel empty without a word."""
+    """S362: a figure that is renamed, or a label that is left out, would leave a panel empty without a word."""
     assert mistakes(query) == set(), owner
     assert all(query.count(left) == query.count(right) for left, right in ("()", "[]", "{}")), owner
 
@@ -84,7 +84,7 @@ def test_every_figure_is_on_the_dashboard_and_explained() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
 def test_every_alert_has_its_section_in_the_runbook(rule: dict[str, Any]) -> None:
-    """S384: it says what it means and what to do."""
+    """S362: it says what it means and what to do."""
     page, _, anchor = rule["annotations"]["runbook"].partition("#")
     headings = re.findall(r"^#+ (.+)$", (ROOT / page).read_text(), re.MULTILINE)
     assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}

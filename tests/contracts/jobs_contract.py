@@ -252,7 +252,7 @@ class JobsContract:
         assert await names(jobs, 10**6) == ["a2"]
 
     async def test_of_a_job_that_recurs_one_waits_and_one_runs(self, jobs: Jobs, other: Jobs) -> None:
-        """S361: a round of periodic work, however many programs ask for it; a new one can be asked for while it runs."""
+        """S346: a round of periodic work, however many programs ask for it; a new one can be asked for while it runs."""
         assert await ask(jobs, 30)
         assert not await ask(other, 60)
         assert await take(jobs, 29.9) is None
@@ -268,7 +268,7 @@ class JobsContract:
         assert await take(other, 10**6) is None
 
     async def test_a_round_that_fails_is_retried_once_and_not_beside_the_next(self, jobs: Jobs, other: Jobs) -> None:
-        """S361"""
+        """S346"""
         assert await ask(jobs, 0)
         assert await jobs.retry(await taken(jobs), "broken", run_at=later(5), now=NOON)
         again = await taken(jobs, 5)
@@ -280,7 +280,7 @@ class JobsContract:
         assert await take(jobs, 10**6) is None
 
     async def test_a_round_of_a_dead_worker_is_not_doubled_by_the_next(self, jobs: Jobs, other: Jobs) -> None:
-        """S361: it asked for the next one, and died before it could say that it was done."""
+        """S346: it asked for the next one, and died before it could say that it was done."""
         assert await ask(jobs, 0)
         dead = await taken(jobs)
         assert await ask(jobs, 2 * LEASE)

@@ -34,7 +34,7 @@ def plan(engine: Engine, statement: str) -> list[str]:
     ],
 )
 def test_a_statement_that_reads_everything_is_refused(engine: Engine, statement: str) -> None:
-    """S373"""
+    """S356"""
     assert find_growing(statement, plan(engine, statement))
 
 

@@ -43,7 +43,7 @@ def open_installations(store: Store, *keys: str) -> SqlInstallations:
 
 
 async def test_the_first_workspace_is_the_first_for_good(stores: tuple[Store, Store]) -> None:
-    """S350: also when two programs begin at once, and when the first one removes the app."""
+    """S340: also when two programs begin at once, and when the first one removes the app."""
     one, other = map(open_installations, stores)
     kept = await asyncio.gather(one.keep(ONE), other.keep(TWO))
     assert sorted(each.is_first for each in kept) == [False, True]
@@ -58,7 +58,7 @@ async def test_the_first_workspace_is_the_first_for_good(stores: tuple[Store, St
 
 
 async def test_plans_from_before_belong_to_no_workspace_that_installs_first(stores: tuple[Store, Store]) -> None:
-    """S350"""
+    """S340"""
     one, other = map(open_installations, stores)
     await one.check_first()
     await stores[0].sessions.save(sessions.session("s1"), expected=0)
@@ -69,7 +69,7 @@ async def test_plans_from_before_belong_to_no_workspace_that_installs_first(stor
 
 
 async def test_tokens_are_encrypted_and_follow_the_newest_key(stores: tuple[Store, Store]) -> None:
-    """S351"""
+    """S341"""
     store, newer = stores[0], new_key()
     await open_installations(store).keep(TWO)
 
@@ -92,7 +92,7 @@ async def test_tokens_are_encrypted_and_follow_the_newest_key(stores: tuple[Stor
 
 
 async def test_a_removal_deletes_the_tokens_but_not_those_of_a_later_install(stores: tuple[Store, Store]) -> None:
-    """S353: Slack may tell of a removal when the app is back already."""
+    """S343: Slack may tell of a removal when the app is back already."""
     one, other = map(open_installations, stores)
     await one.keep(replace(ONE, installed_at=NOW))
     assert not await other.end("T1", at=NOW - timedelta(seconds=1))
@@ -104,7 +104,7 @@ async def test_a_removal_deletes_the_tokens_but_not_those_of_a_later_install(sto
 
 
 async def test_what_waited_for_the_app_is_due_once_it_is_back(stores: tuple[Store, Store]) -> None:
-    """S353"""
+    """S343"""
     store, installations = stores[0], open_installations(stores[1])
     await installations.keep(ONE)
     waits = sessions.message("m", "card", "s1")
@@ -124,7 +124,7 @@ async def test_what_waited_for_the_app_is_due_once_it_is_back(stores: tuple[Stor
 
 
 async def test_a_state_is_good_once_and_for_its_time(stores: tuple[Store, Store]) -> None:
-    """S351: in whichever replica the browser comes back."""
+    """S341: in whichever replica the browser comes back."""
     one, other = map(open_installations, stores)
     for state in ("a", "b"):
         await one.add_state(state, expires_at=NOW + timedelta(minutes=10))
@@ -135,7 +135,7 @@ async def test_a_state_is_good_once_and_for_its_time(stores: tuple[Store, Store]
 
 
 async def test_two_replicas_renew_a_token_once(stores: tuple[Store, Store]) -> None:
-    """S351: the old token is good meanwhile; both have the new one afterwards."""
+    """S341: the old token is good meanwhile; both have the new one afterwards."""
     slack, clock = SlackTeams("xapp-1", lasts=43_200), HandClock()
     slack.add("T2", "http://127.0.0.1:9", "xoxb-local")
     granted = slack.grant("T2")

@@ -131,7 +131,7 @@ async def twins(tmp_path: Path) -> AsyncIterator[Store]:
 async def test_what_is_read_for_one_of_two_people_with_the_same_id_has_nothing_of_the_other(
     twins: Store, table: str
 ) -> None:
-    """S352"""
+    """S342"""
     for who, other in ((HERE, THERE), (THERE, HERE)):
         found = repr(await READS[table](twins, who))
         assert any(name in found for name in who.names), "the read finds something"
@@ -139,7 +139,7 @@ async def test_what_is_read_for_one_of_two_people_with_the_same_id_has_nothing_o
 
 
 async def test_what_is_exported_and_erased_of_one_leaves_another_of_the_same_id(twins: Store) -> None:
-    """S352: jobs and receipts, too, in whose keys the ids are words among others."""
+    """S342: jobs and receipts, too, in whose keys the ids are words among others."""
     for who, other in ((HERE, THERE), (THERE, HERE)):
         assert other.word not in repr(await twins.people.export(who.id))
     before = about(await dump(twins), THERE.word, THERE.id, THERE.channel)
@@ -152,7 +152,7 @@ async def test_what_is_exported_and_erased_of_one_leaves_another_of_the_same_id(
 
 
 async def test_a_thread_belongs_to_a_channel_of_its_workspace(twins: Store) -> None:
-    """S352: messages of two workspaces may have the same timestamp, and channels the same id."""
+    """S342: messages of two workspaces may have the same timestamp, and channels the same id."""
     for who in (HERE, THERE):
         session = await twins.sessions.in_thread(who.channel, "1700.1")
         assert session is not None

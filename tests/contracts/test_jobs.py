@@ -64,7 +64,7 @@ class TestProcrastinateJobs(JobsContract):
         return TurnedJobs(stores[1].jobs, stores[1].database)
 
     async def test_waiting_ends_at_once_when_another_program_has_work(self, jobs: Jobs, other: Jobs) -> None:
-        """S361: the database tells of it; nobody looks again and again."""
+        """S346: the database tells of it; nobody looks again and again."""
         heard: list[str] = []
         listening = asyncio.ensure_future(jobs.listen(["turns"], heard.append))
         await asyncio.wait_for(jobs.wait("turns", seconds=600), 60)  # it listens now
@@ -78,7 +78,7 @@ class TestProcrastinateJobs(JobsContract):
         await asyncio.gather(listening, return_exceptions=True)
 
     async def test_programs_that_are_alive_divide_work(self, jobs: Jobs, other: Jobs) -> None:
-        """S364: each counts as long as it is heard of."""
+        """S348: each counts as long as it is heard of."""
         assert await take(jobs) is None
         assert await jobs.get_share("w1") == (0, 1)
         assert await take(other, owner="w2") is None

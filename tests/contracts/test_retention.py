@@ -33,7 +33,7 @@ async def finish(store: Store, dedupe: str) -> None:
 
 
 async def test_a_receipt_outlives_what_slack_repeats(store: Store) -> None:
-    """S374"""
+    """S357"""
     await finish(store, "event1")
     assert await store.retention.prune(now=NOON + RECEIPTS_KEPT) == 0
     assert not await store.jobs.enqueue(NewJob("turn", "k", "event1", {}), now=NOON)
@@ -42,7 +42,7 @@ async def test_a_receipt_outlives_what_slack_repeats(store: Store) -> None:
 
 
 async def test_the_receipt_of_a_job_that_is_still_tried_stays(store: Store) -> None:
-    """S374"""
+    """S357"""
     assert await store.jobs.enqueue(NewJob("turn", "k", "slow", {}), now=NOON)
     assert await store.retention.prune(now=NOON + 2 * RECEIPTS_KEPT) == 0
     assert not await store.jobs.enqueue(NewJob("turn", "k", "slow", {}), now=NOON)
@@ -59,7 +59,7 @@ async def test_a_job_that_was_given_up_can_be_looked_at_for_a_month(store: Store
 
 
 async def test_sent_messages_go_and_what_waits_is_still_sent(store: Store) -> None:
-    """S374"""
+    """S357"""
     await store.sessions.save(session(), expected=0, outgoing=[message("m1", "root"), message("m2")])
     await store.outbox.mark_sent("m1", Sent("D1", "1.1"), now=NOON)
     assert await store.retention.prune(now=NOON + SENT_KEPT) == 0
@@ -69,7 +69,7 @@ async def test_sent_messages_go_and_what_waits_is_still_sent(store: Store) -> No
 
 
 async def test_a_round_deletes_a_bounded_number(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S374: the next round goes on."""
+    """S357: the next round goes on."""
     monkeypatch.setattr(retention, "BATCH", 2)
     monkeypatch.setattr(retention, "MOST_BATCHES", 2)
     for n in range(5):

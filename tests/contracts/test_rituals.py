@@ -76,7 +76,7 @@ async def find_due(store: Store) -> list[str]:
 
 
 async def test_nobody_is_sent_anything_where_slack_cannot_reach_them(both: Both) -> None:
-    """S353: not where the app was removed, until it is back, and not to a deactivated account."""
+    """S343: not where the app was removed, until it is back, and not to a deactivated account."""
     one, other = both
     installations = SqlInstallations(one.database, Vault(new_key()))
     for tenant in ("T1", "T2"):

@@ -47,7 +47,7 @@ async def is_indexed(where: str) -> bool:
 
 
 def test_all_is_lost_and_the_thread_goes_on(tmp_path: Path, databases: tuple[dict[str, str], dict[str, str]]) -> None:
-    """S380: plan and commit, back up while it runs, lose everything, restore elsewhere, and take the commit back."""
+    """S358: plan and commit, back up while it runs, lose everything, restore elsewhere, and take the commit back."""
     old, new = databases
     program = Program(tmp_path / "data", {**NOW, **old}).start()
     backup = tmp_path / "backup.tar.gz"

@@ -75,7 +75,7 @@ def list_above_the_fold(blocks: list[Json]) -> list[str]:
 
 
 def test_the_board_follows_every_change(program: Program) -> None:
-    """S370, S371, S372: nobody opens App Home again, and it says what is so."""
+    """S353, S354, S355: nobody opens App Home again, and it says what is so."""
     person, calendar = program.person(), CalDav(program.caldav_url())
     home = Board(person)
     home.reads("Today, Monday 2 March", "I plan your day with you", "I know no rules of yours yet")
@@ -96,7 +96,7 @@ def test_the_board_follows_every_change(program: Program) -> None:
 
 
 def test_the_board_follows_the_queue_the_rules_and_the_language(program: Program) -> None:
-    """S370, S372"""
+    """S353, S355"""
     person = program.person()
     home = Board(person)
     home.reads("I know no rules of yours yet")
@@ -118,7 +118,7 @@ def test_the_board_follows_the_queue_the_rules_and_the_language(program: Program
 
 
 def test_what_was_erased_is_not_noted_again(program: Program) -> None:
-    """S370: App Home says that it knows nothing, and no row says who has opened it."""
+    """S353: App Home says that it knows nothing, and no row says who has opened it."""
     person = program.person()
     home = Board(person)
     home.reads("Forget me")

@@ -94,7 +94,7 @@ def slack(tmp_path: Path) -> Iterator[Slack]:
 
 
 def test_a_day_is_planned_committed_and_taken_back_over_http(slack: Slack) -> None:
-    """S340: command, buttons, a form and a message arrive as signed requests; no socket is open."""
+    """S332: command, buttons, a form and a message arrive as signed requests; no socket is open."""
     calendar, person = CalDav(slack.program.caldav_url()), slack.person
     for _ in all_steps(person):
         pass
@@ -121,7 +121,7 @@ def examine(slack: Slack, **environment: str) -> dict[str, dict[str, str]]:
 
 
 def test_doctor_calls_the_public_address_as_slack_does(slack: Slack) -> None:
-    """S340: it finds a program that is not there, an address that leads elsewhere, and another secret."""
+    """S332: it finds a program that is not there, an address that leads elsewhere, and another secret."""
     well = examine(slack)["events"]
     assert (well["state"], "answers Slack's challenge" in well["message"]) == ("real", True)
     other = examine(slack, SLACK_SIGNING_SECRET="of another app")["events"]
@@ -134,7 +134,7 @@ def test_doctor_calls_the_public_address_as_slack_does(slack: Slack) -> None:
 
 
 def test_only_fresh_requests_that_slack_signed_are_heard(slack: Slack) -> None:
-    """S341: a forged, an old, a changed and a huge request do nothing, and a replayed one does nothing twice."""
+    """S333: a forged, an old, a changed and a huge request do nothing, and a replayed one does nothing twice."""
     command: dict[str, Any] = {
         "command": "/timebox",
         "text": "",
@@ -174,7 +174,7 @@ def test_only_fresh_requests_that_slack_signed_are_heard(slack: Slack) -> None:
 
 
 def test_killed_between_and_in_the_middle_nothing_is_lost_or_doubled(slack: Slack) -> None:
-    """S342: a message to a dead program is sent again and read once; a commit that was cut off is finished."""
+    """S334: a message to a dead program is sent again and read once; a commit that was cut off is finished."""
     person, program = slack.person, slack.program
     slack.workspace.delivery.retry_seconds = (0.0, *[1.0] * 90)  # more often than Slack, so that nobody waits a minute
     for _, step in STEPS[:-1]:
@@ -202,7 +202,7 @@ def test_killed_between_and_in_the_middle_nothing_is_lost_or_doubled(slack: Slac
 
 
 def test_renamed_commands_are_known_by_their_new_names(tmp_path: Path) -> None:
-    """S345: in Slack, in the thread, in what the bot says, and on its page."""
+    """S337: in Slack, in the thread, in what the bot says, and on its page."""
     names = {"FATEFORGER_NOW": MONDAY, "FATEFORGER_COMMANDS": "timebox=/plan-day,tasks=/plan-tasks"}
     program = Program(tmp_path / "data", environment=names).start()
     try:
@@ -223,7 +223,7 @@ def test_renamed_commands_are_known_by_their_new_names(tmp_path: Path) -> None:
 async def test_what_came_over_a_socket_is_not_done_again_over_http(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S341: the ids of what is recorded come from the payloads, not from the way that they took."""
+    """S333: the ids of what is recorded come from the payloads, not from the way that they took."""
     async with workspace_at(tmp_path) as workspace:
         alex, sent = SlackPerson(workspace), list[dict[str, Any]]()
         deliver = workspace.delivery.add
@@ -255,7 +255,7 @@ async def test_what_came_over_a_socket_is_not_done_again_over_http(
 
 
 async def test_everything_that_goes_to_slack_takes_the_proxy(tmp_path: Path) -> None:
-    """S346: calls and sockets; the host is known to the proxy alone."""
+    """S338: calls and sockets; the host is known to the proxy alone."""
     async with workspace_at(tmp_path) as workspace, HttpProxy(workspace.config.public_url).serve() as proxy:
         changes = {"base_url": "http://slack.invalid/api/", "proxy": proxy.url}
         alex = SlackPerson(workspace)

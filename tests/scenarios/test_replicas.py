@@ -20,7 +20,7 @@ PEOPLE, WORDS = 6, 4
 
 @pytest.mark.parametrize("victim", ["one", "two"])
 async def test_killing_either_of_two_loses_and_doubles_nothing(tmp_path: Path, postgres: str, victim: str) -> None:
-    """S367: also the one that sends; each answer is below its question all the same."""
+    """S351: also the one that sends; each answer is below its question all the same."""
     users = tuple(
         WorkspaceUser(f"U{n:04d}", f"p{n}", f"Person {n}", "Etc/UTC", f"p{n}@example.com") for n in range(PEOPLE)
     )

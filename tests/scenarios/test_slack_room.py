@@ -645,7 +645,7 @@ async def test_two_programs_on_one_database_answer_once(workspace: Workspace, po
 
 
 async def test_two_programs_answer_below_the_question(workspace: Workspace, postgres: str, alex: Person) -> None:
-    """S360: one of them hears it, the other one may be the sender."""
+    """S345: one of them hears it, the other one may be the sender."""
     async with chat_at(workspace, postgres), chat_at(workspace, postgres, replica="two"):
         ts = await alex.start()
         for n in range(12):
@@ -784,7 +784,7 @@ async def _is(value: bool) -> bool:  # noqa: FBT001  a condition to wait for
 
 
 async def test_without_the_optional_scopes_a_plan_goes_on(tmp_path: Path) -> None:
-    """S344: an administrator refused all that may be refused."""
+    """S336: an administrator refused all that may be refused."""
     manifest = app_manifest()
     del manifest["oauth_config"]["scopes"]["bot_optional"]
     async with workspace_at(tmp_path, manifest) as workspace, chat_at(workspace, tmp_path):

@@ -79,7 +79,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 def test_one_trace_from_a_click_to_the_calendar(tmp_path: Path, receiver: Receiver) -> None:
-    """S385: the standard variables alone switch it on; spans name no words, no people and no addresses."""
+    """S363: the standard variables alone switch it on; spans name no words, no people and no addresses."""
     asked = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{receiver.port}", "OTEL_BSP_SCHEDULE_DELAY": "200"}
     program = Program(tmp_path / "data", asked).start()
     try:

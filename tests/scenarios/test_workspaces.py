@@ -41,7 +41,7 @@ def connect(two: TwoTeams, radicale: Radicale) -> None:
 
 
 def test_two_people_with_the_same_id_plan_at_the_same_time(two: TwoTeams, radicale: Radicale) -> None:
-    """S350, S352: each on their own calendar; and no payload of one workspace reaches anything of the other."""
+    """S340, S342: each on their own calendar; and no payload of one workspace reaches anything of the other."""
     alex, other = two.alex, two.other
     other.slash("/timebox")
     eventually(lambda: "/connect/" in str(other.roots()), "the first workspace's calendar is not theirs")
@@ -101,7 +101,7 @@ def is_logged(two: TwoTeams, words: str) -> bool:
 
 
 def test_a_workspace_that_removes_the_app_leaves_the_other_alone(two: TwoTeams, radicale: Radicale) -> None:
-    """S353: its plans wait, and go on where they were once the app is back; kill -9 changes nothing of that."""
+    """S343: its plans wait, and go on where they were once the app is back; kill -9 changes nothing of that."""
     connect(two, radicale)
     alex, other = two.alex, two.other
     plan(other)
@@ -125,7 +125,7 @@ def test_a_workspace_that_removes_the_app_leaves_the_other_alone(two: TwoTeams, 
 
 
 def test_an_install_is_for_one_browser_and_one_time(tmp_path: Path) -> None:
-    """S351"""
+    """S341"""
     with open_two_teams(tmp_path, installed=False) as two, httpx.Client(trust_env=False, timeout=60) as browser:
         page = f"{two.program.url}/slack/install"
         begun = browser.get(page)
@@ -142,7 +142,7 @@ def test_an_install_is_for_one_browser_and_one_time(tmp_path: Path) -> None:
 
 
 def test_guests_and_strangers_are_told_that_they_cannot_plan(two: TwoTeams) -> None:
-    """S354: wherever they ask, until they are members; everybody may see what is stored about them."""
+    """S344: wherever they ask, until they are members; everybody may see what is stored about them."""
     robin = two.person(TWO, ROBIN)
     two.slack.teams[TWO].users[ROBIN] = {"is_restricted": True, "is_ultra_restricted": True}
     no_guests = "plan with you as a guest of this workspace"

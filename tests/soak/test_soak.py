@@ -23,7 +23,7 @@ def test_nothing_is_lost_foreign_or_there_twice() -> None:
 
 @pytest.mark.parametrize(("kind", "share"), [("google", SHARE), ("microsoft", SHARE // 3), ("caldav", SHARE // 6)])
 def test_nothing_is_lost_foreign_or_there_twice_at_a_provider(kind: Kind, share: int) -> None:
-    """S302, S310, S391: The same over an adapter, where the trouble is that of requests: refused, lost, late, overtaken."""
+    """S302, S310, S366: The same over an adapter, where the trouble is that of requests: refused, lost, late, overtaken."""
     tally = play_all(SEED, range(share), kind=kind)
     assert (tally.failed, +tally.breaches) == ([], {})
     assert tally.counts["writes"] >= 5 * share

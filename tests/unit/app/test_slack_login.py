@@ -19,7 +19,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_proxy_of_the_environment_is_used_unless_it_is_excepted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """S346: by the scheme of the address; the setting comes first."""
+    """S338: by the scheme of the address; the setting comes first."""
     assert find_proxy(read_settings(), SLACK_URL) is None
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
     assert find_proxy(read_settings(), SLACK_URL) == "http://proxy:3128"

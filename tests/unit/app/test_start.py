@@ -68,7 +68,7 @@ def test_a_program_keeps_its_name_and_shares_it_with_no_other(tmp_path: Path) ->
 
 
 def test_a_program_on_postgresql_writes_its_name_nowhere(tmp_path: Path) -> None:
-    """S365: any machine can take its place."""
+    """S349: any machine can take its place."""
     places = [read_settings(data_dir=tmp_path / folder, database_url="postgresql://db/ff") for folder in ("a", "b")]
     names = [get_replica_name(settings) for settings in (*places, *places)]
     assert names[:2] == names[2:]
@@ -94,7 +94,7 @@ CONNECTED = {"memory_store": "pgvector", "secret_keys": "k"}
 async def test_a_second_program_needs_parts_that_can_be_shared(
     tmp_path: Path, postgres: str, one: dict[str, Any], two: dict[str, Any], refused: str | None
 ) -> None:
-    """S366: otherwise each would have half an index, or write to a calendar that the other one cannot see."""
+    """S350: otherwise each would have half an index, or write to a calendar that the other one cannot see."""
     first, second = open_store(postgres), open_store(postgres)
     settings = [read_settings(data_dir=tmp_path, database_url=postgres, **given) for given in (one, two)]
     await take_place(settings[0], first.database)
@@ -118,7 +118,7 @@ async def test_a_second_program_needs_parts_that_can_be_shared(
     ],
 )
 def test_slack_and_a_server_need_a_calendar_that_people_see(tmp_path: Path, given: dict[str, Any], works: bool) -> None:  # noqa: FBT001  a case
-    """S366"""
+    """S350"""
     slack = {"slack_bot_token": "xoxb-1", "slack_app_token": "xapp-1", "database_url": "postgresql://db/ff"}
     settings = read_settings(data_dir=tmp_path, **{**slack, **given})
     with nullcontext() if works else pytest.raises(BadInput, match="FATEFORGER_CALENDAR_URL"):
@@ -200,7 +200,7 @@ SHARED = {"public_url": "https://plan.example.org", "database_url": "postgresql:
     ],
 )
 def test_a_setting_that_cannot_be_used(given: dict[str, object], sentence: str) -> None:
-    """S347: the sentence says what to set."""
+    """S339: the sentence says what to set."""
     with pytest.raises(BadInput) as caught:
         read_settings(**given)
     assert caught.value.message.startswith(sentence)

@@ -44,7 +44,7 @@ def test_without_a_recorder_nothing_is_recorded() -> None:
 
 
 def test_nothing_of_it_is_loaded_unless_it_is_asked_for() -> None:
-    """S385: the program starts as fast as before, also where the packages are not installed."""
+    """S363: the program starts as fast as before, also where the packages are not installed."""
     code = (
         "import asyncio, sys, fateforger.app.program\n"
         "from fateforger.app.traces import export_traces\n"

@@ -136,7 +136,7 @@ async def race(edit: Edit, act: str, position: int, when: When, calendar: Google
 async def test_an_edit_right_after_a_write_is_not_taken_for_the_write(
     verb: Verb, edit: Edit, habit: Habit, tmp_path: Path
 ) -> None:
-    """S390: Over CalDAV, where some servers do not say which state of the event the write left."""
+    """S365: Over CalDAV, where some servers do not say which state of the event the write left."""
     async with opened_caldav(tmp_path, habit) as calendar:
         world, done = World(MemoryJournal(), calendar), list[bool]()
         submitter = world.submitter()

@@ -61,7 +61,7 @@ async def fail_both(store: Store) -> None:
 
 
 def test_failed_work_is_listed_retried_and_dropped(data: Path) -> None:
-    """S381: each with its reason, by number or all at once, and nobody's words."""
+    """S359: each with its reason, by number or all at once, and nobody's words."""
     assert "No job was given up." in admin(data, "jobs", "list")
     write(data, fail_both)
     said = admin(data, "jobs", "list") + admin(data, "messages", "list")
@@ -78,7 +78,7 @@ def test_failed_work_is_listed_retried_and_dropped(data: Path) -> None:
 
 
 def test_people_and_connections_without_their_words(data: Path) -> None:
-    """S382: who plans, since when, and whose calendar does not work."""
+    """S360: who plans, since when, and whose calendar does not work."""
     write(data, lambda store: store.sessions.save(session("s1"), expected=0))
     write(data, lambda store: SqlConnections(store.database, Vault(OLD)).keep(ANNA))
     assert "U1  1 day, 2026-03-03 to 2026-03-03, active 2026-03-02; calendar: connected" in admin(data, "people")
@@ -102,7 +102,7 @@ def test_maintenance_deletes_what_is_old(data: Path) -> None:
 
 
 def test_a_backup_needs_the_key_of_its_logins(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S383: the key is not in the backup, only its fingerprint; without the key, logins have to be given up on purpose."""
+    """S361: the key is not in the backup, only its fingerprint; without the key, logins have to be given up on purpose."""
     monkeypatch.setenv("FATEFORGER_SECRET_KEYS", OLD)
     write(data, lambda store: SqlConnections(store.database, Vault(OLD)).keep(ANNA))
     file, new = data.parent / "b.tar.gz", data.parent / "new"
@@ -121,7 +121,7 @@ def test_a_backup_needs_the_key_of_its_logins(data: Path, monkeypatch: pytest.Mo
 
 
 def test_a_backup_is_restored_where_nothing_is(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S383: neither an existing backup nor existing data is ever overwritten, and a damaged backup changes nothing."""
+    """S361: neither an existing backup nor existing data is ever overwritten, and a damaged backup changes nothing."""
     file, new = data.parent / "b.tar.gz", data.parent / "new"
     assert "There is nothing to back up" in admin(new, "backup", str(file), status=2)
     admin(data, "backup", str(file))

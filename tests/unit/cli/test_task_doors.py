@@ -283,7 +283,7 @@ async def test_durations_are_listed_and_forgotten(tmp_path: Path) -> None:
 
 
 def test_a_renamed_command_is_named_so(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S345: at the command line, too."""
+    """S337: at the command line, too."""
     monkeypatch.setenv("FATEFORGER_COMMANDS", "pull=/plan-pull")
     said = doors.json("add", "Dark mode")
     assert said["message"].endswith(f"or /plan-pull {said['task']['id']} in Slack.")

@@ -42,7 +42,7 @@ def test_what_slack_says_of_a_person(user: dict[str, Any], standing: Standing) -
     ],
 )
 async def test_the_setting_says_which_guests_may_plan(tmp_path: Path, guests: Guests, admitted: set[Standing]) -> None:
-    """S354"""
+    """S344"""
     store = open_store(tmp_path / "state.db")
     admission = Admission(store.standings, guests)
     assert await admission.find_refusal("U1") is None, "Slack was not asked yet"

@@ -20,7 +20,7 @@ from fateforger.slack.ids import (
 
 
 def test_ids_of_the_first_workspace_stay_bare() -> None:
-    """S350: all that is stored already goes on."""
+    """S340: all that is stored already goes on."""
     assert qualify(FIRST, "U1") == "U1"
     assert (get_tenant("U1"), get_bare("U1")) == (FIRST, "U1")
     assert (get_tenant("T2/U1"), get_bare("T2/U1")) == ("T2", "U1")
@@ -54,7 +54,7 @@ def test_every_id_of_a_payload_gets_its_tenant() -> None:
 
 @pytest.mark.parametrize("tenant", [FIRST, "T3"])
 def test_a_payload_cannot_name_a_place_of_another_workspace(tenant: str) -> None:
-    """S352: not even the first workspace, whose ids are bare."""
+    """S342: not even the first workspace, whose ids are bare."""
     with pytest.raises(ValueError, match="no id of Slack"):
         qualify_payload(build_payload("T2/C1"), tenant)
 

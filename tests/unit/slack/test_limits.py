@@ -92,7 +92,7 @@ async def test_a_call_that_is_given_up_takes_no_turn() -> None:
 
 
 def test_programs_that_use_the_same_app_divide_its_limits() -> None:
-    """S368: together they stay within what Slack allows, whichever of them calls; a new method is divided, too."""
+    """S352: together they stay within what Slack allows, whichever of them calls; a new method is divided, too."""
     limits = SlackLimits()
     before = limits.of("chat.update")
     limits.divide(2)

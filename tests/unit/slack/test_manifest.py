@@ -72,7 +72,7 @@ def list_called() -> Iterator[str]:
 
 
 def test_the_app_asks_for_exactly_the_scopes_that_it_needs() -> None:
-    """S344: a scope that is missing, and one that is of no use, both fail."""
+    """S336: a scope that is missing, and one that is of no use, both fail."""
     called = set(list_called())
     assert called == set(CALLS)
     by_calls = {scope for name in called for scope in CALLS[name]}
@@ -108,7 +108,7 @@ def test_the_commands_and_the_shortcuts_are_those_the_code_knows() -> None:
 
 
 def test_in_http_mode_everything_arrives_at_one_address() -> None:
-    """S343: events, commands, interactivity and options."""
+    """S335: events, commands, interactivity and options."""
     document = app_manifest(f"{URL}/")
     urls = read_manifest(document).request_urls
     assert urls is not None
@@ -143,7 +143,7 @@ def no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Non
 
 @pytest.mark.usefixtures("no_settings")
 def test_the_command_prints_it_for_both_modes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """S343: before there is an app, so without its tokens; with the names that the settings give to commands."""
+    """S335: before there is an app, so without its tokens; with the names that the settings give to commands."""
 
     def ask(*arguments: str) -> str:
         done = CliRunner().invoke(root_command, ["manifest", *arguments], catch_exceptions=False)

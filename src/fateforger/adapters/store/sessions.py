@@ -57,7 +57,7 @@ _UNJUDGED = "status = 'active' AND judged < version"
 class SessionRow(Base, table=True):
     """A planning session. ``version``, ``channel`` and ``thread_ts`` override the text.
 
-    ``day``, ``tz``, ``status``, ``stage`` and ``written`` repeat what is in it, for the rounds (decision 105).
+    ``day``, ``tz``, ``status``, ``stage`` and ``written`` repeat what is in it, for the rounds (decision 094).
     ``judged`` is the version that the round that closes sessions has read.
     """
 

@@ -1,4 +1,4 @@
-"""What an earlier program stored has its columns, so that every round finds it (S373)."""
+"""What an earlier program stored has its columns, so that every round finds it (S356)."""
 
 from __future__ import annotations
 

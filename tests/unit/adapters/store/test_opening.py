@@ -133,7 +133,7 @@ async def test_a_database_of_an_earlier_program_is_brought_up_to_date(revision: 
 
 
 async def test_jobs_of_an_earlier_program_move_to_the_queue_of_postgresql(postgres_server: PostgresServer) -> None:
-    """S362: in their order, with their tries and times; what was given up stays to be looked at."""
+    """S347: in their order, with their tries and times; what was given up stays to be looked at."""
     with postgres_server.bare_database() as url:
         engine = make_engine(parse_database_url(url))
         with engine.begin() as connection:

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from alembic import context, op
 from procrastinate.schema import SchemaManager
 
-revision = "0030"
-down_revision = "0020"
+revision = "0020"
+down_revision = "0019"
 branch_labels = None
 depends_on = None
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0040"
-down_revision = "0030"
+revision = "0021"
+down_revision = "0020"
 branch_labels = None
 depends_on = None
 
