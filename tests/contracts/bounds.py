@@ -17,6 +17,8 @@ SMALL = {
     "agent_client": "other agents are registered by hand",
     "calendar_owner": "one row",
     "job": "what is finished is deleted, and what was given up is pruned",
+    "slack_install": "installs that have begun; each is deleted after ten minutes",
+    "slack_workspace": "one row for each workspace that has or had the app",
     "job_receipt": "pruned after a week; read whole only when a person is erased, to find their name in it",
 }
 """Tables that do not grow, with the reason."""
