@@ -37,7 +37,7 @@ async def take_place(settings: Settings, database: Database) -> None:
 
     Raises ``BadInput`` if there is another program already and one of the two has such a part.
     """
-    parts = tuple(_list_unshared(settings))
+    parts = tuple(list_unshared(settings))
     if await database.hold_place(alone=bool(parts)):
         return
     if not parts:
@@ -51,7 +51,8 @@ async def take_place(settings: Settings, database: Database) -> None:
     )
 
 
-def _list_unshared(settings: Settings) -> Iterator[str]:
+def list_unshared(settings: Settings) -> Iterator[str]:
+    """Yield each part of a program that others on its database cannot use, with what to set instead."""
     if _has_own_calendar(settings) and settings.secret_keys is None:
         yield OWN_CALENDAR
     if settings.memory_store == "embedded":
