@@ -13,11 +13,11 @@ NO_CALENDAR = (
     " FATEFORGER_CALDAV_URL, or let people connect their own: see docs/connections.md."
 )
 OWN_CALENDAR = (
-    "the calendar inside this program, which the other one cannot see: set FATEFORGER_CALENDAR_URL or"
+    "a calendar inside it, which the other one cannot see: set FATEFORGER_CALENDAR_URL or"
     " FATEFORGER_CALDAV_URL, or let people connect their own with FATEFORGER_SECRET_KEYS (docs/connections.md)"
 )
 OWN_INDEX = (
-    "the search index inside this program, which the other one cannot see: set FATEFORGER_MEMORY_STORE to pgvector or"
+    "a search index inside it, which the other one cannot see: set FATEFORGER_MEMORY_STORE to pgvector or"
     " qdrant (docs/search.md)"
 )
 
