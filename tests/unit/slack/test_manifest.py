@@ -42,6 +42,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "conversations_open": ("im:write",),
     "conversations_replies": HISTORY,
     "files_upload_v2": ("files:write",),  # files.getUploadURLExternal and files.completeUploadExternal
+    "oauth_v2_access": (),  # renews the token of a workspace, with the app's client id and secret
     "users_info": ("users:read", "users:read.email"),  # with the address in the profile
     "views_open": (),
     "views_publish": (),
