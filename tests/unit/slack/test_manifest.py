@@ -63,6 +63,12 @@ FEATURES = {
 """Scopes of parts of the manifest. Source: https://docs.slack.dev/reference/app-manifest."""
 
 
+NOT_IN_THE_STAND_IN = {
+    "files_upload_v2",  # a helper of the SDK, not a method
+    "oauth_v2_access",  # workspaces install the app in tests/emulators/slack/teams.py
+}
+
+
 def list_called() -> Iterator[str]:
     """Yield the names of the SDK's methods that the code uses."""
     methods = {name for name in dir(AsyncWebClient) if "_" in name.strip("_") and not name.startswith("_")}
@@ -86,7 +92,7 @@ def test_the_app_asks_for_exactly_the_scopes_that_it_needs() -> None:
 def test_the_stand_in_asks_for_the_same_scopes() -> None:
     """A method that it lets pass with less than Slack would hide a missing scope."""
     for name, scopes in CALLS.items():
-        if name != "files_upload_v2":
+        if name not in NOT_IN_THE_STAND_IN:
             asked = METHODS[name.replace("_", ".")].scopes
             assert set(asked) >= set(scopes) - {"users:read.email"}, name
             assert bool(asked) == bool(scopes), name
