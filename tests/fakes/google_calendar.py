@@ -158,6 +158,9 @@ class GoogleCalendarFake:
     def traits(self) -> CalendarTraits:
         return self._traits
 
+    def set_traits(self, traits: CalendarTraits) -> None:
+        self._traits = traits
+
     def in_background(self) -> Self:
         return self
 

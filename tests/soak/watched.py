@@ -189,6 +189,7 @@ class Delays:
     calendar: GoogleCalendarFake
     store: WatchedStore
     clock: Clock
+    latest_create: float = MUCH_LATER
     due: dict[int, datetime] = field(default_factory=dict)
 
     @contextmanager
@@ -205,7 +206,7 @@ class Delays:
                 if id(effect) not in self.due:
                     landing = partial(_land_late, effect, truth, event_id, looked)
                     late[n] = (position, landing)
-                    latest = MUCH_LATER if verb == "create" and calls % 3 == 0 else LATEST
+                    latest = self.latest_create if verb == "create" and calls % 3 == 0 else LATEST
                     self.due[id(landing)] = self.clock.now() + timedelta(seconds=latest * (calls % 7) / 7)
 
     def part(self, late: list[Due], *, everything: bool) -> tuple[list[Due], list[Callable[[], object]]]:

@@ -197,11 +197,13 @@ class Attempts:
         """Return the verdict on a write.
 
         A write without an answer may land late, so it counts as not done only if it is still missing after a grace
-        period. A create needs none unless this was the ``last`` try, since its id lets it land only once.
+        period. A create needs none unless this was the ``last`` try, since its id lets it land only once, except where
+        ids are used again: there the next try could be deleted by the person before this one lands.
         """
         refused = isinstance(outcome, Exists)
         verdict = judge(op, await self._get(op.event_id), refused=refused)
-        sure = not isinstance(outcome, Unknown) or (op.verb is Verb.CREATE and not last)
+        lands_once = op.verb is Verb.CREATE and not self._outside.calendar.traits.reuses_ids
+        sure = not isinstance(outcome, Unknown) or (lands_once and not last)
         if isinstance(verdict, Happened) or sure:
             return verdict
         await self._outside.sleep(self._outside.limits.landing_grace)

@@ -81,6 +81,8 @@ class CalendarTraits:
     :class:`Rejected`."""
     compares_on_delete: bool = False
     """A deletion compares the version with ``expect``, so that the event need not be read just before it."""
+    reuses_ids: bool = False
+    """The id of a deleted event is free again, so that a create that lands late would bring the event back."""
     writes_at_once: int | None = None
     """The number of writes that it takes at a time, where that differs from the usual limit."""
 

@@ -15,7 +15,7 @@ from tests.fakes.memory_journal import MemoryJournal
 from fateforger.calendar.access import Limits
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import SafetyCheckKind
-from fateforger.calendar.ports import Limited, Rejected, Unauthorized, Unknown
+from fateforger.calendar.ports import CalendarTraits, Limited, Rejected, Unauthorized, Unknown
 from fateforger.calendar.transactions import OpState, TxState
 from fateforger.errors import CalendarAuthFailed, CalendarBusy, CalendarUnreachable, ConfirmationNeeded, NotUndoable
 from fateforger.planning.plan import TBPlan
@@ -306,6 +306,16 @@ async def test_an_update_that_lands_late_is_waited_for(world: World) -> None:
     result = await world.submitter().submit_plan(plan_of(block("a", "10:00")), cause="2")
     assert (result.status, world.time.slept) == ("changed", [Limits().landing_grace])
     assert verbs(world).count("update") == 1
+
+
+@pytest.mark.parametrize("reuses", [True, False])
+async def test_where_ids_are_free_again_a_create_that_lands_late_is_waited_for(world: World, reuses: bool) -> None:  # noqa: FBT001
+    """Otherwise the next try could succeed, and this one bring back what the person has deleted meanwhile."""
+    world.calendar.set_traits(CalendarTraits(reuses_ids=reuses))
+    world.calendar.inject(LandLate(calls=2), verb="create")
+    result = await world.submitter().submit_plan(plan_of(block("a")), cause="1")
+    assert (result.status, verbs(world).count("create")) == ("changed", 1 if reuses else 2)
+    assert (Limits().landing_grace in world.time.slept) is reuses
 
 
 async def test_a_write_that_never_arrives_fails_in_the_end(world: World) -> None:

@@ -102,8 +102,8 @@ class McpCalendar:
     @property
     def traits(self) -> CalendarTraits:
         welcome = self._session.welcome
-        conditional = welcome is not None and welcome.conditional_write
-        return CalendarTraits(conditional_write=conditional, compares_on_delete=True)
+        is_local = welcome is not None and welcome.conditional_write
+        return CalendarTraits(conditional_write=is_local, compares_on_delete=True, reuses_ids=is_local)
 
     async def window(self, start: datetime, end: datetime) -> Window:
         return await read_window(self.tools, self.target, start, end)

@@ -49,7 +49,7 @@ async def test_the_trait_is_known_once_connected(server: GoogleMcp) -> None:
     async with aclosing(open_mcp_calendar(server.url, time_zone="UTC")) as calendar:
         assert calendar.traits == CalendarTraits(conditional_write=False, compares_on_delete=True)
         await calendar.get(owned())
-        assert calendar.traits == CalendarTraits(conditional_write=True, compares_on_delete=True)
+        assert calendar.traits == CalendarTraits(conditional_write=True, compares_on_delete=True, reuses_ids=True)
 
 
 async def test_an_edit_between_the_look_and_the_write_is_seen(
