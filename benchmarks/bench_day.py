@@ -1,4 +1,4 @@
-"""What one planned day costs: processor time, calls to Slack and to the calendar, transactions, and bytes kept.
+"""Measure the cost of one planned day: processor time, calls, transactions, and bytes kept.
 
 A person presses through a day from ``/timebox`` to the commit, several days one after another, in the real program with
 its stand-ins: their processor time is in the sum, so it is an upper bound. Calls and bytes are exact. The first day is

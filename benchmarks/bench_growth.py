@@ -1,4 +1,4 @@
-"""What a database costs that has grown: each round of background work, ``/livez``, memory, and a turn.
+"""Measure the cost of a grown database: each round of background work, ``/livez``, memory, and a turn.
 
 First 20,000 sessions of 1,000 people. Each round runs twice: as after a start, when nothing of it is known yet, and as
 it runs for the rest of the day, in processor time. Then as many sessions as are written in a minute and a half, a
@@ -151,7 +151,7 @@ _COPIED = {
     "record": "replace(record, 'rule0', 'rule' || n)",
     "settings": "replace(settings, 'U0', 'U' || n)",
 }
-"""How the columns of a person's rows differ from those of the first person."""
+"""Columns in which a person's rows differ from those of the first person."""
 
 
 def build_rounds(house: House) -> dict[str, Callable[[], Awaitable[object]]]:

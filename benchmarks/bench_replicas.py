@@ -1,4 +1,4 @@
-"""How long people wait for their cards while many plan at once with two programs on one PostgreSQL.
+"""Measure how long people wait for their cards while many plan at once with two programs on one PostgreSQL.
 
 Sixty people press three buttons each within ten seconds, and then write something. The workspace refuses calls as
 Slack's documentation says; the chat side is the real one, each in a process of its own; the planner answers at once.
@@ -35,7 +35,7 @@ TARGETS = {"median": 2.0, "p95": 6.0, "share_429": 0.01, "ack_p95": 0.3, "above"
 
 @dataclass
 class Calls:
-    """Counts what the workspace is asked for, and what of it it refuses."""
+    """Counts what the workspace is asked for, and how much of it is refused."""
 
     made: int = 0
     refused: int = 0

@@ -117,7 +117,7 @@ class Settings(BaseSettings):
         5, ge=0, le=600, description="Seconds between looks at the day of an open session, to see edits; 0 for none."
     )
     database_url: str | None = Field(
-        None, description="PostgreSQL URL for state; left out, a SQLite file in the data directory."
+        None, description="PostgreSQL URL for state; left out, an SQLite file in the data directory."
     )
     calendar_url: str | None = Field(
         None, description="MCP endpoint of a google-calendar-mcp server; left out, the embedded calendar."

@@ -191,7 +191,7 @@ class RebuildNeeded(MemoryUnavailable):
 
 
 class SourceUnavailable(WorldError):
-    """The store that constraints are moved from (Notion, a SQLite file) cannot be read.
+    """The store that constraints are moved from (Notion, an SQLite file) cannot be read.
 
     ``retry_after`` is in seconds, if the server gave it.
     """

@@ -12,14 +12,16 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from tests.architecture.test_compose import ROOT, settings
+from tests.architecture.test_compose import ROOT, SAMPLES, settings, start_with
 
 from fateforger import __version__
 from fateforger.app.change_notices import PATH as CHANGES
+from fateforger.app.combinations import list_unshared
 from fateforger.app.connect_links import PATH as CONNECT
 
 CHART = ROOT / "deploy" / "helm" / "fateforger"
@@ -52,6 +54,14 @@ def test_every_value_is_used_and_every_one_that_is_used_is_there() -> None:
     assert used - there == set()
     leaves = {path for path in there if not any(other.startswith(f"{path}.") for other in there)}
     assert leaves - used == set()
+
+
+def test_programs_of_the_chart_share_everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """S350: with the settings of the chart and the Secret that values.yaml asks for."""
+    asked = (CHART / "values.yaml").read_text().partition("It holds at least:")[2].partition("and secrets of")[0]
+    secret = set(re.findall(r"[A-Z_]{6,}", asked))
+    assert secret == SAMPLES.keys() - {"FATEFORGER_PUBLIC_URL"}
+    assert list(list_unshared(start_with({**SAMPLES, **VALUES["settings"]}, monkeypatch, tmp_path))) == []
 
 
 def test_the_schema_knows_each_value() -> None:

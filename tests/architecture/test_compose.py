@@ -15,8 +15,10 @@ import yaml
 from pydantic import AliasChoices
 
 from fateforger.app.change_notices import PATH as CHANGES
+from fateforger.app.combinations import check_settings, list_unshared
 from fateforger.app.connect_links import PATH as CONNECT
-from fateforger.config import Settings
+from fateforger.config import Settings, read_settings
+from fateforger.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = ROOT / "docker" / "google-calendar-mcp"
@@ -170,8 +172,44 @@ def test_a_team_has_two_programs_that_keep_nothing() -> None:
     assert "pgvector" in SERVICES["db"]["image"]
 
 
+SAMPLES = {
+    "SLACK_BOT_TOKEN": "xoxb-1",
+    "SLACK_APP_TOKEN": "xapp-1",
+    "FATEFORGER_DATABASE_URL": "postgresql://db/plan",
+    "FATEFORGER_SECRET_KEYS": "k",
+    "FATEFORGER_PUBLIC_URL": "https://plan.example.org",
+}
+"""What an administrator gives to a team's programs."""
+
+
+def start_with(given: dict[str, str], monkeypatch: pytest.MonkeyPatch, folder: Path) -> Settings:
+    """Return the settings of a program with these variables. Raises ``BadInput`` as its start does."""
+    monkeypatch.chdir(folder)
+    for name in settings():
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    found = read_settings(data_dir=folder)
+    check_settings(found)
+    return found
+
+
+def test_programs_of_a_team_share_everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """S350: with what the file sets and what its head and docs/admin.md ask for; without the key, none starts."""
+    head = (ROOT / "docker-compose.yml").read_text().split("\nname: ", 1)[0]
+    page = (ROOT / "docs" / "admin.md").read_text()
+    assert [name for name in SAMPLES if f"| `{name}`" not in page and f", `{name}` |" not in page] == []
+    assert {"FATEFORGER_PUBLIC_URL", "FATEFORGER_SECRET_KEYS"} <= set(re.findall(r"\w+", head))
+    env = {name: re.sub(r"\$\{.+?\}", "word", value) for name, value in SERVICES["team"]["environment"].items()}
+    given = {**SAMPLES, **env}
+    assert list(list_unshared(start_with(given, monkeypatch, tmp_path))) == []
+    del given["FATEFORGER_SECRET_KEYS"]
+    with pytest.raises(BadInput, match=r"docs/connections\.md"):
+        start_with(given, monkeypatch, tmp_path)
+
+
 def test_the_web_server_passes_what_people_and_providers_need() -> None:
     caddy = (ROOT / "deploy" / "compose" / "Caddyfile").read_text()
-    assert f"path {CONNECT}/* {CHANGES}/*" in caddy
+    assert f"path {CONNECT}/* {CHANGES}/* /slack/*" in caddy
     assert f"dynamic a team {SERVICES['team']['environment']['FATEFORGER_PORT']}" in caddy
     assert "respond 404" in caddy

@@ -228,7 +228,7 @@ def _check_kind(settings: Settings, manifest: Manifest) -> None:
         )
     if manifest.server is None and settings.database_url is not None:
         raise BadInput(
-            "This backup is of a SQLite file. Leave FATEFORGER_DATABASE_URL out to restore it.", where="database_url"
+            "This backup is of an SQLite file. Leave FATEFORGER_DATABASE_URL out to restore it.", where="database_url"
         )
 
 

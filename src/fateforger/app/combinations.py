@@ -13,11 +13,11 @@ NO_CALENDAR = (
     " FATEFORGER_CALDAV_URL, or let people connect their own: see docs/connections.md."
 )
 OWN_CALENDAR = (
-    "the calendar inside this program, which the other one cannot see: set FATEFORGER_CALENDAR_URL or"
+    "a calendar inside it, which the other one cannot see: set FATEFORGER_CALENDAR_URL or"
     " FATEFORGER_CALDAV_URL, or let people connect their own with FATEFORGER_SECRET_KEYS (docs/connections.md)"
 )
 OWN_INDEX = (
-    "the search index inside this program, which the other one cannot see: set FATEFORGER_MEMORY_STORE to pgvector or"
+    "a search index inside it, which the other one cannot see: set FATEFORGER_MEMORY_STORE to pgvector or"
     " qdrant (docs/search.md)"
 )
 
@@ -37,7 +37,7 @@ async def take_place(settings: Settings, database: Database) -> None:
 
     Raises ``BadInput`` if there is another program already and one of the two has such a part.
     """
-    parts = tuple(_list_unshared(settings))
+    parts = tuple(list_unshared(settings))
     if await database.hold_place(alone=bool(parts)):
         return
     if not parts:
@@ -51,7 +51,8 @@ async def take_place(settings: Settings, database: Database) -> None:
     )
 
 
-def _list_unshared(settings: Settings) -> Iterator[str]:
+def list_unshared(settings: Settings) -> Iterator[str]:
+    """Yield each part of a program that others on its database cannot use, with what to set instead."""
     if _has_own_calendar(settings) and settings.secret_keys is None:
         yield OWN_CALENDAR
     if settings.memory_store == "embedded":

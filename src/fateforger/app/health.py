@@ -227,7 +227,7 @@ _FIXES = {
 }
 
 
-_SERVER_FIX = "Check that the server runs and that FATEFORGER_DATABASE_URL is right; leave it out for a SQLite file."
+_SERVER_FIX = "Check that the server runs and that FATEFORGER_DATABASE_URL is right; leave it out for an SQLite file."
 
 
 async def _check_python(_: Settings) -> Check:

@@ -159,7 +159,7 @@ async def open_notion_source(
 
 @asynccontextmanager
 async def open_sqlite_source(path: Path) -> AsyncIterator[ConstraintSource]:
-    """Open a SQLite file of the earlier planner."""
+    """Open an SQLite file of the earlier planner."""
     from fateforger.adapters.mirror import SqliteConstraintSource  # noqa: PLC0415  as above
 
     async with aclosing(SqliteConstraintSource(path)) as source:

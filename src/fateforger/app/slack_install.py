@@ -37,7 +37,7 @@ from fateforger.text import gettext as _
 INSTALL, RETURN = "/slack/install", "/slack/oauth_redirect"
 STATE_SECONDS = 600
 INSTALLED = mark_message(
-    "FateForger is installed in {workspace}. Everybody there can write it a direct message now, or type {command}."
+    "FateForger is installed in {workspace}. Everybody there can now send it a direct message, or type {command}."
 )
 DENIED = mark_message("Slack says that this was not allowed, so nothing is installed.")
 TOO_OLD = mark_message("This took too long, or it was begun in another browser. Please begin again.")

@@ -62,7 +62,7 @@ class Pruned:
 
 
 async def maintain(store: Store, *, now: datetime, days: int, vacuum: bool) -> Pruned:
-    """Delete what has served its time, and what was given up more than ``days`` ago; give space back to the disk.
+    """Delete what is no longer needed, and what was given up more than ``days`` ago; give space back to the disk.
 
     Raises ``StoreUnavailable``.
     """

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _SIGNS = {"real": "●", "local": "○", "missing": "·", "broken": "✗"}
 
 _limit = click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="How many.")
-_after = click.option("--after", default="", metavar="ID", help="Those that follow this id, for the next page.")
-_all = click.option("--all", "everything", is_flag=True, help="All that list shows.")
+_after = click.option("--after", default="", metavar="ID", help="Only those after this id, for the next page.")
+_all = click.option("--all", "everything", is_flag=True, help="All that the list shows.")
 
 
 @click.group("admin")
@@ -119,7 +119,7 @@ def _run_given_up(
 
 
 @jobs_command.command("list")
-@click.option("--lane", metavar="NAME", help="Only those of this lane.")
+@click.option("--lane", metavar="NAME", help="Only those of this lane, such as turn or sending.")
 @_limit
 @add_store_options
 def jobs_list_command(ctx: click.Context, lane: str | None, limit: int, as_json: bool, **where: str | None) -> None:
@@ -141,7 +141,7 @@ def jobs_list_command(ctx: click.Context, lane: str | None, limit: int, as_json:
 def jobs_retry_command(
     ctx: click.Context, numbers: tuple[int, ...], everything: bool, as_json: bool, **where: str | None
 ) -> None:
-    """Queue jobs again, by their NUMBERS. A program that runs begins within seconds."""
+    """Queue jobs again, by their NUMBERS. A running program begins within seconds."""
 
     async def retry(store: SqlGivenUp) -> tuple[Sequence[int], Sequence[int]]:
         wanted = await _choose_jobs(store, numbers, everything=everything)
@@ -282,7 +282,7 @@ def check_command(ctx: click.Context, as_json: bool, **where: str | None) -> Non
 @click.option("--vacuum", is_flag=True, help="Also give free space back to the disk; writers wait meanwhile.")
 @add_store_options
 def maintain_command(ctx: click.Context, days: int, vacuum: bool, as_json: bool, **where: str | None) -> None:
-    """Delete what is old and of no more use: failed work, and the list of other agents' calls."""
+    """Delete at once what is no longer needed, such as failed work; programs that run do so by themselves, too."""
 
     async def run(opened: Opened) -> Any:
         from fateforger.app.upkeep import maintain  # noqa: PLC0415  heavy

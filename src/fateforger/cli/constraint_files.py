@@ -457,7 +457,7 @@ def _find_sqlite_file(given: str, settings: Settings) -> Path:
     if not sign:
         return Path(given)
     if scheme.partition("+")[0] != "sqlite":
-        raise BadInput("That address is not of a SQLite file; name the file with --file.", where="file")
+        raise BadInput("That address is not of an SQLite file; name the file with --file.", where="file")
     return Path(path.removeprefix("/").partition("?")[0])
 
 

@@ -1,7 +1,8 @@
 """Spans of what the program does for a person, from a click to the calendar. Nothing is recorded without a recorder.
 
-A trace begins with a payload of Slack, and goes on in the jobs and messages that come of it. Work that begins by itself
-is in none. Names and attributes are names from the code, and ids of causes: never words, titles, people or addresses.
+A trace begins with a payload of Slack, and goes on in the jobs and messages that result from it. Work that begins by
+itself is in none. Names and attributes are names from the code, and ids of causes: never words, titles, people or
+addresses.
 """
 
 from __future__ import annotations

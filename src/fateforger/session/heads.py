@@ -62,7 +62,7 @@ class Heads(Protocol):
 
 
 def describe_written(session: Session) -> Written:
-    """Return whether a session's plan is on the calendar."""
+    """Check whether a session's plan is on the calendar."""
     if session.sync.written is None:
         return "no"
     return "yes" if session.open_work.returned is None else "returned"

@@ -17,7 +17,8 @@ class Installation:
     """The app in one tenant: a workspace, or an organization that installed it for all of its workspaces.
 
     ``team_id`` is unknown for an organization. ``token`` is empty where it comes from the settings, and once the app
-    was removed, at ``ended_at``. With ``expires_at`` the token has to be renewed before, with ``refresh_token``.
+    was removed, at ``ended_at``. The token has to be renewed before ``expires_at``, if there is one, with
+    ``refresh_token``.
     """
 
     tenant: str

@@ -152,8 +152,8 @@ class Repeated:
 class LaneWorkers:
     """Workers of one lane in this process. Jobs of one key run one at a time and in order, as ``Jobs`` guarantees.
 
-    ``owner`` names this process in its claims: it is unique among running processes and the same after a restart.
-    ``on_end`` is called when a job was performed or given up.
+    ``owner`` names this process in its claims: it is unique among running processes, and with SQLite
+    the same after a restart. ``on_end`` is called when a job was performed or given up.
     """
 
     def __init__(
@@ -396,8 +396,8 @@ Handler = JobHandler | Repeated
 class Supervisor:
     """Runs rows of the table with the handlers of the features. ``lanes`` leaves out those that are switched off.
 
-    ``owner`` names this process in its claims: it is unique among running processes and the same after a restart.
-    Raises ``InternalError`` for a row without a handler, and for a handler without a row.
+    ``owner`` names this process in its claims: it is unique among running processes, and with SQLite
+    the same after a restart. Raises ``InternalError`` for a row without a handler, and for a handler without a row.
     """
 
     def __init__(

@@ -135,7 +135,7 @@ def test_a_backup_is_restored_where_nothing_is(data: Path, monkeypatch: pytest.M
     assert not (new / "fateforger.db").exists()
     file.write_bytes(whole)
     monkeypatch.setenv("FATEFORGER_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
-    assert "This backup is of a SQLite file." in admin(new, "restore", str(file), status=2)
+    assert "This backup is of an SQLite file." in admin(new, "restore", str(file), status=2)
     monkeypatch.delenv("FATEFORGER_DATABASE_URL")
     admin(new, "restore", str(file))
     assert "All tables are whole." in admin(new, "check")

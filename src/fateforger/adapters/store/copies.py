@@ -26,13 +26,13 @@ _MOST_WORDS = 300
 
 
 def is_sqlite_file(path: Path) -> bool:
-    """Check whether a file is a SQLite database, by its first bytes."""
+    """Check whether a file is an SQLite database, by its first bytes."""
     with path.open("rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
 def copy_sqlite_file(source: Path, target: Path) -> None:
-    """Copy a SQLite database that may be in use, into one file without a log. Raises ``StoreUnavailable``."""
+    """Copy an SQLite database that may be in use, into one file without a log. Raises ``StoreUnavailable``."""
     try:
         with closing(sqlite3.connect(source)) as origin, closing(sqlite3.connect(target)) as copy:
             origin.backup(copy, pages=_PAGES)

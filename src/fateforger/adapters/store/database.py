@@ -59,7 +59,7 @@ def parse_database_url(where: str | Path) -> URL:
     if url.drivername == "postgresql":
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in {"sqlite", "postgresql"}:
-        raise BadInput(f"A {url.drivername} database is not supported; use a SQLite file or PostgreSQL.")
+        raise BadInput(f"A {url.drivername} database is not supported; use an SQLite file or PostgreSQL.")
     return url
 
 
@@ -373,7 +373,7 @@ class Database:
             log.warning("what was deleted stays in the log of %s for now: it is being read", self.place)
 
     async def vacuum(self) -> None:
-        """Give free space back to the disk; writers to a SQLite file wait meanwhile. Raises ``StoreUnavailable``."""
+        """Give free space back to the disk; writers to an SQLite file wait meanwhile. Raises ``StoreUnavailable``."""
         await asyncio.get_running_loop().run_in_executor(self._threads, self._vacuum)
 
     def _vacuum(self) -> None:

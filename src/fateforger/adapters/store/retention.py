@@ -1,4 +1,4 @@
-"""Deletion of rows that have served, a few at a time (docs/operations.md says how long each is kept, and why)."""
+"""Deletion of rows that are no longer needed, a few at a time (docs/operations.md lists for how long each is kept)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from fateforger.adapters.store.sessions import OUTBOX
 from fateforger.agents.clients import KEPT_FOR
 
 RECEIPTS_KEPT = timedelta(days=7)
-"""Slack repeats an event for an hour, and for a day with delayed events; our own jobs are tried for three days."""
+"""Slack repeats an event for an hour, or for a day if delayed; the program's own jobs are tried for three days."""
 DEAD_JOBS_KEPT = timedelta(days=30)
 """Time in which an operator can look at a job that was given up, and retry it."""
 SENT_KEPT = timedelta(days=90)
-"""A card of a day that was planned earlier is not edited any more, but posted again where somebody presses it."""
+"""If somebody presses an older card, it is posted again, not edited."""
 MARKS_KEPT = timedelta(days=60)
 """A message at a chosen time is looked up for a week."""
 EXPIRED_KEPT = timedelta(days=1)

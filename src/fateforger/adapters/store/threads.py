@@ -1,4 +1,4 @@
-"""The newest messages of the threads of plans, in SQL, for whichever program sends the next card."""
+"""The newest messages of the threads of plans, in SQL, for any program that sends the next card."""
 
 from __future__ import annotations
 

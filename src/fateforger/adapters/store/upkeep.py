@@ -20,7 +20,7 @@ LinkState = Literal["connected", "broken", "disconnected"]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The calendar that a person connected. ``problem`` is our own sentence about why it is broken."""
+    """The calendar that a person connected. ``problem`` is a sentence of the program about why it is broken."""
 
     user_id: str
     provider: str
