@@ -355,7 +355,7 @@ class Settings(BaseSettings):
     @property
     def real_slack(self) -> bool:
         """Check whether Slack is configured; otherwise the local page replaces it."""
-        return self.slack_app_token is not None
+        return self.slack_bot_token is not None or self.slack_client_id is not None
 
 
 def read_settings(**overrides: object) -> Settings:

@@ -32,6 +32,7 @@ NEEDED = {
     "mcp": "mcp",
     "mem0ai": "mem0",
     "notion-client": "notion_client",
+    "procrastinate": "procrastinate",
     "prometheus-client": "prometheus_client",
     "psycopg": "psycopg",
     "pydantic": "pydantic",
