@@ -46,7 +46,14 @@ def test_a_damaged_index_comes_back_while_planning_goes_on(tmp_path: Path) -> No
         eventually(lambda: DAMAGED in program.log.read_text(), "the sentence")
         eventually((qdrant / "collection").exists, "an index made anew")
         eventually(lambda: pulse(program)["memory"], "an index that works")
-        well = {"ok": True, "database": True, "slack": True, "slack_mode": "socket", "memory": True, "constraints": True}
+        well = {
+            "ok": True,
+            "database": True,
+            "slack": True,
+            "slack_mode": "socket",
+            "memory": True,
+            "constraints": True,
+        }
         assert pulse(program) == {**well, "memory_trouble": None, "constraints_trouble": None}
         assert program.log.read_text().count(DAMAGED) == 1
         told = door(data, "constraints", "reindex")
