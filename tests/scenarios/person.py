@@ -153,6 +153,18 @@ class Person:
         except NotSeen:
             raise NotSeen(f"never read {missing} in:\n{self.says()}") from None
 
+    def card_reads(self, *expected: str) -> str:
+        """Wait until each text can be read on the newest card.
+
+        The title of a thread may say it first, while the buttons below are still those of before.
+        """
+
+        def look() -> str | None:
+            said = "\n".join(texts(self.card()))
+            return said if all(each in said for each in expected) else None
+
+        return eventually(look, f"{expected} on the card:\n{self.says()}")
+
     # --- acting
 
     def slash(self, command: str, text: str = "") -> Json:

@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from fateforger.calendar.connections import ConnectionView
 from fateforger.conversation.ports import FindLink
+from fateforger.conversation.session_starter import to_reply
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports.people import Claim, OwnerRecord
 from fateforger.session.card_actions import Click
@@ -99,7 +100,10 @@ class ScriptedDoor:
 
     async def on_opening(self, opening: Opening) -> bool:
         await self.before_handling(opening)
-        return False
+        session_id = await self.session_in_thread(opening.channel, str(opening.thread_ts))
+        if session_id is not None:
+            await self._carry_out(to_reply(session_id, opening))
+        return session_id is not None
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
         if not (self.stoppable and self.running):
@@ -220,6 +224,10 @@ class ScriptedDoor:
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
         session = await self.sessions.in_thread(channel, thread_ts)
         return session.id if session else None
+
+    async def is_beginning(self, user_id: str, channel: str, at: datetime) -> bool:
+        begun = await self.sessions.of_user(user_id)
+        return any(each.thread_ts is None and each.channel == channel for each in begun)
 
     async def has_calendar(self, user_id: str) -> bool:
         return (await self.calendar_owner()).person == user_id

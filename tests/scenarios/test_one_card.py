@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tests.scenarios.chat import Chat, Json, Person, chat_at, eventually, workspace_at
-from tests.scenarios.scripted_door import ScriptedDoor
+from tests.scenarios.scripted_door import WELCOME_TEXT, ScriptedDoor
 from tests.scenarios.store_faults import Failing
 
 from fateforger.session.cards import Activity, Progress
 from fateforger.session.commands import InboxCommand
+from fateforger.session.store import Sent
 from fateforger.slack import delivery
 from fateforger.slack.progress import Timing
 from localslack import Fault, Workspace
@@ -109,6 +111,32 @@ async def test_a_thread_has_one_card_wherever_the_program_died(
             died = await dies_and_goes_on(workspace, tmp_path, alex, way, Death(at=at, carried_out=carried_out))
     assert at > 2
     await is_not_recorded_and_goes_on(workspace, tmp_path, alex, way)
+
+
+async def test_an_answer_that_is_there_before_the_thread_is_recorded_waits_for_it(
+    workspace: Workspace, tmp_path: Path, alex: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S351: another program may have posted the first message a moment ago. The person is not welcomed instead."""
+    recorded, attach = asyncio.Event(), delivery.Delivery._attach
+
+    async def attach_later(self: delivery.Delivery, session_id: str, root: Sent) -> None:
+        await recorded.wait()
+        await attach(self, session_id, root)
+
+    monkeypatch.setattr(delivery.Delivery, "_attach", attach_later)
+    async with chat_at(workspace, tmp_path) as chat:
+        ts = await alex.start()
+        await alex.say("word 0", ts)
+        await eventually(lambda: was_tried_again(chat), "the message waits")
+        recorded.set()
+        await alex.sees(ts, "• word 0")
+        assert WELCOME_TEXT not in str(await alex.thread(ts))
+
+
+async def was_tried_again(chat: Chat) -> bool:
+    query = "SELECT attempts FROM job WHERE lane = 'turn' AND payload LIKE '%word 0%'"
+    rows = await chat.store.database.read(lambda connection: connection.exec_driver_sql(query).all())
+    return bool(rows) and rows[0][0] > 1
 
 
 async def dies_and_goes_on(workspace: Workspace, folder: Path, alex: Person, way: Way, death: Death) -> bool:

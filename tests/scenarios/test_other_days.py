@@ -45,7 +45,7 @@ def plan_next_day(person: Person) -> None:
     eventually(lambda: len(person.roots()) > before, "another thread")
     message, block_id, element = eventually(lambda: find_date(person), "the day picker")
     person.use(message, block_id, element, selected_date="2026-03-03")
-    person.reads("Tuesday 3 March")
+    person.card_reads("Tuesday 3 March")
 
 
 def find_date(person: Person) -> tuple[Any, str, Any] | None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import all_steps
-from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.test_whole_day import DRAFT, MONDAY, at, moments
 
@@ -28,10 +27,6 @@ def program(tmp_path: Path) -> Iterator[Program]:
     running.kill()
 
 
-def card(person: Person, *expected: str) -> None:
-    eventually(lambda: all(e in str(person.card()) for e in expected), f"{expected} on the card:\n{person.says()}")
-
-
 def talk(calendar: CalDav) -> datetime:
     return next(start for title, start, _ in moments(calendar.events()) if title == "Prepare talk")
 
@@ -44,33 +39,33 @@ def test_the_thread_asks_and_each_answer_does_what_it_says(program: Program) -> 
         pass
     person.press("Back to refine")
     person.choose("Prepare talk", "15 min earlier")
-    card(person, "08:45–09:45")
+    person.card_reads("08:45–09:45")
     calendar = CalDav(program.caldav_url())
     calendar.move("Prepare talk", "20260302T090000", "20260302T150000", "20260302T100000", "20260302T160000")
-    card(person, ASKED, "Keep calendar", "Keep plan")
+    person.card_reads(ASKED, "Keep calendar", "Keep plan")
 
     program.restart()
     person, calendar = program.person(), CalDav(program.caldav_url())
-    card(person, ASKED, "Keep calendar", "Keep plan")
+    person.card_reads(ASKED, "Keep calendar", "Keep plan")
     person.press("Commit to calendar")
     person.reads("is on your calendar")
-    card(person, ASKED, "Until you choose, your calendar stays as it is")
+    person.card_reads(ASKED, "Until you choose, your calendar stays as it is")
     assert talk(calendar) == at(15)
     before = calendar.raw()
 
     person.press("Keep calendar")
-    card(person, "As on your calendar: “Prepare talk” is from 15:00 to 16:00.")
+    person.card_reads("As on your calendar: “Prepare talk” is from 15:00 to 16:00.")
     assert (ASKED in str(person.card()), calendar.raw()) == (False, before)
     person.press("Back to refine")
     person.press("Undo last update")
-    card(person, ASKED, "Keep plan")
+    person.card_reads(ASKED, "Keep plan")
     person.press("Keep plan")
-    card(person, "Your calendar gets that when you commit")
+    person.card_reads("Your calendar gets that when you commit")
     assert calendar.raw() == before
 
     program.restart()
     person, calendar = program.person(), CalDav(program.caldav_url())
     person.press("Commit to calendar")
-    card(person, "is on your calendar", "1 updated")
+    person.card_reads("is on your calendar", "1 updated")
     assert talk(calendar) == at(8, 45)
     assert [event for event in moments(calendar.events()) if event[0] != "Prepare talk"] == moments(DRAFT)[1:]

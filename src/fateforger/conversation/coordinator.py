@@ -365,6 +365,12 @@ class PlanningCoordinator:
         session = await self._sessions.in_thread(channel, thread_ts)
         return None if session is None else session.id
 
+    async def is_beginning(self, user_id: str, channel: str, at: datetime) -> bool:
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.is_beginning`."""
+        sessions = await self._sessions.of_user(user_id)
+        unknown = [each for each in sessions if each.thread_ts is None and each.channel == channel]
+        return any([await self._sessions.is_unanswered(each.id, at) for each in unknown])
+
     def welcome(self) -> Card:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.welcome`."""
         return welcome_card()

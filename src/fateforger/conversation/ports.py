@@ -109,6 +109,13 @@ class CoordinatorPort(Protocol):
         """Return the id of the session in a thread, if there is one."""
         ...
 
+    async def is_beginning(self, user_id: str, channel: str, at: datetime) -> bool:
+        """Check whether a session of the person whose thread is not known yet was on its way to a channel at ``at``.
+
+        Another program may have posted its first message already, so that the person can answer it.
+        """
+        ...
+
     def welcome(self) -> Card:
         """Return the reply to a message outside of a session: one sentence and a start button."""
         ...

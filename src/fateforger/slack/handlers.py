@@ -54,7 +54,7 @@ from fateforger.text import TIMEBOX, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import DISCONNECT, JOIN
 from fateforger.values import replace_named
-from fateforger.workers.lanes import ERASING, STOP_TURN, ConnectionAction, PersonalDataRequest, StopTurn
+from fateforger.workers.lanes import ERASING, STOP_TURN, ConnectionAction, PersonalDataRequest, StopTurn, TryLater
 from fateforger.workers.supervisor import BackgroundTasks
 from fateforger.workers.turns import build_command_job, connection_job
 
@@ -70,7 +70,8 @@ def build_command_handler(
     """Return a handler that carries out a command, and refreshes App Home if that may change the queue on it.
 
     A person who may not plan is told so: intake cannot know that of somebody whom Slack was not asked about yet. A
-    person whose first message begins no session is welcomed. A person who wrote where others read is told that the
+    person whose first message begins no session is welcomed. An answer to a card whose thread is not recorded yet,
+    because another program is sending it, waits for that. A person who wrote where others read is told that the
     answer is in their direct messages.
     """
 
@@ -89,6 +90,8 @@ def build_command_handler(
             await home.note_change(command.user_id)
 
     async def open_session(command: Opening) -> None:
+        if not command.opens and await door.is_beginning(command.user_id, command.channel, command.at):
+            raise TryLater("the thread of the plan is not there yet")
         if not await door.on_opening(command):
             await jobs.enqueue(greeting_job(command), now=clock.now())
         elif command.is_moved and command.addressed:
@@ -219,9 +222,9 @@ class RequestHandler:
             await self.record(read_typed(typed, about))
 
     async def _handle_first_words(self, said: MessageSaid) -> None:
-        """Handle a first message: a command, text for the model, or else a welcome or a refusal.
+        """Handle a first message: a command, or words for the worker, which welcomes a person it has no answer for.
 
-        The model reads it only if one is connected and the person may plan.
+        It is read only if the person may plan.
         """
         if not self._is_addressed(said):
             return
@@ -236,11 +239,8 @@ class RequestHandler:
         if typed is not None and typed.name == TIMEBOX:
             await self._carry_out_typed(said, typed)
             return
-        if self.door.reads_words or typed is not None:
-            await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
-            await self.record(self._build_opening(said))
-        elif said.direct or said.mention:
-            await self.jobs.enqueue(greeting_job(said), now=self.clock.now())
+        await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
+        await self.record(self._build_opening(said))
 
     def _is_addressed(self, said: MessageSaid) -> bool:
         """Check whether a message outside a session is meant for the bot.

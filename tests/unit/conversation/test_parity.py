@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 from tests.factories.sessions import fields_of
 from tests.fakes.google_calendar import Answer, Fail
-from tests.unit.conversation.person import MORNING, House, Person, buttons_in, meeting
+from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, Person, buttons_in, meeting
 from tests.unit.conversation.test_open_musts import must
 
 from fateforger.calendar.ports import Rejected
@@ -20,7 +20,7 @@ from fateforger.memory.vocabulary import Status
 from fateforger.session.card_actions import Click, list_actions
 from fateforger.session.cards import Button, Controls, Menu
 from fateforger.session.commands import ACTIONS, UNKNOWN, SessionCommand, read_click
-from fateforger.session.commands.thread import AnswerProposal
+from fateforger.session.commands.thread import AnswerProposal, StartTimeboxing
 from fateforger.session.gate import offered_moves
 from fateforger.session.pending import LEAVE_PLAN
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
@@ -399,6 +399,21 @@ async def test_home_lists_the_days(anna: Person) -> None:
         *("divider", "prose"),
         *("divider", "note", "controls"),
     ]
+
+
+async def test_a_plan_is_beginning_until_its_thread_is_known(anna: Person) -> None:
+    """S351: meanwhile an answer in the thread waits; it is not taken for the first words of another plan."""
+    now = anna.house.clock.now()
+    begin = StartTimeboxing(
+        command_id="c", user_id=anna.user, at=now, channel=CHANNEL, thread_ts=None, tz=AMSTERDAM, date=None
+    )
+    assert not await anna.door.is_beginning(anna.user, CHANNEL, now)
+    await anna.door.handle(begin)
+    assert await anna.door.is_beginning(anna.user, CHANNEL, now)
+    assert not await anna.door.is_beginning(anna.user, "C2", now)
+    assert not await anna.door.is_beginning("U_OTHER", CHANNEL, now)
+    await anna.read()
+    assert not await anna.door.is_beginning(anna.user, CHANNEL, anna.house.clock.now())
 
 
 async def test_who_and_where(anna: Person) -> None:
