@@ -82,8 +82,8 @@ async def test_keys_are_rotated(both: Both) -> None:
     assert await connections(both[0], NEW).of("U1") == ANNA
 
 
-async def test_logins_are_encrypted_with_the_newest_key_at_once(both: Both) -> None:
-    """S308: then the old key can be taken away. One whose key is lost stays as it is."""
+async def test_logins_are_encrypted_with_the_newest_key_at_once(both: Both, caplog: pytest.LogCaptureFixture) -> None:
+    """S308: then the old key can be taken away. One whose key is lost stays as it is, and is logged."""
     first = connections(both[0])
     await first.keep(ANNA)
     lost = SqlConnections(both[0].database, Vault(new_key()))
@@ -91,6 +91,7 @@ async def test_logins_are_encrypted_with_the_newest_key_at_once(both: Both) -> N
     rotated = connections(both[1], f"{NEW}, {OLD}")
     assert await rotated.renew_encryption() == 1
     assert await rotated.renew_encryption() == 0
+    assert "no key reads the calendar login of 1 of the people" in caplog.text
     assert await connections(both[0], NEW).of("U1") == ANNA
     assert await lost.of("U2") == replace(ANNA, user_id="U2")
     assert await SqlConnections(both[0].database, Vault(None)).renew_encryption() == 0

@@ -5,6 +5,7 @@ They are opened on demand and closed when they are idle. A person never reads or
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import secrets
 from collections.abc import AsyncIterator, Callable
@@ -36,6 +37,8 @@ from fateforger.workers.people import Ownership
 
 IDLE = timedelta(minutes=15)
 """Time without use after which a person's calendar is closed."""
+SECOND_TRY_SECONDS = 2.0
+"""Pause before a refused login is tried once more."""
 GATEWAY = "/calendars"
 """Path at which the calendars of people are served to the program itself."""
 BROKEN = mark_message("Your calendar is not connected any more: {problem}")
@@ -177,13 +180,22 @@ class PersonCalendars:
 
         async def note(error: CalendarError) -> None:
             problem = find_lasting_problem(connection, error)
-            if problem:
+            if problem and not (isinstance(error, CalendarAuthFailed) and await self._logs_in(connection)):
                 await self.connections.note_problem(connection.user_id, problem)
 
         calendar = LazyCalendar(connection.key, lambda: opener(connection), note)
         engine = self.build_engine(calendar, connection.user_id)
         opened = OpenCalendar(engine, calendar.in_background(), self.configured.journal)
         return _Entry(connection, calendar, opened, self.clock.now())
+
+    async def _logs_in(self, connection: Connection) -> bool:
+        """Check once more after a moment: a server that is being restarted may refuse a login that is right."""
+        await asyncio.sleep(SECOND_TRY_SECONDS)
+        try:
+            async with self.openers[_find_way(connection)](connection):
+                return True
+        except CalendarError as error:
+            return not isinstance(error, CalendarAuthFailed)
 
     def _build_missing(self, user_id: str, connection: Connection | None) -> OpenCalendar:
         key = f"none:{user_id}" if connection is None else connection.key

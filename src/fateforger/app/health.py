@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import httpx
 
@@ -29,6 +30,10 @@ from fateforger.errors import (
 )
 from fateforger.ports.clock import Clock
 from fateforger.text import format_count, join_words, quote_title
+
+if TYPE_CHECKING:
+    from fateforger.adapters.store.connections import SqlConnections
+    from fateforger.app.delegation import Delegation
 
 LIST_FIX = "Check TICKTICK_MCP_URL, TICKTICK_MCP_TOKEN and TICKTICK_MCP_TOOL; a day can be planned without it."
 _PATIENT = 8.0
@@ -201,9 +206,56 @@ async def run_checks(settings: Settings, *, ask_model: bool = False) -> tuple[Ch
     return (
         *checks,
         *await _check_events(settings),
+        *await check_delegations(settings),
         *await check_lists(settings),
         *await _check_models(settings, ask=ask_model),
     )
+
+
+DELEGATION_FIX = (
+    "Check the setting, and with the administrator that they allowed the client for the scopes of docs/google.md or"
+    " docs/microsoft.md (“For a whole domain”)."
+)
+
+
+async def check_delegations(settings: Settings) -> tuple[Check, ...]:
+    """Check each access that an administrator gave with the calendars of one person who uses it.
+
+    Until somebody does, only its settings are checked: it cannot be tried without a person.
+    """
+    if settings.google_service_account is None and not settings.microsoft_domains:
+        return ()
+    from fateforger.adapters.clock import SystemClock  # noqa: PLC0415  heavy
+    from fateforger.adapters.store.connections import SqlConnections  # noqa: PLC0415  heavy
+    from fateforger.app.backup import find_vault  # noqa: PLC0415  heavy
+    from fateforger.app.logins import build_delegations  # noqa: PLC0415  heavy
+
+    try:
+        store = await open_state(settings)
+    except StoreError:
+        return (Check("domain", "broken", "I did not try it: people are in the database.", STATE_FIRST),)
+    try:
+        connections = SqlConnections(store.database, find_vault(settings))
+        delegations = build_delegations(settings, connections, SystemClock(), store)
+        return tuple([await _check_delegation(each, connections) for each in delegations.values()])
+    except FateforgerError as error:
+        return (Check("domain", "broken", error.message, DELEGATION_FIX),)
+    finally:
+        await store.aclose()
+
+
+async def _check_delegation(delegation: Delegation, connections: SqlConnections) -> Check:
+    service, domains = delegation.provider.service, join_words(sorted(delegation.domains))
+    found = await connections.find_delegated(delegation.provider)
+    if found is None:
+        return Check("domain", "missing", f"{service} for {domains} is set up; nobody uses it yet.")
+    try:
+        count = len(await asyncio.wait_for(delegation.list_calendars(found), _PATIENT))
+    except TimeoutError:
+        return Check("domain", "broken", f"{service} did not answer within {_PATIENT:.0f} seconds.", DELEGATION_FIX)
+    except FateforgerError as error:
+        return Check("domain", "broken", f"{service} for {found.account}: {error.message}", DELEGATION_FIX)
+    return Check("domain", "real", f"{service} lists {format_count(count, 'calendar')} of {found.account}.")
 
 
 async def _within_time(name: str, part: Callable[[Settings], Awaitable[Check]], settings: Settings) -> Check:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from fateforger.adapters.store.connections import REMEDY
 from fateforger.adapters.store.given_up import SqlGivenUp
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.upkeep import check_tables, find_unreadable_logins
@@ -12,7 +13,7 @@ from fateforger.app.backup import find_vault
 from fateforger.app.memory import check_memory
 from fateforger.app.resources import Check
 from fateforger.config import Settings
-from fateforger.text import format_count, join_words
+from fateforger.text import capitalize, format_count, join_words
 
 MOST = 1000
 """The most that one question to the database answers."""
@@ -39,8 +40,9 @@ async def _check_tables(store: Store) -> Check:
 async def _check_logins(settings: Settings, store: Store) -> Check:
     lost = await find_unreadable_logins(store.database, find_vault(settings))
     if lost:
-        fix = "Put their key back into FATEFORGER_SECRET_KEYS, or these people have to connect again."
-        return Check("logins", "broken", f"No key reads the logins of {join_words(lost, 10)}.", fix)
+        return Check(
+            "logins", "broken", f"No key reads the logins of {join_words(lost, 10)}.", f"{capitalize(REMEDY)}."
+        )
     return Check("logins", "real", "Every login that is kept can be read.")
 
 

@@ -23,6 +23,7 @@ from fateforger.adapters.store.store import Store, open_store
 from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.app.access import OF_ADMINISTRATOR, Access
 from fateforger.app.delegation import NOT_ALLOWED, Organization
+from fateforger.app.health import check_delegations
 from fateforger.app.logins import build_delegations
 from fateforger.calendar.connections import Connection, Provider
 from fateforger.config import Settings, read_settings
@@ -57,7 +58,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
     microsoft.sign_in.apps["the-client"].consented.add("contoso.example")
     clock = HandClock(datetime.now(UTC))
     async with AsyncExitStack() as stack:
-        store = open_store(tmp_path / "state.db")
+        store = open_store(tmp_path / "fateforger.db")
         stack.push_async_callback(store.aclose)
         key = {"client_email": ROBOT, "private_key": KEY.as_pem(private=True).decode(), "token_uri": "https://x/token"}
         settings = read_settings(
@@ -145,3 +146,21 @@ async def test_settings_that_do_not_fit_are_refused(office: Office, tmp_path: Pa
         office.open(nowhere)
     with pytest.raises(BadInput, match="FATEFORGER_GOOGLE_DOMAINS is missing"):
         office.open(replace(nowhere, google_domains=""))
+
+
+async def test_doctor_tries_it_with_a_person_who_uses_it(office: Office) -> None:
+    """S305: without one it only says what is set up; afterwards a consent that was taken away is seen."""
+    words = [(check.state, check.message) for check in await check_delegations(office.settings)]
+    assert words == [
+        ("missing", "Google for example.com and other.example is set up; nobody uses it yet."),
+        ("missing", "Microsoft for contoso.example is set up; nobody uses it yet."),
+    ]
+    await office.open().join("U1", "owner@example.com")
+    await office.open().join("U2", "ann@contoso.example")
+    assert [check.state for check in await check_delegations(office.settings)] == ["real", "real"]
+    office.microsoft.sign_in.apps["the-client"].consented.clear()
+    google, microsoft = await check_delegations(office.settings)
+    assert (google.state, microsoft.state) == ("real", "broken")
+    assert microsoft.message.startswith("Microsoft for ann@contoso.example: ")
+    (broken,) = await check_delegations(replace(office.settings, google_domains="", microsoft_domains=""))
+    assert (broken.state, "FATEFORGER_GOOGLE_DOMAINS is missing" in broken.message) == ("broken", True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from tests.unit.conversation.person import HandClock
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import open_store
 from fateforger.adapters.store.vault import Vault, new_key
+from fateforger.app import calendars as app_calendars
 from fateforger.app.access import Access
 from fateforger.app.calendars import VANISHED, OpenCalendar, PersonCalendars
 from fateforger.app.delegation import Organization
@@ -38,10 +40,13 @@ class Opened:
     now: list[str] = field(default_factory=list)
     owners: list[str] = field(default_factory=list)
     refusal: CalendarError | None = None
+    refusals: float = math.inf
+    """The number of times that it is refused."""
 
     @asynccontextmanager
     async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
-        if self.refusal is not None:
+        if self.refusal is not None and self.refusals > 0:
+            self.refusals -= 1
             raise self.refusal
         self.now.append(f"{connection.user_id} {connection.key}")
         yield GoogleCalendarFake(key=connection.key)
@@ -76,6 +81,11 @@ async def program(tmp_path: Path) -> AsyncIterator[tuple[PersonCalendars, SqlCon
     yield calendars, connections, opened
     await calendars.aclose()
     await store.aclose()
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_calendars, "SECOND_TRY_SECONDS", 0.0)
 
 
 async def look(calendars: PersonCalendars, user_id: str) -> str:
@@ -150,6 +160,21 @@ async def test_what_only_the_person_can_mend_is_noted_to_be_told_once(
     assert found is not None
     assert found.problem == problem
     assert await connections.list_due() == ((("U1", FollowUp.TELL),) if problem else ())
+
+
+async def test_one_refusal_of_a_login_ends_no_connection(
+    program: tuple[PersonCalendars, SqlConnections, Opened],
+) -> None:
+    """S326: a server that is being restarted may refuse a password for a moment."""
+    calendars, connections, opened = program
+    await connections.keep(OWN)
+    opened.refusal, opened.refusals = CalendarAuthFailed("The password is refused."), 1
+    with pytest.raises(CalendarAuthFailed):
+        await look(calendars, "U1")
+    assert await look(calendars, "U1") == OWN.key
+    found = await connections.of("U1")
+    assert found is not None
+    assert found.problem == ""
 
 
 async def test_a_provider_whose_settings_are_gone_is_said(

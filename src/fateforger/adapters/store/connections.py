@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -30,6 +31,9 @@ from fateforger.ports.jobs import NewJob
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 
+log = logging.getLogger(__name__)
+
+REMEDY = "put the key back into FATEFORGER_SECRET_KEYS, or these people have to connect again"
 LOST_KEY = mark_message("I cannot read the login of your calendar any more. Please connect it again.")
 
 
@@ -74,6 +78,13 @@ class SqlConnections:
     async def list_people(self) -> tuple[str, ...]:
         return await self._database.read(lambda connection: tuple(iter_keys(connection, CONNECTION.c.user_id)))
 
+    async def find_delegated(self, provider: Provider) -> Connection | None:
+        """Return a connection that uses an administrator's access at the provider."""
+        wanted = (CONNECTION.c.provider == provider.value) & CONNECTION.c.delegated
+        query = select(CONNECTION.c.user_id).where(wanted).order_by(CONNECTION.c.user_id).limit(1)
+        user_id = await self._database.read(lambda connection: connection.execute(query).scalar())
+        return None if user_id is None else await self.of(user_id)
+
     async def keep(self, connection: Connection) -> None:
         row = self._to_row(connection)
         await self._database.write(lambda rows: _keep(rows, row))
@@ -102,14 +113,23 @@ class SqlConnections:
         return await self._database.write_alone(f"connection of {user_id}", work)
 
     async def renew_encryption(self) -> int:
-        if not self.vault.has_keys:
-            return 0
-        count, after = 0, ""
+        count, lost, after = 0, 0, ""
         while rows := await self._read_secrets(after):
             after = rows[-1].user_id
-            renewed = [(row.user_id, row.secret, new) for row in rows if (new := self._renew(row.secret)) is not None]
-            await self._database.write(partial(_swap_secrets, renewed=renewed))
+            renewed: list[tuple[str, str, str]] = []
+            for row in rows:
+                try:
+                    new = self.vault.renew(row.secret)
+                except SecretUnreadable:
+                    lost += 1
+                    continue
+                if new is not None:
+                    renewed.append((row.user_id, row.secret, new))
+            if renewed:
+                await self._database.write(partial(_swap_secrets, renewed=renewed))
             count += len(renewed)
+        if lost:
+            log.error("no key reads the calendar login of %d of the people; %s", lost, REMEDY)
         return count
 
     async def _read_secrets(self, after: str) -> Sequence[Row[Any, Any]]:
@@ -119,12 +139,6 @@ class SqlConnections:
         )
         query = found.order_by(CONNECTION.c.user_id).limit(AT_ONCE)
         return await self._database.read(lambda connection: connection.execute(query).all())
-
-    def _renew(self, encrypted: str) -> str | None:
-        try:
-            return self.vault.renew(encrypted)
-        except SecretUnreadable:
-            return None
 
     async def list_due(self) -> tuple[tuple[str, FollowUp], ...]:
         statement = select(CONNECTION.c.user_id, CONNECTION.c.due).where(_IS_DUE).limit(AT_ONCE)
