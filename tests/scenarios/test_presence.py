@@ -19,6 +19,7 @@ from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.slack.phrases import STOP_TOO_LATE
 from fateforger.slack.poster import MARK
 from fateforger.slack.progress import Timing
+from fateforger.workers.lanes import STOP_TRIES
 from localslack import Fault, Workspace
 from localslack.faults import Faults
 
@@ -196,6 +197,28 @@ async def test_slacks_stop_reaches_the_turn_while_its_thread_is_busy(chat: Chat,
     assert [session_id for session_id, _ in chat.door.stops] == [session.id]
     await reads(alex, ts, status="active", shown=RESTS)
     assert (await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts))["ok"] is False
+
+
+async def test_a_stop_is_tried_as_long_as_a_turn_is_under_way(chat: Chat, alex: Person) -> None:
+    """S271: any of several programs may make a try, and only the one that runs the turn can stop it."""
+    ts = await alex.start()
+    root = (await alex.thread(ts))[0]
+    held = Held(chat.door)
+    chat.door.when_stopped = held.go_on.set
+    await alex.use(root, "Count")
+    await held.begun.wait()
+    await reads(alex, ts, shown=WORKS)
+    assert (await alex.post("/ui/stop", channel=alex.channel, thread_ts=ts))["ok"]
+    await eventually(lambda: tries_of_stop(chat), f"more than {STOP_TRIES} tries elsewhere")
+    chat.door.stoppable = True
+    await alex.sees(ts, "1 steps")
+    assert STOP_TOO_LATE not in str(await alex.thread(ts))
+
+
+async def tries_of_stop(chat: Chat) -> bool:
+    query = "SELECT max(attempts) FROM job WHERE lane = 'stop'"
+    tries = await chat.store.database.read(lambda connection: connection.exec_driver_sql(query).scalar())
+    return (tries or 0) > STOP_TRIES + 2
 
 
 async def test_a_stop_that_comes_too_late_says_so_to_the_person_alone(chat: Chat, alex: Person) -> None:

@@ -148,7 +148,7 @@ class SlackApp:
             build_turn_handler(self._presence.handle, jobs, services.sessions, services.languages, clock),
             build_greeting_handler(door, people, poster, client),
             build_notification_handler(poster),
-            build_stop_handler(door, services.languages, people, self._presence),
+            build_stop_handler(door, services.jobs, services.languages, people, self._presence),
             build_proposal_handler(services.approvals, services.languages, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
             Repeated(HOMES, home.publish_due),

@@ -35,7 +35,7 @@ from fateforger.ui.session_cards import unread_card, welcome_card
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
-_NOT_OF_A_START = {"kind", "text", "addressed", "opens", "withheld", "heard_channel", "heard_thread_ts"}
+_NOT_OF_A_START = {"kind", "text", "opens", "withheld", "heard_channel", "heard_thread_ts"}
 
 
 def _is_open(session: Session) -> bool:
@@ -119,25 +119,21 @@ class SessionStarter:
             await self.tasks.send(welcome_card(), opening)
 
     async def on_opening(self, opening: Opening) -> bool:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.on_opening`.
-
-        Only messages that address the bot are read.
-        """
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.on_opening`."""
         earlier = await self.sessions.of_user(opening.user_id)
-        if opening.addressed and await self.tasks.handle_typed(opening):
+        if await self.tasks.handle_typed(opening):
             return True
         running = None
         if opening.thread_ts is not None:
             running = await self.sessions.in_thread(opening.channel, opening.thread_ts)
-        if running is None and opening.addressed and opening.opens:
+        if running is None and opening.opens:
             running = await self._find_unanswered(opening, earlier)
         if running is not None:
-            if opening.addressed or running.user_id == opening.user_id:
-                await self.turns.carry_out(to_reply(running.id, opening), ignore_progress)
+            await self.turns.carry_out(to_reply(running.id, opening), ignore_progress)
             return True
-        if not opening.addressed or not opening.text:
-            return not opening.addressed
-        return self.model is not None and await self._read(opening, earlier, self.model)
+        if not opening.text or self.model is None:
+            return False
+        return await self._read(opening, earlier, self.model)
 
     async def _find_unanswered(self, opening: Opening, earlier: Sequence[Session]) -> Session | None:
         """Return the session whose beginning the person goes on with: they wrote this before it was answered (S228)."""

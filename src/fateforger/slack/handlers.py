@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import TypeGuard
 
@@ -58,7 +58,6 @@ from fateforger.workers.lanes import ERASING, STOP_TURN, ConnectionAction, Perso
 from fateforger.workers.supervisor import BackgroundTasks
 from fateforger.workers.turns import build_command_job, connection_job
 
-MAX_OPENED = 1_000
 _CONNECTION_BUTTONS: Mapping[str, ConnectionAction] = {DISCONNECT.action: "disconnect", JOIN.action: "join"}
 
 log = logging.getLogger(__name__)
@@ -94,7 +93,7 @@ def build_command_handler(
             raise TryLater("the thread of the plan is not there yet")
         if not await door.on_opening(command):
             await jobs.enqueue(greeting_job(command), now=clock.now())
-        elif command.is_moved and command.addressed:
+        elif command.is_moved:
             # At the top of the channel: Slack may not show an ephemeral message in a thread without replies.
             await people.send_ephemeral(command.user_id, Place(command.heard_channel), _(phrases.ANSWERED_ELSEWHERE))
 
@@ -116,8 +115,6 @@ class RequestHandler:
     poster: Poster
     client: AsyncWebClient
     clock: Clock
-    _opened: dict[tuple[str, str], None] = field(init=False, default_factory=dict)
-    """Threads that a first message has opened; once a session runs in one, it is no longer needed here."""
 
     async def start(
         self, command_id: str, user_id: str, asked: Place, *, said: str = "", welcome_ts: str | None = None
@@ -226,7 +223,7 @@ class RequestHandler:
 
         It is read only if the person may plan.
         """
-        if not self._is_addressed(said):
+        if not (said.direct or said.mention):
             return
         refusal = await calendar_refusal(self.door, self.people, said.user_id)
         if refusal is not None:
@@ -241,19 +238,6 @@ class RequestHandler:
             return
         await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         await self.record(self._build_opening(said))
-
-    def _is_addressed(self, said: MessageSaid) -> bool:
-        """Check whether a message outside a session is meant for the bot.
-
-        If so, its thread is remembered: replies there need no mention of the bot.
-        """
-        thread = (said.channel, said.thread_ts)
-        if not (said.direct or said.mention or thread in self._opened):
-            return False
-        self._opened[thread] = None
-        while len(self._opened) > MAX_OPENED:
-            del self._opened[next(iter(self._opened))]
-        return True
 
     async def _refuse(self, said: MessageSaid, words: Said) -> None:
         """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
@@ -273,7 +257,6 @@ class RequestHandler:
             thread_ts=said.thread_ts,
             tz="",
             text=text,
-            addressed=said.direct or said.mention,
             opens=said.opens,
             withheld=withheld,
         )

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
-from fateforger.ports.jobs import Job
+from fateforger.ports.jobs import Job, Jobs
 from fateforger.session.cards import Activity, Button, Controls, Note, Part, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, InboxCommand
 from fateforger.session.commands.thread import Opening, StartTimeboxing
@@ -28,7 +28,7 @@ from fateforger.slack.notices import get_heard_place
 from fateforger.slack.payloads import Place
 from fateforger.text import capitalize, use_language
 from fateforger.text import gettext as _
-from fateforger.workers.lanes import STOP_TRIES, STOP_TURN, JobHandler, StopTurn, TryLater
+from fateforger.workers.lanes import STOP_TRIES, STOP_TRIES_DURING_TURN, STOP_TURN, TURN, JobHandler, StopTurn, TryLater
 from fateforger.workers.people import LanguageService
 from fateforger.workers.supervisor import BackgroundTasks, wait_for
 
@@ -331,20 +331,21 @@ class Presence:
 STOP_PAUSE_SECONDS = 0.25
 """Seconds between tries.
 
-The turn may run in another process on the same database, or be restarting; its process picks up the stop within a few
+The turn may run in another process on the same database, or be restarting; its process picks up the stop in one of the
 tries.
 """
 
 
 def build_stop_handler(
-    door: CoordinatorPort, languages: LanguageService, people: People, presence: Presence
+    door: CoordinatorPort, jobs: Jobs, languages: LanguageService, people: People, presence: Presence
 ) -> JobHandler:
     """Return the handler that stops turns. If a stop comes too late, the person alone is told."""
 
     async def perform(wanted: StopTurn, job: Job) -> None:
         if door.stop(wanted.session_id, wanted.at):
             return
-        if job.attempts < STOP_TRIES:
+        elsewhere = await jobs.count_unfinished(TURN.name, wanted.session_id) > 0
+        if job.attempts < (STOP_TRIES_DURING_TURN if elsewhere else STOP_TRIES):
             raise TryLater("no turn of the session is under way here", STOP_PAUSE_SECONDS)
         place = Place(wanted.channel, wanted.thread_ts)
         if place.channel is not None and place.thread_ts is not None:

@@ -295,6 +295,8 @@ class CompareRules:
 FOREVER = 10**9
 STOP_TRIES = 8
 """Tries until a stop comes too late."""
+STOP_TRIES_DURING_TURN = 80
+"""The same while a turn of the session is under way: any program may make a try, and only one of them can stop it."""
 
 INDEXING = Timer("indexing", seconds=5.0, each=True)
 """Every program knows by itself whether the index that it searches is complete."""
@@ -330,7 +332,7 @@ TURN: Lane[InboxCommand] = Lane(
 GREETING = Lane("greeting", TypeAdapter(Greeting))
 NOTIFICATION = Lane("letter", TypeAdapter(Notification), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
 REMINDER = Lane("reminder", TypeAdapter(DueReminder), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
-STOP_TURN = Lane("stop", TypeAdapter(StopTurn), LanePolicy(tries=STOP_TRIES + 4))
+STOP_TURN = Lane("stop", TypeAdapter(StopTurn), LanePolicy(tries=STOP_TRIES_DURING_TURN + 4))
 PROPOSAL: Lane[ProposalUpdate | ProposalAnswer] = Lane(
     PROPOSAL_LANE,
     TypeAdapter(ProposalUpdate | ProposalAnswer),

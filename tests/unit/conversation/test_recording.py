@@ -135,7 +135,7 @@ async def test_a_first_message_and_a_draft_are_recorded_as_well(
     first = begins(inputs=inputs_of(add=[new("Zwetschgendatschi", 60)]))
     house = await opening(ScriptedModel(first, wants("proceed"), wants("proceed"), draft), Redaction(key=key))
     about = {"command_id": "m1", "user_id": ANNA, "channel": CHANNEL, "thread_ts": "1.0", "tz": AMSTERDAM}
-    await house.coordinator.on_opening(Opening(**about, at=MORNING, text="Zwetschgendatschi today", addressed=True))
+    await house.coordinator.on_opening(Opening(**about, at=MORNING, text="Zwetschgendatschi today"))
     anna = Person(house)
     await anna.read()
     for text in ("ja", "weiter"):

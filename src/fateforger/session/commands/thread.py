@@ -48,15 +48,14 @@ class StartTimeboxing(BaseModel):
 
 
 class Opening(BaseModel):
-    """A message where no session ran yet, in which a model may read the wish to plan a day.
+    """A message to the bot where no session ran yet, in which a model may read the wish to plan a day.
 
-    Only a message ``addressed`` to the bot is read; any other counts once a session runs in its thread. It ``opens``
-    its thread unless it is an answer there. ``tz`` is as in :class:`StartTimeboxing`, ``withheld`` as in
+    It ``opens`` its thread unless it is an answer there. ``tz`` is as in :class:`StartTimeboxing`, ``withheld`` as in
     :class:`TimeboxingUserReply`. If others can read the message, ``channel`` is the person's direct messages without a
     ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts`` tell where it was written.
     """
 
-    model_config = _FROZEN
+    model_config = ConfigDict(frozen=True, extra="ignore")  # earlier versions stored whether it is to the bot
     kind: Literal["opening"] = "opening"
     command_id: str
     user_id: str
@@ -65,7 +64,6 @@ class Opening(BaseModel):
     thread_ts: str | None
     tz: str
     text: str
-    addressed: bool = True
     opens: bool = True
     withheld: bool = False
     heard_channel: str | None = None
