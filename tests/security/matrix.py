@@ -22,7 +22,7 @@ HEAD = """\
 What an attacker, a stranger or a mishap can try at each entry point, and the test that tries it. "Held" is what the security
 audit of 2026-11-22 found to stand, or what no audit had tried and stood when it was; "mended" is what got through before. The
 number is that of the audit's finding. This page is written from the marks of the tests:
-`ATTACKS_WRITE=1 .venv/bin/pytest tests/security/test_matrix.py`.
+`ATTACKS_WRITE=1 .venv/bin/pytest tests/security/test_matrix.py`. [Limits](limits.md) lists how much of anything is let in.
 """
 
 
