@@ -30,12 +30,10 @@ from caldav_mcp.errors import (
     TooMuch,
     Unauthorized,
 )
+from caldav_mcp.limits import MAX_ANSWER_BYTES, MAX_REDIRECTS
 from caldav_mcp.multistatus import DavResponse, read_multistatus
 
 _PAUSES = (0.1, 0.5)
-_MOST_HOPS = 5
-LONGEST_ANSWER = 50_000_000
-"""Bytes of an answer that are read, unpacked: some 50,000 events of usual size, and what one program can hold."""
 _REPEATABLE = frozenset({"GET", "PROPFIND", "REPORT"})
 _MESSAGES = {500: "Backend Error", 503: "Service Unavailable"}
 _BY_STATUS: dict[int, type[ServiceError]] = {
@@ -60,7 +58,7 @@ class Dav:
         password: str | None = None,
         on_this_machine: bool = False,
         time_limit: float,
-        longest_answer: int = LONGEST_ANSWER,
+        longest_answer: int = MAX_ANSWER_BYTES,
         transport: httpx.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -95,7 +93,7 @@ class Dav:
         """Send one request; raises the `ServiceError` of a failure or an error status."""
         repeatable = method in _REPEATABLE
         pauses = list(_PAUSES) if repeatable else []
-        hops = _MOST_HOPS if repeatable else 0
+        hops = MAX_REDIRECTS if repeatable else 0
         while True:
             try:
                 response = await self._once(method, url, body, headers or {})

@@ -24,17 +24,14 @@ from radicale import config as radicale_config
 from radicale.app import Application
 from radicale.server import RequestHandler
 
+from caldav_mcp.limits import MAX_BODY_BYTES, MAX_PUT_PROCESS_SECONDS, MAX_PUT_SECONDS
 from caldav_mcp.recurrence import is_plain
 from caldav_mcp.remembering_storage import RememberingStorage
 
 USER = "me"
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _PATH = f"/{USER}/calendar/"
-_LONGEST_BODY = 20_000_000
 _CHECKS = "caldav_mcp.radicale_checks"
-_CHECK_SECONDS = 1.0
-"""Computing time for what Radicale does with an object that is put there."""
-_PATIENCE = 8.0
 _TOO_OFTEN = (
     b'<?xml version="1.0" encoding="utf-8"?>'
     b'<D:error xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><C:max-instances/><D:responsedescription>'
@@ -91,7 +88,7 @@ def build_application(folder: Path, *, durable: bool = True) -> WSGIApplication:
                 "type": RememberingStorage,
                 "_filesystem_fsync": str(durable),
             },
-            "server": {"delay_on_error": "0", "max_content_length": str(_LONGEST_BODY)},
+            "server": {"delay_on_error": "0", "max_content_length": str(MAX_BODY_BYTES)},
         },
         "fateforger",
         privileged=True,  # for the option with an underscore
@@ -117,7 +114,7 @@ def _in_good_time(app: Application) -> WSGIApplication:
 
     def respond(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         length = environ.get("CONTENT_LENGTH") or "0"
-        if environ["REQUEST_METHOD"] != "PUT" or not length.isdecimal() or int(length) > _LONGEST_BODY:
+        if environ["REQUEST_METHOD"] != "PUT" or not length.isdecimal() or int(length) > MAX_BODY_BYTES:
             return app(environ, start_response)
         body = environ["wsgi.input"].read(int(length))
         environ["wsgi.input"] = BytesIO(body)
@@ -132,9 +129,9 @@ def _in_good_time(app: Application) -> WSGIApplication:
 
 def _is_computed_in_time(body: bytes) -> bool:
     """Let Radicale's own checks of an object run in another process first, which can be stopped."""
-    command = [sys.executable, "-m", _CHECKS, str(_CHECK_SECONDS)]
+    command = [sys.executable, "-m", _CHECKS, str(MAX_PUT_SECONDS)]
     try:
-        done = subprocess.run(command, input=body, capture_output=True, timeout=_PATIENCE, check=False)  # noqa: S603  ours
+        done = subprocess.run(command, input=body, capture_output=True, timeout=MAX_PUT_PROCESS_SECONDS, check=False)  # noqa: S603  ours
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0

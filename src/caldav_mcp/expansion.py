@@ -15,27 +15,23 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from caldav_mcp.content_lines import unfold
+from caldav_mcp.limits import (
+    MAX_OBJECT_SECONDS,
+    MAX_PLAIN_SPAN,
+    MAX_PLAIN_YEAR,
+    MAX_PROCESS_SECONDS,
+    MAX_QUESTION_SECONDS,
+)
 from caldav_mcp.objects import Resource, end_of, start_of
 from caldav_mcp.occurrences import Occurrence, TooMany, around, occurrences, own_occurrence, stamp_of
 from caldav_mcp.recurrence import repeats
 
-SECONDS = 1.0
-"""Computing time for one object that is not plain. Hourly since 2020 takes a quarter of it."""
-SECONDS_IN_ALL = 3.0
-"""Computing time for the objects of one question, those in the thread and those in the process each. Our callers wait
-ten seconds."""
-
-_PATIENCE = 6.0
-"""Seconds until the process is killed, however busy the machine is."""
 _REST = 60.0
 """Seconds until an object is tried again over which the process was killed."""
-_LONGEST_SPAN = timedelta(days=100)
-"""Beyond that, plain rules have many occurrences, too."""
-_LAST_YEAR = 2200
 _now = time.monotonic
 _REFUSALS = {"endless": math.inf, "late": _REST}
 _REMEMBERED = 300
@@ -148,7 +144,7 @@ def _expand_plain(
     left_out: list[Resource] = []
     others: list[Resource] = []
     is_calm = _is_calm(earliest, latest)
-    ends = time.thread_time() + SECONDS_IN_ALL
+    ends = time.thread_time() + MAX_QUESTION_SECONDS
     for resource in resources:
         if not resource.is_plain or (not is_calm and repeats(resource.text)):
             others.append(resource)
@@ -169,7 +165,7 @@ def _is_calm(earliest: datetime | None, latest: datetime | None) -> bool:
     """
     if earliest is None or latest is None:
         return earliest is latest
-    return latest - earliest <= _LONGEST_SPAN and latest.year < _LAST_YEAR
+    return latest - earliest <= MAX_PLAIN_SPAN and latest.year < MAX_PLAIN_YEAR
 
 
 def _ask_process(
@@ -178,7 +174,9 @@ def _ask_process(
     """Return for each object what the process found, and for how many seconds it is not to be tried again."""
     bounds = [bound and bound.isoformat() for bound in (earliest, latest)]
     question = {"bounds": bounds, "zone": zone.key, "texts": [r.text if r.may_be_parsed else None for r in resources]}
-    answers = _answers(json.dumps(question | {"seconds": SECONDS, "in_all": SECONDS_IN_ALL}), len(resources))
+    answers = _answers(
+        json.dumps(question | {"seconds": MAX_OBJECT_SECONDS, "in_all": MAX_QUESTION_SECONDS}), len(resources)
+    )
     return [_read(resource, answer, zone) for resource, answer in zip(resources, answers, strict=True)]
 
 
@@ -188,7 +186,7 @@ def _answers(question: str, number: int) -> list[str | None]:
             [sys.executable, "-m", _PROCESS],
             input=question.encode(),
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=MAX_PROCESS_SECONDS,
             check=True,
         )
     except subprocess.TimeoutExpired as error:

@@ -20,10 +20,9 @@ from zoneinfo import ZoneInfo
 
 import icalendar
 
+from caldav_mcp.limits import MAX_EXPANDED_BYTES
 from caldav_mcp.objects import Resource
 from caldav_mcp.occurrences import TooMany, occurrences
-
-_LONGEST_ANSWER = 4_000_000
 
 
 class _TimeIsUp(BaseException):
@@ -76,7 +75,7 @@ def _expand(text: str, question: dict[str, Any]) -> str:
         *(occurrence.event for occurrence in shown),
     ]
     answer: str = calendar.to_ical().decode()
-    if len(answer) > _LONGEST_ANSWER:
+    if len(answer) > MAX_EXPANDED_BYTES:
         raise TooMany
     return answer
 

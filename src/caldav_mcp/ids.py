@@ -19,10 +19,11 @@ import secrets
 from datetime import UTC, date, datetime
 
 from caldav_mcp.errors import internal
+from caldav_mcp.limits import MAX_EVENT_ID_CHARS
 
-_LEGAL = re.compile(r"[a-v0-9]{5,1024}")
+_LEGAL = re.compile(rf"[a-v0-9]{{5,{MAX_EVENT_ID_CHARS}}}")
 _ENCODED, _HASHED = "cdv", "cdh"
-_LONGEST_ENCODED = (1024 - len(_ENCODED)) * 5 // 8
+_LONGEST_ENCODED = (MAX_EVENT_ID_CHARS - len(_ENCODED)) * 5 // 8
 _INSTANCE = re.compile(r"(.+)_(\d{8}(?:T\d{6}Z)?)")
 
 
@@ -35,8 +36,8 @@ def check_new_id(event_id: str) -> None:
     reasons = []
     if len(event_id) < 5:
         reasons.append("must be at least 5 characters long")
-    if len(event_id) > 1024:
-        reasons.append("must not exceed 1024 characters")
+    if len(event_id) > MAX_EVENT_ID_CHARS:
+        reasons.append(f"must not exceed {MAX_EVENT_ID_CHARS} characters")
     if re.fullmatch(r"[a-v0-9]+", event_id) is None:
         reasons.append("can only contain lowercase letters a-v and digits 0-9 (base32hex encoding)")
     if reasons:

@@ -13,7 +13,8 @@ import icalendar
 
 from caldav_mcp.content_lines import Component, read_lines, write_lines
 from caldav_mcp.ids import id_of
-from caldav_mcp.recurrence import LONGEST_TEXT, has_plain_zones, is_plain
+from caldav_mcp.limits import MAX_OBJECT_CHARS
+from caldav_mcp.recurrence import has_plain_zones, is_plain
 from caldav_mcp.times import Moment, day_moment, zone_named
 from caldav_mcp.values import first, span_of, text, time_of
 
@@ -62,12 +63,12 @@ class Resource:
     @cached_property
     def may_be_parsed(self) -> bool:
         """Check whether parsing ends in good time. Endless time zones prevent that."""
-        return len(self.text) <= LONGEST_TEXT and has_plain_zones(self.text)
+        return len(self.text) <= MAX_OBJECT_CHARS and has_plain_zones(self.text)
 
     @cached_property
     def is_plain(self) -> bool:
         """Check whether it is expanded in good time, whatever the span."""
-        return len(self.text) <= LONGEST_TEXT and is_plain(self.text)
+        return len(self.text) <= MAX_OBJECT_CHARS and is_plain(self.text)
 
     @property
     def master(self) -> icalendar.Component:

@@ -10,17 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from caldav_mcp.content_lines import unfold
-
-LONGEST_TEXT = 8_000_000
-"""Characters of an object that are parsed: an event with a large picture in it still is."""
+from caldav_mcp.limits import MAX_BY_VALUES, MAX_COMPONENTS, MAX_DATES, MAX_INTERVAL
 
 _RULES = ("RRULE", "EXRULE", "RDATE", "EXDATE")
-_MOST_DATES = 500
-"""Dates in the RDATE and EXDATE lines of an object. A rule counts for a hundred, one of a time zone for ten."""
-_MOST_COMPONENTS = 500
-_MOST_VALUES = 60
-"""Values of one BY part."""
-_LONGEST_INTERVAL = 10_000
 _EARLIEST = {"YEARLY": 0, "MONTHLY": 1600, "WEEKLY": 1900, "DAILY": 1950}
 """The first year of a rule of each frequency."""
 _LATEST = 9999
@@ -74,7 +66,7 @@ def _is_plain(text: str, *, zones_only: bool) -> bool:
             since = _LATEST + 1
         elif name == "DTSTART" and not in_zone:
             begins = min(begins, _year(line))
-        if dates > _MOST_DATES or components > _MOST_COMPONENTS or since > _LATEST:
+        if dates > MAX_DATES or components > MAX_COMPONENTS or since > _LATEST:
             return False
     return since <= begins
 
@@ -111,14 +103,14 @@ def _plain_frequency(line: str) -> str | None:
     allowed = _BY_PARTS.get(frequency)
     if allowed is None or len({name for name, _, _ in pairs}) != len(pairs):
         return None
-    if not _are_numbers([interval], 1, _LONGEST_INTERVAL):
+    if not _are_numbers([interval], 1, MAX_INTERVAL):
         return None
     narrowed = parts.keys() - _BOUNDS
     # Each seventh day from a Tuesday on is never a Monday.
     if frequency == "DAILY" and narrowed and interval != "1":
         return None
     values = {name: parts[name].split(",") for name in narrowed}
-    short = all(len(each) <= _MOST_VALUES for each in values.values())
+    short = all(len(each) <= MAX_BY_VALUES for each in values.values())
     months = _are_numbers(values.get("BYMONTH", []), 1, 12)
     return frequency if narrowed <= allowed and short and months else None
 

@@ -43,7 +43,12 @@ The message of each error is a sentence for a person. ``where`` names the part o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+
+from fateforger.limits import MAX_QUOTED_CHARS, MAX_REFUSAL_CHARS
+
+_LONG_QUOTE = re.compile(rf"“([^“”]{{{MAX_QUOTED_CHARS}}})[^“”]+”")
 
 
 class FateforgerError(Exception):
@@ -62,7 +67,11 @@ class FateforgerError(Exception):
 
 
 class UserError(FateforgerError):
-    """The input can be corrected by its author."""
+    """The input can be corrected by its author. What the message quotes of the input is shortened."""
+
+    def __init__(self, message: str, *, where: str | None = None) -> None:
+        shown = _LONG_QUOTE.sub(r"“\1…”", message)
+        super().__init__(shown[:MAX_REFUSAL_CHARS], where=where and where[:MAX_QUOTED_CHARS])
 
 
 class PlanInvalid(UserError):

@@ -6,8 +6,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from localslack.blocks.elements import VALUE_FIELD
-from localslack.blocks.limits import LIMITS
 from localslack.form_state import Values
+from localslack.limits import LIMITS
 
 REQUIRED = "Please complete this required field."
 

@@ -17,11 +17,11 @@ from localslack.delivery.interactivity import Interactivity
 from localslack.delivery.transport import Transport
 from localslack.directory import BOT_USER_ID, GENERAL_ID, Directory, direct_channel_id
 from localslack.faults import Faults
-from localslack.limits import Limits
 from localslack.live_pages import LivePages
 from localslack.manifest import read_manifest
 from localslack.modals import Modals
 from localslack.postbox import Postbox
+from localslack.rates import Limits
 from localslack.replaced import Replaced
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage

@@ -23,7 +23,6 @@ VALUES = {
         "LUNCH_DRIFT",
         "LUNCH_TITLE",
         "Lunch",
-        "MOST_EVENTS",
         "Pin",
         "Policy",
         "Task",

@@ -209,7 +209,7 @@ def test_rules_check_and_do_not_solve() -> None:
         for found in there
         if found.startswith("fateforger.")
     }
-    assert known == {"workflow", "planning", "errors", "text", "values"}
+    assert known == {"workflow", "planning", "errors", "limits", "text", "values"}
 
 
 def test_nothing_old_is_kept_beside_the_new() -> None:

@@ -10,8 +10,8 @@ from caldav_mcp import embedded, expansion
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine may take its time to start a process; the limits on computing time stay."""
-    monkeypatch.setattr(expansion, "_PATIENCE", 60)
-    monkeypatch.setattr(embedded, "_PATIENCE", 60)
+    monkeypatch.setattr(expansion, "MAX_PROCESS_SECONDS", 60)
+    monkeypatch.setattr(embedded, "MAX_PUT_PROCESS_SECONDS", 60)
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ LUNCH = '<C:prop-filter name="SUMMARY"><C:text-match>Lunch</C:text-match></C:pro
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The traps have no end: they may as well be stopped early."""
-    monkeypatch.setattr(expansion, "SECONDS", 0.3)
-    monkeypatch.setattr(embedded, "_CHECK_SECONDS", 0.5)
+    monkeypatch.setattr(expansion, "MAX_OBJECT_SECONDS", 0.3)
+    monkeypatch.setattr(embedded, "MAX_PUT_SECONDS", 0.5)
 
 
 async def put(other: OtherProgram, name: str, text: str) -> httpx.Response:

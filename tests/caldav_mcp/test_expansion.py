@@ -37,7 +37,7 @@ async def expanded(*resources: Resource, by: Expander | None = None) -> Expansio
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The traps have no end: they may as well be stopped early."""
-    monkeypatch.setattr(expansion, "SECONDS", 0.3)
+    monkeypatch.setattr(expansion, "MAX_OBJECT_SECONDS", 0.3)
 
 
 @pytest.mark.usefixtures("quick")
@@ -85,7 +85,7 @@ async def test_a_process_that_does_not_answer_leaves_its_objects_out(monkeypatch
     expander = Expander()
     first, second = (stored(series(n, n, "RRULE:FREQ=HOURLY", start=":20260301T080000Z"), n) for n in "ab")
     with monkeypatch.context() as patched:
-        patched.setattr(expansion, "_PATIENCE", 0.01)
+        patched.setattr(expansion, "MAX_PROCESS_SECONDS", 0.01)
         assert (await expanded(first, second, by=expander)).left_out == (first, second)
     outcome = await expanded(first, second, by=expander)
     assert (len(outcome.found), outcome.left_out) == (24, (first,))

@@ -15,9 +15,10 @@ from tests.caldav_mcp.making import START, AtTheTools, OtherProgram, creation, o
 from tests.caldav_mcp.wire import Fault, Wire, wired
 from tests.fakes.serving import served
 
-from caldav_mcp.dav import LONGEST_ANSWER, Dav
+from caldav_mcp.dav import Dav
 from caldav_mcp.embedded import EmbeddedRadicale
 from caldav_mcp.errors import NoAnswer, ServiceError, TooMuch
+from caldav_mcp.limits import MAX_ANSWER_BYTES
 from caldav_mcp.multistatus import make_calendar
 from caldav_mcp.rewrites import zone_object
 
@@ -190,7 +191,7 @@ async def test_no_answer_in_time(wire: Wire) -> None:
 
 async def test_an_answer_that_unpacks_to_too_much_is_not_taken_in() -> None:
     """No answer stops the program: 80 kB that unpack to more than a program can hold. A write may have happened."""
-    packed = gzip.compress(bytes(LONGEST_ANSWER + 1))
+    packed = gzip.compress(bytes(MAX_ANSWER_BYTES + 1))
 
     async def answer(_: Request) -> Response:
         return Response(packed, headers={"Content-Encoding": "gzip"})

@@ -15,8 +15,9 @@ import fateforger.adapters.store.agents as agents_module
 from fateforger.adapters.store.store import Store
 from fateforger.agents.clients import KEPT_FOR, Call
 from fateforger.agents.ports import PROPOSAL_LANE
-from fateforger.agents.proposals import MAX_PENDING, OPEN, ProposalState
+from fateforger.agents.proposals import OPEN, ProposalState
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_PENDING_PROPOSALS
 
 Both = tuple[Store, Store]
 S = ProposalState
@@ -191,7 +192,7 @@ class TestProposals:
     async def test_only_so_many_wait(self, both: Both) -> None:
         store, other = both
         await store.clients.add(client(), "hash")
-        for n in range(MAX_PENDING):
+        for n in range(MAX_PENDING_PROPOSALS):
             await store.proposals.stage(proposal(f"p{n}"))
         with pytest.raises(BadInput, match="wait for the person already"):
             await other.proposals.stage(proposal("more"))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.localslack.making import actions, button, home, modal, option, plain, section, text_input
 
-from localslack.blocks.limits import LIMITS, MAX_TYPED, MAX_VIEW_BYTES
 from localslack.blocks.surfaces import check_message_blocks, check_view
 from localslack.errors import SlackError
+from localslack.limits import LIMITS, MAX_TYPED, MAX_VIEW_BYTES
 
 Json = dict[str, Any]
 Make = Callable[[int], Json]

@@ -8,13 +8,11 @@ from typing import Any, Self
 from zoneinfo import ZoneInfo
 
 from caldav_mcp.errors import BadRequest, PreconditionFailed, ToolError
+from caldav_mcp.limits import MAX_MOVE_MINUTES
 from caldav_mcp.times import zone_named
 from caldav_mcp.tools.calendars import Calendars, Named
 from caldav_mcp.tools.read import shown_event
 from caldav_mcp.tools.update import update_event
-
-_MOST = 7 * 24 * 60
-"""Minutes by which an end may move."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Move:
         """Read what the page sends; raises `BadRequest`."""
         match body:
             case {"id": str(event_id), "state": str(state), "start": int(start), "end": int(end)} if event_id:
-                if max(abs(start), abs(end)) <= _MOST:
+                if max(abs(start), abs(end)) <= MAX_MOVE_MINUTES:
                     return cls(event_id, state, timedelta(minutes=start), timedelta(minutes=end))
         raise BadRequest("Send the id and the state of an event, and by how many minutes its start and its end move.")
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from caldav_mcp.errors import invalid_arguments
+from caldav_mcp.limits import MAX_CALENDARS
 from caldav_mcp.times import range_form, time_problem
 
 Reading = tuple[Any, list[str]]
@@ -139,11 +140,14 @@ def calendars() -> Kind:
             return value, [f"Invalid input at {path}"]
         if not value:
             return value, [f"At least one calendar ID is required at {path}"]
-        if len(value) > 50:
-            return value, [f"Maximum 50 calendars allowed per request at {path}"]
+        if len(value) > MAX_CALENDARS:
+            return value, [f"Maximum {MAX_CALENDARS} calendars allowed per request at {path}"]
         return value, [] if len(set(value)) == len(value) else [f"Duplicate calendar IDs are not allowed at {path}"]
 
-    either = [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 50}]
+    either = [
+        {"type": "string"},
+        {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MAX_CALENDARS},
+    ]
     return Kind({"anyOf": either}, read)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,13 +10,12 @@ from caldav_mcp.collection import Collection
 from caldav_mcp.colors import EVENT_COLORS
 from caldav_mcp.errors import BadRequest, invalid_request
 from caldav_mcp.guests import read_attendees
+from caldav_mcp.limits import MAX_FREEBUSY_SPAN
 from caldav_mcp.occurrences import Occurrence
 from caldav_mcp.times import read_bound, rfc3339, zone_named
 from caldav_mcp.tools.calendars import Calendars, check_account
 from caldav_mcp.tools.read import occurrences_in
 from caldav_mcp.values import text
-
-_LONGEST = timedelta(days=90)
 
 
 async def get_freebusy(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +27,7 @@ async def get_freebusy(calendars: Calendars, given: dict[str, Any]) -> dict[str,
     earliest, latest = (read_bound(given[side], None, zone) for side in ("timeMin", "timeMax"))
     if earliest is None or latest is None or earliest >= latest:
         raise BadRequest("The specified time range is empty.")
-    if latest - earliest > _LONGEST:
+    if latest - earliest > MAX_FREEBUSY_SPAN:
         raise invalid_request("The time gap between timeMin and timeMax must be less than 3 months")
     spans: dict[str, Any] = {}
     for asked in given["calendars"]:

@@ -26,12 +26,18 @@ from pathlib import Path, PurePosixPath
 import yaml
 
 from fateforger.errors import BadInput
+from fateforger.limits import (
+    MAX_CHECK_SECONDS,
+    MAX_CHECKED_BYTES,
+    MAX_CHECKED_ENTRIES,
+    MAX_CHECKED_FILES,
+    MAX_COMMAND_WORDS,
+)
 from fateforger.workflow.documents import fields_of, items_of, pairs_of, read_yaml, refuse, text_of, texts_of
 from fateforger.workflow.predicates import CheckAnswer, NothingAllowed
 from fateforger.workflow.rules import is_name
 
 COMMAND_SECONDS, MOST_COMMAND_SECONDS = 60, 3_600
-MOST_WORDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +110,8 @@ def _parse_command(node: yaml.Node, folder: Path) -> AllowedCommand:
     if "run" not in fields or not isinstance(fields["run"], yaml.SequenceNode):
         refuse(node, "A command says what it runs, word by word: “run: [pytest, -q]”. There is no shell.")
     words = texts_of(fields["run"], "“run”")
-    if not words or len(words) > MOST_WORDS or any("\x00" in word for word in words):
-        refuse(fields["run"], f"A command has between 1 and {MOST_WORDS} words.")
+    if not words or len(words) > MAX_COMMAND_WORDS or any("\x00" in word for word in words):
+        refuse(fields["run"], f"A command has between 1 and {MAX_COMMAND_WORDS} words.")
     where = text_of(fields["in"], "“in”") if "in" in fields else "."
     place = (folder / where).resolve()
     if where != "." and not is_inside(where):
@@ -164,14 +170,6 @@ async def _kill_group(process: Process) -> None:
     await process.wait()
 
 
-MOST_FILES = 2_000
-"""The most files one search opens."""
-MOST_ENTRIES = 50_000
-"""The most directory entries one search visits."""
-SEARCH_SECONDS = 30.0
-"""Seconds for one search."""
-MOST_BYTES = 4 * 1024 * 1024
-"""The most bytes of one file."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -209,7 +207,7 @@ def iter_regular_files(folder: Path) -> Iterator[str]:
                 raise
             continue  # it disappeared or is not readable by us; nothing in it can match
         seen += len(found)
-        if seen > MOST_ENTRIES:
+        if seen > MAX_CHECKED_ENTRIES:
             raise SearchLimitExceeded
         below = [f"{here}/{name}" if here else name for name, kind in found if kind == "folder"]
         yield from (f"{here}/{name}" if here else name for name, kind in found if kind == "file")
@@ -223,11 +221,11 @@ def read_file_bytes(folder: Path, path: str) -> bytes | None:
     """
     with _open_below(folder, path, _FILE) as descriptor:
         known = os.fstat(descriptor)
-        if not stat.S_ISREG(known.st_mode) or known.st_size > MOST_BYTES:
+        if not stat.S_ISREG(known.st_mode) or known.st_size > MAX_CHECKED_BYTES:
             return None
         with os.fdopen(os.dup(descriptor), "rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        return data if len(data) <= MOST_BYTES else None
+            data = file.read(MAX_CHECKED_BYTES + 1)
+        return data if len(data) <= MAX_CHECKED_BYTES else None
 
 
 def _classify_entry(entry: os.DirEntry[str]) -> str:
@@ -259,7 +257,7 @@ def _open_below(folder: Path, path: str, flags: int) -> Iterator[int]:
 class LocalFacts:
     """Implements :class:`fateforger.workflow.predicates.Facts`."""
 
-    def __init__(self, allowed: AllowList, *, seconds: float = SEARCH_SECONDS) -> None:
+    def __init__(self, allowed: AllowList, *, seconds: float = MAX_CHECK_SECONDS) -> None:
         self._allowed = allowed
         self._seconds = seconds
 
@@ -295,7 +293,7 @@ class LocalFacts:
         until = time.monotonic() + self._seconds
         unread, looked, others = None, 0, False
         for path in iter_regular_files(folder):
-            if time.monotonic() >= until or looked > MOST_FILES:
+            if time.monotonic() >= until or looked > MAX_CHECKED_FILES:
                 raise SearchLimitExceeded
             if not matches_pattern(path, pattern):
                 continue

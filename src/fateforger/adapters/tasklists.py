@@ -13,6 +13,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fateforger.errors import TasksUnavailable
+from fateforger.limits import (
+    MAX_CODE_CHARS,
+    MAX_LISTED_NOTES_CHARS,
+    MAX_LISTED_TASKS,
+    MAX_TASK_LIST_BYTES,
+    MAX_TASK_LIST_DEPTH,
+    MAX_TITLE_CHARS,
+)
 from fateforger.memory.credentials import remove_credentials
 from fateforger.planning.timing import zone
 from fateforger.tasks.task import OutsideTask
@@ -25,8 +33,6 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
 
 
-MOST_BYTES = 4 * 1024 * 1024
-"""The most bytes of one answer."""
 _REFUSED = (401, 403)
 
 
@@ -37,7 +43,7 @@ class TooLong(Exception):
 def open_http_client(token: str | None, seconds: float, refused: list[int]) -> AsyncClient:
     """Return a client, which the caller closes.
 
-    An answer longer than ``MOST_BYTES`` raises :class:`TooLong`. The status of a refused login is added to ``refused``,
+    An answer that is too long raises :class:`TooLong`. The status of a refused login is added to ``refused``,
     since the protocol's client does not expose it.
     """
     import httpx2  # noqa: PLC0415  heavy, and not needed before the first look
@@ -54,7 +60,7 @@ def open_http_client(token: str | None, seconds: float, refused: list[int]) -> A
             read = 0
             async for chunk in self._stream:
                 read += len(chunk)
-                if read > MOST_BYTES:
+                if read > MAX_TASK_LIST_BYTES:
                     raise TooLong("the answer is too long")
                 yield chunk
 
@@ -118,8 +124,6 @@ def _normalize_name(name: str) -> str:
 
 AROUND = ("tasks", "items", "data", "result")
 """The names under which an object may hold the list."""
-DEEPEST = 4
-"""The deepest nesting of objects, and texts that are JSON, around a list."""
 
 
 def extract_entries(structured: object, texts: Sequence[str]) -> list[Any]:
@@ -139,7 +143,7 @@ def extract_entries(structured: object, texts: Sequence[str]) -> list[Any]:
 def _find_list(value: object, deep: int = 0) -> list[Any] | None:
     if isinstance(value, list):
         return value
-    if deep == DEEPEST:
+    if deep == MAX_TASK_LIST_DEPTH:
         return None
     if isinstance(value, str):
         return _find_list(_parse(value), deep + 1)
@@ -156,11 +160,6 @@ def _parse(text: str) -> object:
         return None
 
 
-MOST = 300
-"""The most entries that are read."""
-TITLE = 300
-NOTES = 500
-"""Characters of notes: searching long texts for secrets takes time, and there are many."""
 _ENDED = frozenset({"completed", "complete", "done", "closed", "archived", "abandoned", "won't do", "wont do"})
 _SLACK = 100
 """Characters to search beyond the limit, so that no secret is cut in two and missed."""
@@ -175,7 +174,9 @@ def read_tasks(entries: Sequence[Any], tz: str) -> tuple[OutsideTask, ...]:
     ``tz`` is the person's zone, in which a due instant becomes a day. Raises ``ValueError`` when there are entries and
     none of them is a task.
     """
-    seen = [each for each in entries[:MOST] if isinstance(each, Mapping) and _clean_title(each.get("title"))]
+    seen = [
+        each for each in entries[:MAX_LISTED_TASKS] if isinstance(each, Mapping) and _clean_title(each.get("title"))
+    ]
     if entries and not seen:
         raise ValueError("what it lists are no tasks")
     tasks = [_to_task(each, tz) for each in seen if _is_open(each)]
@@ -213,7 +214,7 @@ def _parse_priority(value: object) -> int:
 
 
 def _parse_day(value: object, tz: str) -> date | None:
-    if not isinstance(value, str) or len(value) > 40:
+    if not isinstance(value, str) or len(value) > MAX_CODE_CHARS:
         return None
     try:
         at = datetime.fromisoformat(value)
@@ -224,11 +225,11 @@ def _parse_day(value: object, tz: str) -> date | None:
 
 def _clean_title(value: object) -> str:
     """Return a title as one line."""
-    return " ".join(_clean(value, TITLE).split())
+    return " ".join(_clean(value, MAX_TITLE_CHARS).split())
 
 
 def _find_first_text(entry: Mapping[str, Any], *names: str) -> str:
-    texts = (_clean(entry.get(name), NOTES) for name in names)
+    texts = (_clean(entry.get(name), MAX_LISTED_NOTES_CHARS) for name in names)
     return next((text for text in texts if text), "")
 
 
@@ -291,7 +292,9 @@ class TickTick:
 
         async with (
             open_http_client(self._token, self._seconds, refused) as http,
-            Client(streamable_http_client(self._url, http_client=http, max_sse_event_size=MOST_BYTES)) as client,
+            Client(
+                streamable_http_client(self._url, http_client=http, max_sse_event_size=MAX_TASK_LIST_BYTES)
+            ) as client,
         ):
             return await self._call_tool(client)
 

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fateforger.agents.clients import Client, Scope
 from fateforger.agents.ports import Proposals
 from fateforger.errors import BadInput
-from fateforger.memory.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
+from fateforger.limits import MAX_CALL_CHARS, MAX_MESSAGE_CHARS
+from fateforger.memory.credentials import REFUSED, TOO_LONG, redact_credentials
 from fateforger.memory.versions import Version
 from fateforger.planning.validation import first_mistake
 from fateforger.session.day import day_words, local_today
@@ -78,8 +79,6 @@ def require_session(day: date, session: Session | None) -> Session:
 
 
 I = TypeVar("I", bound="Input")  # noqa: E741  a type variable, as short as the others
-MOST_WRITTEN = 100_000
-"""Maximum length of a call's arguments as JSON."""
 Run = Callable[[Any, Caller, AgentAccess], Awaitable[dict[str, Any]]]
 
 
@@ -119,7 +118,7 @@ def read_input(takes: type[I], arguments: Mapping[str, Any]) -> I:
     try:
         written = json.dumps(arguments)
         texts = list(_find_texts(arguments))
-        if len(written) > MOST_WRITTEN or any(len(text) > LONGEST for text in texts):
+        if len(written) > MAX_CALL_CHARS or any(len(text) > MAX_MESSAGE_CHARS for text in texts):
             raise BadInput(TOO_LONG)
         if any(redact_credentials(text)[1] for text in texts):
             raise BadInput(REFUSED)

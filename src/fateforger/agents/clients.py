@@ -18,8 +18,6 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from fateforger.errors import BadInput
 
-MAX_CALLS_PER_MINUTE = 60
-"""Maximum number of calls per minute of one client, over all transports together."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 

@@ -10,20 +10,12 @@ from datetime import timedelta
 from typing import Any
 
 from fateforger.agents.access import AgentAccess, Caller, Tool, read_input
-from fateforger.agents.clients import (
-    MAX_CALLS_PER_MINUTE,
-    UNKNOWN_TOOL,
-    Call,
-    Client,
-    Outcome,
-    matches_hash,
-    name_arguments,
-    parse_key,
-)
+from fateforger.agents.clients import UNKNOWN_TOOL, Call, Client, Outcome, matches_hash, name_arguments, parse_key
 from fateforger.agents.ports import Calls, Clients
 from fateforger.agents.proposal_tools import CONSTRAINT_TOOLS, PLAN_TOOLS, PROPOSAL_TOOLS
 from fateforger.agents.task_tools import TASK_TOOLS
 from fateforger.errors import FateforgerError, UserError
+from fateforger.limits import MAX_CALLS_PER_MINUTE
 from fateforger.ports.clock import Clock
 
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*TASK_TOOLS, *PLAN_TOOLS, *CONSTRAINT_TOOLS, *PROPOSAL_TOOLS)}

@@ -11,15 +11,9 @@ from pydantic import Field, create_model
 
 from fateforger.agents.access import AgentAccess, Caller, Input, Tool, find_day, require_session
 from fateforger.agents.clients import Scope
-from fateforger.agents.proposals import (
-    LONGEST_REASON,
-    PROPOSAL_LIFETIME,
-    ConstraintChange,
-    PlanChange,
-    Proposal,
-    ProposalState,
-)
+from fateforger.agents.proposals import PROPOSAL_LIFETIME, ConstraintChange, PlanChange, Proposal, ProposalState
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_ID_CHARS, MAX_REASON_CHARS, MAX_UID_CHARS
 from fateforger.memory.documents import read_record, write_record
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version, select_newest
@@ -78,7 +72,7 @@ async def stage_proposal(
 
 
 class GetProposal(Input):
-    id: Annotated[str, Field(min_length=1, max_length=64, description="As it was given back")]
+    id: Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS, description="As it was given back")]
 
 
 async def get_proposal(given: GetProposal, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
@@ -160,9 +154,13 @@ def _describe_blocks(plan: TBPlan | None) -> list[dict[str, Any]]:
 
 class ProposePatch(Input):
     date: Date = Field(description="The day, like 2026-03-05")
-    version: str = Field(min_length=1, max_length=64, description="The version of the plan it is made for (get_plan)")
+    version: str = Field(
+        min_length=1, max_length=MAX_ID_CHARS, description="The version of the plan it is made for (get_plan)"
+    )
     patch: dict[str, Any] = Field(description="The changes, with the positions of get_plan")
-    reason: str = Field(min_length=1, max_length=LONGEST_REASON, description="Why; the person reads it as a quotation")
+    reason: str = Field(
+        min_length=1, max_length=MAX_REASON_CHARS, description="Why; the person reads it as a quotation"
+    )
 
 
 # Only for the schema; `read_patch` has better error messages.
@@ -230,9 +228,11 @@ def _write_constraint(version: Version) -> dict[str, Any]:
 class ProposeConstraint(Input):
     constraint_record: dict[str, Any] = Field(description="What to remember; scope profile or datespan")
     replaces: str | None = Field(
-        None, min_length=1, max_length=400, description="The uid of the constraint whose place it takes"
+        None, min_length=1, max_length=MAX_UID_CHARS, description="The uid of the constraint whose place it takes"
     )
-    reason: str = Field(min_length=1, max_length=LONGEST_REASON, description="Why; the person reads it as a quotation")
+    reason: str = Field(
+        min_length=1, max_length=MAX_REASON_CHARS, description="Why; the person reads it as a quotation"
+    )
 
 
 _RECORD_SHAPE = create_model(

@@ -21,15 +21,13 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.limits import MAX_REASON_CHARS
 from fateforger.memory.record import ConstraintRecord
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 PROPOSAL_LIFETIME = timedelta(days=1)
-MAX_PENDING = 5
-"""Maximum number of pending proposals per client, so that no agent can flood a person with messages."""
-LONGEST_REASON = 500
 
 
 class PlanChange(BaseModel):
@@ -85,7 +83,7 @@ class Proposal(BaseModel):
     change: Annotated[PlanChange | ConstraintChange, Field(discriminator="kind")]
     subject: str
     preview: tuple[str, ...] = Field(min_length=1)
-    reason: str = Field("", max_length=LONGEST_REASON)
+    reason: str = Field("", max_length=MAX_REASON_CHARS)
     made_at: datetime
     expires_at: datetime
     state: ProposalState = ProposalState.PENDING

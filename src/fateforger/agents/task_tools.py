@@ -15,6 +15,18 @@ from pydantic import Field
 from fateforger.agents.access import AgentAccess, Caller, Input, Tool, find_day
 from fateforger.agents.clients import Scope, format_executor
 from fateforger.errors import BadInput
+from fateforger.limits import (
+    MAX_LABEL_CHARS,
+    MAX_NOTES_CHARS,
+    MAX_OUTCOME_CHARS,
+    MAX_STEP_ACTIONS,
+    MAX_STEPS,
+    MAX_TAG_CHARS,
+    MAX_TASK_ID_CHARS,
+    MAX_TASK_LINKS,
+    MAX_TASK_TAGS,
+    MAX_TITLE_CHARS,
+)
 from fateforger.memory.versions import select_newest
 from fateforger.memory.vocabulary import Status
 from fateforger.planning.task_details import PLAIN, TaskDetails
@@ -34,8 +46,6 @@ from fateforger.tasks.ports import Change
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import (
     NORMAL,
-    TEXT_LENGTH,
-    TITLE_LENGTH,
     BlockTime,
     Decompose,
     Do,
@@ -98,9 +108,6 @@ def describe_completion(work: Work) -> str:
             return "It is done by the person's word; until then it waits for them."
 
 
-_LONGEST_OUTCOME = 1_000
-
-
 async def judge_outcome(
     task: QueuedTask,
     outcome: Literal["done", "failed"],
@@ -113,7 +120,7 @@ async def judge_outcome(
 
     Raises ``BadInput`` with the remedy if the task is reported as done although a rule of its workflow is violated.
     """
-    told = f"{format_executor(caller.client)}: {' '.join(evidence.split())}"[:_LONGEST_OUTCOME]
+    told = f"{format_executor(caller.client)}: {' '.join(evidence.split())}"[:MAX_OUTCOME_CHARS]
     if outcome == "failed":
         return _build_change(task, TaskState.FAILED, told)
     believed, question = await _judge_steps(task, steps, reach)
@@ -192,23 +199,31 @@ async def _has_block(day: date, title: str, caller: Caller, reach: AgentAccess) 
 LEASE_MINUTES = 60
 GONE = "There is no task {} in this queue; list_tasks shows those that are there."
 
-Id = Annotated[str, Field(min_length=1, max_length=100)]
-Line = Annotated[str, Field(min_length=1, max_length=TITLE_LENGTH)]
+Id = Annotated[str, Field(min_length=1, max_length=MAX_TASK_ID_CHARS)]
+Line = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
 
 
 class CreateTask(Input):
-    title: str = Field(min_length=1, max_length=TITLE_LENGTH, description="What is to be done, in one line")
+    title: str = Field(min_length=1, max_length=MAX_TITLE_CHARS, description="What is to be done, in one line")
     work: Work = Field(Do(), description="The kind of work; left out, something to do")
-    project: str = Field("", max_length=100)
+    project: str = Field("", max_length=MAX_LABEL_CHARS)
     priority: Priority = Field(NORMAL, description="0 urgent, 1 high, 2 normal, 3 low, 4 some day")
-    tags: tuple[Annotated[str, Field(min_length=1, max_length=60)], ...] = Field((), max_length=20)
-    context: str = Field("", max_length=TEXT_LENGTH, description="What one has to know to do it")
-    relevant_files: tuple[Line, ...] = Field((), max_length=50)
-    acceptance_criteria: tuple[Line, ...] = Field((), max_length=50, description="When it is done")
-    workflow: str = Field("", max_length=100, description="Whose rules apply: the name of a workflow, or none")
+    tags: tuple[Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)], ...] = Field(
+        (), max_length=MAX_TASK_TAGS
+    )
+    context: str = Field("", max_length=MAX_NOTES_CHARS, description="What one has to know to do it")
+    relevant_files: tuple[Line, ...] = Field((), max_length=MAX_TASK_LINKS)
+    acceptance_criteria: tuple[Line, ...] = Field((), max_length=MAX_TASK_LINKS, description="When it is done")
+    workflow: str = Field(
+        "", max_length=MAX_LABEL_CHARS, description="Whose rules apply: the name of a workflow, or none"
+    )
     details: TaskDetails = Field(PLAIN, description="Its kind, time, due day, place and the like, for the day's plan")
-    blocked_by: tuple[Id, ...] = Field((), max_length=50, description="Ids of tasks that have to be done before")
-    once: str = Field("", max_length=100, description="A name of yours: a second call with the same one adds nothing")
+    blocked_by: tuple[Id, ...] = Field(
+        (), max_length=MAX_TASK_LINKS, description="Ids of tasks that have to be done before"
+    )
+    once: str = Field(
+        "", max_length=MAX_TASK_ID_CHARS, description="A name of yours: a second call with the same one adds nothing"
+    )
 
 
 class ListTasks(Input):
@@ -223,12 +238,12 @@ class Pull(Input):
 class ReportedStep(Input):
     """A step. States cannot be reported: they are looked up, or the person is asked."""
 
-    do: tuple[Line, ...] = Field(max_length=50, description="The actions of this step")
+    do: tuple[Line, ...] = Field(max_length=MAX_STEP_ACTIONS, description="The actions of this step")
 
 
 Steps = Annotated[
     tuple[ReportedStep, ...],
-    Field(max_length=500, description="What was done, step by step, in the names of the task's workflow"),
+    Field(max_length=MAX_STEPS, description="What was done, step by step, in the names of the task's workflow"),
 ]
 
 
@@ -240,7 +255,7 @@ class RecordSteps(Input):
 class FinishTask(Input):
     task_id: Id
     outcome: Literal["done", "failed"]
-    evidence: str = Field(min_length=1, max_length=TEXT_LENGTH, description="What was done, or why it failed")
+    evidence: str = Field(min_length=1, max_length=MAX_NOTES_CHARS, description="What was done, or why it failed")
     steps: Steps = ()
 
 

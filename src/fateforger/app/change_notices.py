@@ -12,12 +12,9 @@ from starlette.routing import Route
 
 from fateforger.calendar.channels import Channels
 from fateforger.calendar.connections import Provider
+from fateforger.limits import MAX_NOTICE_BODY_BYTES, MAX_NOTICE_TOKEN_CHARS, MAX_NOTICES
 
 PATH = "/changes"
-LONGEST_BODY = 100_000
-LONGEST_TOKEN = 2_000
-MOST_NOTICES = 200
-"""The most notices of one request that are looked at."""
 
 
 @dataclass(slots=True)
@@ -48,11 +45,11 @@ class ChangeNotices:
     async def _hear_microsoft(self, request: Request) -> Response:
         if (asked := request.query_params.get("validationToken")) is not None:
             # Graph makes sure that the address is meant for it: it wants its token back, as plain text.
-            return PlainTextResponse(asked[:LONGEST_TOKEN], headers={"X-Content-Type-Options": "nosniff"})
+            return PlainTextResponse(asked[:MAX_NOTICE_TOKEN_CHARS], headers={"X-Content-Type-Options": "nosniff"})
         body = bytearray()
         async for part in request.stream():
             body += part
-            if len(body) > LONGEST_BODY:
+            if len(body) > MAX_NOTICE_BODY_BYTES:
                 return Response(status_code=413)
         known = [await self._hear(*state) for state in _read_states(bytes(body))]
         return Response(status_code=202 if any(known) else 404)
@@ -69,7 +66,7 @@ class ChangeNotices:
 def _read_states(body: bytes) -> Iterator[tuple[str, str]]:
     """Yield the id and the secret of each channel that a request of Graph names, once."""
     try:
-        states = {str(notice["clientState"]) for notice in json.loads(body)["value"][:MOST_NOTICES]}
+        states = {str(notice["clientState"]) for notice in json.loads(body)["value"][:MAX_NOTICES]}
     except (ValueError, KeyError, TypeError):
         return
     for state in sorted(states):

@@ -23,6 +23,7 @@ from fateforger.app.delegation import Delegations
 from fateforger.calendar.connections import Connection, Provider
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.errors import BadInput, CalendarError, ConnectionFailed
+from fateforger.limits import MAX_CONNECT_BODY_BYTES
 from fateforger.slack.mrkdwn import strip_marks
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, name_commands, use_language
@@ -30,7 +31,6 @@ from fateforger.ui.connection_cards import DISCONNECT, describe_connection
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
-LONGEST_BODY = 50_000
 SERVERS = (("iCloud", "https://caldav.icloud.com/"), ("Fastmail", "https://caldav.fastmail.com/"))
 """Servers whose address is the same for everybody."""
 OLD_LINK = mark_message("This link is too old, or not whole. Ask me for a new one: {timebox} connect.")
@@ -287,7 +287,7 @@ def _is_same_account(one: Connection, other: Connection) -> bool:
 async def _read_form(request: Request) -> Filled | None:
     """Return the fields of a form; ``None`` if it is too long."""
     body = await request.body()
-    if len(body) > LONGEST_BODY:
+    if len(body) > MAX_CONNECT_BODY_BYTES:
         return None
     return parse_qsl(body.decode(errors="replace"), keep_blank_values=True)
 

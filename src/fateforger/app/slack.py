@@ -18,6 +18,7 @@ from starlette.routing import Route
 from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import WorldError
+from fateforger.limits import MAX_SLACK_BODY_BYTES
 from fateforger.metrics import SLACK_REQUESTS
 from fateforger.ports.clock import Clock
 from fateforger.ports.homes import Homes
@@ -58,9 +59,6 @@ from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Su
 from fateforger.workers.turns import build_turn_handler
 
 log = logging.getLogger(__name__)
-
-LONGEST_BODY = 2_000_000
-"""Bytes of a request. The longest of Slack are forms of 250 kB, which may triple as they are encoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +205,7 @@ class SlackApp:
         length = request.headers.get("content-length", "")
         if not self._answers_http:
             return Response(status_code=503)
-        if not length.isdigit() or int(length) > LONGEST_BODY:
+        if not length.isdigit() or int(length) > MAX_SLACK_BODY_BYTES:
             return Response(status_code=413)
         try:
             asked = to_async_bolt_request(request, await request.body())

@@ -8,18 +8,9 @@ from zoneinfo import ZoneInfo
 
 from fateforger.calendar.comparison import describe_field
 from fateforger.calendar.model import Adopted, Merged, SyncPlan
+from fateforger.limits import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from fateforger.planning.block_times import follow_ways
-from fateforger.planning.plan import (
-    COLOR_BY_TYPE,
-    ET,
-    MAX_DESCRIPTION,
-    MAX_NAME,
-    Resolved,
-    TBEvent,
-    TBPlan,
-    resolve,
-    type_of_color,
-)
+from fateforger.planning.plan import COLOR_BY_TYPE, ET, Resolved, TBEvent, TBPlan, resolve, type_of_color
 from fateforger.planning.timing import AfterPrevious, BeforeNext, FixedWindow, instant_of
 from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
@@ -107,9 +98,9 @@ def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
 def _change_event(event: TBEvent, block: Resolved, fields: dict[str, str | None], plan: TBPlan) -> TBEvent:
     update: dict[str, object] = {}
     title, notes, color = fields.get("summary"), fields.get("description"), fields.get("color_id")
-    if title and len(title) <= MAX_NAME:
+    if title and len(title) <= MAX_TITLE_CHARS:
         update["name"] = title
-    if notes is not None and len(notes) <= MAX_DESCRIPTION:
+    if notes is not None and len(notes) <= MAX_DESCRIPTION_CHARS:
         update["description"] = notes
     if color in COLOR_BY_TYPE.values() and type_of_color(color) is not ET.BACKGROUND:
         update["type"] = type_of_color(color)

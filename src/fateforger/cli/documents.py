@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from fateforger.errors import BadInput, FateforgerError, StoreUnavailable
+from fateforger.limits import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from fateforger.planning.plan import Resolved
@@ -29,7 +31,6 @@ def format_block(block: Resolved) -> str:
     return f"{clocks[0]}–{end:<7} {block.event.name}  ({block.event.type.words}, {block.minutes} min)"
 
 
-MAX_BYTES = 16 * 1024 * 1024
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 """Characters that JSON may contain unescaped, but at which some readers split lines."""
 
@@ -37,10 +38,10 @@ _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 def read_text(source: str) -> str:
     """Return the text of a file, or of stdin for ``-``. Raises :class:`BadInput`."""
     try:
-        data = sys.stdin.buffer.read(MAX_BYTES + 1) if source == "-" else _read_file(Path(source))
+        data = sys.stdin.buffer.read(MAX_DOCUMENT_BYTES + 1) if source == "-" else _read_file(Path(source))
     except OSError as error:
         raise BadInput(f"I cannot read {source}: {error.strerror or error}.", where=source) from None
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_DOCUMENT_BYTES:
         raise BadInput(f"{source} is larger than 16 MiB, which no plan is.", where=source)
     try:
         return data.decode("utf-8-sig")
@@ -50,18 +51,33 @@ def read_text(source: str) -> str:
 
 def _read_file(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(MAX_BYTES + 1)
+        return file.read(MAX_DOCUMENT_BYTES + 1)
+
+
+_MAY_BE_LONE = re.compile(r"\\u[dD][89a-fA-F]")
+"""An escape that is half of a character, unless the other half follows."""
 
 
 def parse_json(text: str, source: str) -> Any:
     """Parse a JSON document. Raises :class:`BadInput` with line and column."""
     try:
-        return json.loads(text)
+        document = json.loads(text, parse_constant=_refuse_constant)
+        if _MAY_BE_LONE.search(text):
+            json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadInput("This JSON has half of a character, which is no text.", where=source) from None
     except json.JSONDecodeError as error:
         where = f"{source}, line {error.lineno}, column {error.colno}"
         raise BadInput(f"This is not JSON: {error.msg[0].lower()}{error.msg[1:]}.", where=where) from None
     except RecursionError:
         raise BadInput("This JSON is nested too deeply to be a plan.", where=source) from None
+    except ValueError:
+        raise BadInput("This JSON has a number that is no number of a plan.", where=source) from None
+    return document
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
 
 
 def read_document(source: str) -> Any:
@@ -103,10 +119,10 @@ def read_raw_lines(source: str) -> Iterator[tuple[int, bytes]]:
     """
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb") as stream:
-            for number, data in enumerate(iter(lambda: stream.readline(MAX_BYTES + 1), b""), start=1):
+            for number, data in enumerate(iter(lambda: stream.readline(MAX_DOCUMENT_BYTES + 1), b""), start=1):
                 rest = data
-                while len(rest) > MAX_BYTES and not rest.endswith(b"\n"):
-                    rest = stream.readline(MAX_BYTES + 1)
+                while len(rest) > MAX_DOCUMENT_BYTES and not rest.endswith(b"\n"):
+                    rest = stream.readline(MAX_DOCUMENT_BYTES + 1)
                 yield number, data
     except OSError as error:
         raise BadInput(f"I cannot read {source}: {error.strerror or error}.", where=source) from None
@@ -114,7 +130,7 @@ def read_raw_lines(source: str) -> Iterator[tuple[int, bytes]]:
 
 def decode_line(data: bytes, where: str) -> str:
     """Decode a line. Raises :class:`BadInput`."""
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_DOCUMENT_BYTES:
         raise BadInput("This line is longer than 16 MiB, which no document is.", where=where)
     try:
         return data.decode("utf-8-sig")

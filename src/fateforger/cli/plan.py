@@ -11,6 +11,7 @@ import click
 from fateforger.cli.documents import answer_lines, format_block, print_result, read_document, write_json
 from fateforger.cli.options import as_json
 from fateforger.errors import BadInput, PlanInvalid
+from fateforger.limits import MAX_FRAME
 from fateforger.planning.plan import Resolved, TBPlan, overlap_sentence, overlaps, resolve, resolve_strict
 from fateforger.planning.timing import local_day
 from fateforger.planning.wire import (
@@ -25,9 +26,6 @@ from fateforger.planning.wire import (
 
 if TYPE_CHECKING:
     from fateforger.drafting.model import Violation
-
-LONGEST_DAY = timedelta(hours=36)
-"""The longest frame of a day."""
 
 
 @click.group("plan")
@@ -182,7 +180,7 @@ def _judge_plan(
     begin, end = local_day(day.date, day.zone)
     if resolved:
         begin = min((block.start for block in resolved), key=_to_utc)
-        end = min((max((b.end for b in resolved), key=_to_utc), begin + LONGEST_DAY), key=_to_utc)
+        end = min((max((b.end for b in resolved), key=_to_utc), begin + MAX_FRAME), key=_to_utc)
     frame = {"start": begin.isoformat(), "end": end.isoformat()}
     records = [] if said is None else _records_of(said)
     # A plan names no tasks, so the one thing is unknown here.
@@ -205,7 +203,7 @@ def _find_violations(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> t
 
     midnight = datetime.combine(plan.date, time())
     ends = [block.end.replace(tzinfo=None) for block in resolved]
-    until = min(max([midnight + timedelta(days=1), *ends]), midnight + LONGEST_DAY)
+    until = min(max([midnight + timedelta(days=1), *ends]), midnight + MAX_FRAME)
     document = {
         "date": plan.date.isoformat(),
         "tz": plan.tz,

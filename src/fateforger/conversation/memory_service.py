@@ -21,6 +21,7 @@ from fateforger.errors import (
     StoreUnavailable,
     VersionConflict,
 )
+from fateforger.limits import MAX_SEARCHED_CHARS
 from fateforger.memory.ports import Constraints, Finder
 from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, select_current
 from fateforger.memory.search import find_by_spelling
@@ -223,8 +224,6 @@ NOT_NOW = mark_message("I cannot write that down just now, and too much waits al
 WRITTEN_LATER = mark_message("I cannot write that down for other days just now; it counts here, and I keep trying.")
 LOOK_SECONDS = 0.05
 """Seconds between two checks whether a reply has been read."""
-LONGEST_SEARCHED = 1_000
-"""Maximum length of a message that is searched for."""
 MOST_SEARCHED = 60
 _WRITING = (
     TimeboxingUserReply,
@@ -336,7 +335,7 @@ class MemoryService:
         """Return constraints that are close to a message; by their spelling while the index is away."""
         if self._index is None:
             return ()
-        text = reply.text[:LONGEST_SEARCHED]
+        text = reply.text[:MAX_SEARCHED_CHARS]
         try:
             async with asyncio.timeout(self._seconds):
                 found = await self._index.search(reply.user_id, text, limit=MOST_SEARCHED)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 
 from fateforger.conversation import memory_node as memory
 from fateforger.conversation.plan_nodes import (
@@ -33,6 +32,7 @@ from fateforger.conversation.turn_values import (
     guard_output,
 )
 from fateforger.errors import BadInput, PlanInvalid, UserError
+from fateforger.limits import MAX_AHEAD
 from fateforger.metrics import DRAFT_SECONDS
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
@@ -93,9 +93,6 @@ def apply_day_facts(session: Session, command: SessionCommand | None) -> Session
             return None if command is None else command.apply_to(session)
 
 
-FARTHEST = timedelta(days=366)
-
-
 def run_date_stage(stage: StageInput) -> StageOutput:
     """Change the day or zone, apply what the person says about the day, or go on.
 
@@ -135,7 +132,7 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
     today = local_today(command.at, tz)
     if day < today and has_ended(day, tz, frame_in_force(session), command.at):
         raise BadInput(_("{day} is over; choose today or a later day.", day=day_words(day)))
-    if day > today + FARTHEST:
+    if day > today + MAX_AHEAD:
         raise BadInput(
             _("{day} {year} is more than a year away; choose a nearer day.", day=day_words(day), year=day.year)
         )

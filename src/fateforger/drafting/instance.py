@@ -25,17 +25,28 @@ from pydantic import (
 )
 
 from fateforger.errors import BadInput
+from fateforger.limits import (
+    MAX_DESCRIPTION_CHARS,
+    MAX_ID_CHARS,
+    MAX_INSTANCE_EVENTS,
+    MAX_INSTANCE_RULES,
+    MAX_INSTANCE_TASKS,
+    MAX_MINUTES,
+    MAX_PINS,
+    MAX_TITLE_CHARS,
+    MAX_UID_CHARS,
+)
 from fateforger.memory.record import Clock, ConstraintRecord
 from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.plan import ET, Resolved, TBPlan
 from fateforger.planning.task_details import TaskDetails, find_circle
-from fateforger.planning.timing import ClockField, zone
+from fateforger.planning.timing import ClockField, PlanDate, zone
 from fateforger.planning.validation import first_mistake
 from fateforger.text import join_words, mark_message
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
-Minutes = Annotated[int, Field(ge=0, le=24 * 60)]
+Minutes = Annotated[int, Field(ge=0, le=MAX_MINUTES)]
 
 
 class Between(BaseModel):
@@ -91,7 +102,7 @@ class Policy(BaseModel):
     shallow_percent: Annotated[int, Field(ge=0, le=100)] | None = 30
     one_thing_early: bool = True
     focus: tuple[Between, ...] = ()
-    longest_focus: Annotated[int, Field(ge=30, le=24 * 60)] | None = 90
+    longest_focus: Annotated[int, Field(ge=30, le=MAX_MINUTES)] | None = 90
     deep_blocks: Annotated[int, Field(ge=1, le=24)] | None = 3
     block: Annotated[int, Field(ge=5, le=240)] = 30
 
@@ -102,14 +113,10 @@ class Policy(BaseModel):
         return {name: written.get(name) for name in type(self).model_fields if name in self.model_fields_set}
 
 
-MOST_TASKS = 300
-MOST_EVENTS = 1_000
-MOST_RULES = 10_000
-"""More rules than a person can have stated; a day's rules are never truncated."""
 WEEK = 7
 
-Id = Annotated[str, Field(min_length=1, max_length=64)]
-Title = Annotated[str, Field(min_length=1, max_length=300)]
+Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
+Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
 Type = Annotated[ET, BeforeValidator(lambda v: v.upper() if isinstance(v, str) else v)]
 
 
@@ -187,7 +194,7 @@ class Task(BaseModel):
     model_config = _FROZEN
     id: Id
     title: Title
-    minutes: Annotated[int, Field(ge=1, le=WEEK * 24 * 60)] | None = None
+    minutes: Annotated[int, Field(ge=1, le=WEEK * MAX_MINUTES)] | None = None
     blocks: Annotated[int, Field(ge=1, le=100)] | None = None
     type: Type = ET.DEEP_WORK
     splittable: bool | None = None
@@ -202,7 +209,7 @@ class Task(BaseModel):
     energy: tuple[Between, ...] = ()
     after: tuple[Id, ...] = ()
     travel: Annotated[int, Field(ge=0, le=240)] = 0
-    notes: str = Field("", max_length=8_000)
+    notes: str = Field("", max_length=MAX_DESCRIPTION_CHARS)
     details: TaskDetails | None = None
 
     @classmethod
@@ -232,7 +239,7 @@ class Told(BaseModel):
     """
 
     model_config = _FROZEN
-    uid: str | None = Field(None, min_length=1, max_length=400)
+    uid: str | None = Field(None, min_length=1, max_length=MAX_UID_CHARS)
     constraint_record: ConstraintRecord
     said_on: Date | None = None
     tasks: tuple[Id, ...] = ()
@@ -255,7 +262,7 @@ class Pin(BaseModel):
     """A block that does not move: one of ``previous`` by its key alone, or with its own time. ``task``: whose it is."""
 
     model_config = _FROZEN
-    key: Annotated[str, Field(min_length=1, max_length=64)]
+    key: Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
     title: Title | None = None
     type: Type | None = None
     start: ClockField | None = None
@@ -270,15 +277,15 @@ class Instance(BaseModel):
     """
 
     model_config = _FROZEN
-    date: Date
+    date: PlanDate
     tz: Annotated[str, AfterValidator(lambda name: zone(name).key)]
     days: Annotated[int, Field(ge=1, le=WEEK)] = 1
     frame: Frame
-    immovables: tuple[Immovable, ...] = Field((), max_length=MOST_EVENTS)
-    tasks: tuple[Task, ...] = Field((), max_length=MOST_TASKS)
-    constraints: tuple[Told, ...] = Field((), max_length=MOST_RULES)
+    immovables: tuple[Immovable, ...] = Field((), max_length=MAX_INSTANCE_EVENTS)
+    tasks: tuple[Task, ...] = Field((), max_length=MAX_INSTANCE_TASKS)
+    constraints: tuple[Told, ...] = Field((), max_length=MAX_INSTANCE_RULES)
     policy: Policy = Policy()
-    pinned: tuple[Pin, ...] = Field((), max_length=200)
+    pinned: tuple[Pin, ...] = Field((), max_length=MAX_PINS)
     previous: TBPlan | None = None
     placed: tuple[Id, ...] = ()
     now: ClockField | None = None

@@ -29,9 +29,10 @@ from fateforger.drafting.routines import keep_hours, with_routines
 from fateforger.drafting.task_fields import apply_details
 from fateforger.drafting.violations import check_blocks
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_TITLE_CHARS
 from fateforger.planning.block_times import WAY_FROM, WAY_TO, BlockPlace, is_shutdown, task_of, to_timing
 from fateforger.planning.grid import GRID
-from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
+from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -87,7 +88,7 @@ def _ways(source: Source, leave: datetime, back: datetime) -> Iterator[Block]:
     there, home = _("Way to {title}", title=source.title), _("Way from {title}", title=source.title)
     for prefix, title, start in ((WAY_TO, there, leave), (WAY_FROM, home, back)):
         key = f"{prefix}{source.task}"[:64]
-        yield Block(key, key, title[:MAX_NAME], ET.COMMUTE, start, source.way * GRID)
+        yield Block(key, key, title[:MAX_TITLE_CHARS], ET.COMMUTE, start, source.way * GRID)
 
 
 def _free_keys(item: Item, used: set[str]) -> Iterator[str]:
@@ -108,7 +109,7 @@ def _number_pieces(blocks: list[Block], named: set[str], ids: list[str]) -> Iter
         for number, block in enumerate(same, 1):
             if len(same) > 1 and block.key not in named:
                 part = f" ({number}/{len(same)})"
-                yield replace(block, title=f"{block.title[: MAX_NAME - len(part)]}{part}")
+                yield replace(block, title=f"{block.title[: MAX_TITLE_CHARS - len(part)]}{part}")
             else:
                 yield block
 

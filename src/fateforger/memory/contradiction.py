@@ -14,6 +14,7 @@ from enum import StrEnum
 from itertools import combinations
 from typing import Any
 
+from fateforger.limits import MAX_COMPARED_RULES
 from fateforger.memory.record import ConstraintRecord, Window, has_rule, is_typed
 from fateforger.memory.recurrence import list_weekdays
 from fateforger.memory.versions import Event, Instant, Version, select_newest
@@ -213,8 +214,6 @@ def _iter_pairs_with(uid: str, in_order: Sequence[Version]) -> Iterator[tuple[Ve
     yield from ((one, newer) for newer in in_order[place + 1 :])
 
 
-MOST_CANDIDATES = 8
-"""Most constraints that one is compared with in meaning."""
 _UNRELATED = 2
 
 
@@ -237,7 +236,7 @@ def find_candidates(
     subject = {version.uid: _rank_subject(version.record, newer.record) for version in older}
     about = [version for version in older if version.uid in place or subject[version.uid] < _UNRELATED]
     about.sort(key=lambda version: (place.get(version.uid, len(place)), subject[version.uid], version.uid))
-    return tuple(version for version in about if _may_contradict(version, newer))[:MOST_CANDIDATES]
+    return tuple(version for version in about if _may_contradict(version, newer))[:MAX_COMPARED_RULES]
 
 
 def _rank_subject(one: ConstraintRecord, other: ConstraintRecord) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from operator import ne
 from string import ascii_letters, digits
 
+from fateforger.limits import MAX_MESSAGE_CHARS
 from fateforger.memory.record import ConstraintRecord
 from fateforger.text import mark_message
 
@@ -20,8 +21,6 @@ LEFT_OUT = mark_message("I left out what looks like a password or a key, and rem
 TOO_LONG = mark_message("That is longer than I can read. Please send it in parts of at most 40,000 characters.")
 REFUSED = mark_message("That looks as if it held a password or a key, so I don't keep any of it.")
 
-LONGEST = 40_000
-"""The most characters that are searched, as many as a Slack message can have; the rest is withheld."""
 
 _KEY_BEGINS = re.compile(r"-----BEGIN[ A-Z]{0,40}PRIVATE KEY-----")
 _KEY_ENDS = re.compile(r"-----END[ A-Z]{0,40}PRIVATE KEY-----")
@@ -50,9 +49,9 @@ _KINDS = str.maketrans(ascii_letters + digits, "a" * 26 + "A" * 26 + "0" * 10)
 
 
 def remove_credentials(text: str) -> str:
-    """Return the text without keys, tokens and passwords of known form, and without anything beyond ``LONGEST``."""
-    is_cut = len(text) > LONGEST
-    shown = _remove_keys(text[:LONGEST], is_cut=is_cut)
+    """Return the text without keys, tokens and passwords of known form, and without anything beyond the limit."""
+    is_cut = len(text) > MAX_MESSAGE_CHARS
+    shown = _remove_keys(text[:MAX_MESSAGE_CHARS], is_cut=is_cut)
     shown = _KNOWN.sub(WITHHELD, _LOGIN.sub(WITHHELD, shown))
     addresses = [match.span() for match in _ADDRESS.finditer(shown)]
     begins = [begin for begin, _ in addresses]

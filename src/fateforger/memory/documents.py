@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_PERSON_CHARS
 from fateforger.memory.applicability import Answer, Context
 from fateforger.memory.record import ConstraintRecord, compute_uid
 from fateforger.memory.versions import RETIRING, SUPERSEDED, Event, Instant, Version, is_superseded_reason
@@ -145,16 +146,12 @@ def _to_bad_input(error: ValidationError) -> BadInput:
     return BadInput(mistake.sentence, where=mistake.where or None)
 
 
-MAX_PERSON = 200
-"""The most characters of a person's id."""
-
-
 def check_person(user_id: str) -> str:
     """Return the id unchanged. No character of an id has a meaning. Raises :class:`BadInput`."""
     if not user_id.strip():
         raise BadInput("Say whose constraints: the id of a person is missing.", where="user_id")
-    if len(user_id) > MAX_PERSON:
-        raise BadInput(f"The id of a person has {MAX_PERSON} characters at most.", where="user_id")
+    if len(user_id) > MAX_PERSON_CHARS:
+        raise BadInput(f"The id of a person has {MAX_PERSON_CHARS} characters at most.", where="user_id")
     _check_text(user_id, "user_id")
     return user_id
 

@@ -19,10 +19,11 @@ from operator import attrgetter
 from typing import Any
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_DESCRIPTION_CHARS
 from fateforger.memory.credentials import holds_credentials, redact_credentials, remove_credentials
 from fateforger.memory.documents import check_version, read_version
 from fateforger.memory.private_data import LEFT_OUT, remove_private_data, without_private_data
-from fateforger.memory.record import MAX_TEXT, ConstraintRecord, ScalarParams
+from fateforger.memory.record import ConstraintRecord, ScalarParams
 from fateforger.memory.versions import SUPERSEDED, Event, Version, select_newest
 from fateforger.memory.vocabulary import WEEK, Action, Status
 from fateforger.text import SOURCE, speak
@@ -277,7 +278,7 @@ def _read_stored(row: StoredRow, user_id: str, source: str) -> MigratedRow:
         return _reject(row, row.trouble)
     try:
         version = read_row(row.fields, user_id=user_id)
-        event = Event(reason=remove_private_data(build_reason(row, source))[:MAX_TEXT])
+        event = Event(reason=remove_private_data(build_reason(row, source))[:MAX_DESCRIPTION_CHARS])
         whole = _add_extras(version.record, row.extras)
         record = without_private_data(whole)
         version = check_version(replace(version, record=record, event=event))
@@ -317,7 +318,7 @@ def _set_retirement(version: Version, named: set[str]) -> Version:
         return version
     reason = version.event.reason
     if version.uid in named:
-        event = Event(action=Action.ARCHIVE, reason=build_superseded_reason(reason)[:MAX_TEXT])
+        event = Event(action=Action.ARCHIVE, reason=build_superseded_reason(reason)[:MAX_DESCRIPTION_CHARS])
         return replace(version, event=event)
     return replace(version, event=Event(action=Action.DECLINE, reason=reason))
 

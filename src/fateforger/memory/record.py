@@ -27,6 +27,16 @@ from pydantic import (
 )
 
 from fateforger.errors import BadInput
+from fateforger.limits import (
+    MAX_CODE_CHARS,
+    MAX_DAY_RULE_CHARS,
+    MAX_DESCRIPTION_CHARS,
+    MAX_RECURRENCE_CHARS,
+    MAX_RULE_TOPIC_CHARS,
+    MAX_TITLE_CHARS,
+    MAX_UID_CHARS,
+    MAX_WINDOWS,
+)
 from fateforger.memory.recurrence import check_rule
 from fateforger.memory.vocabulary import (
     OTHER_TYPE,
@@ -49,7 +59,6 @@ from fateforger.workflow.day_rules import read_day_rule, read_new_day_rule
 from fateforger.workflow.rules import Rule, write_rule
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-MAX_TEXT = 8_000
 
 
 def _check_stage(name: str) -> str:
@@ -101,12 +110,12 @@ def _drop_repeats(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-Uid = Annotated[str, Field(min_length=1, max_length=400)]
-Label = Annotated[str, Field(min_length=1, max_length=200)]
+Uid = Annotated[str, Field(min_length=1, max_length=MAX_UID_CHARS)]
+Label = Annotated[str, Field(min_length=1, max_length=MAX_RULE_TOPIC_CHARS)]
 Stage = Annotated[str, AfterValidator(_check_stage)]
 EventType = Annotated[ET, BeforeValidator(_to_upper)]
-DayRuleText = Annotated[str, Field(max_length=1_000), AfterValidator(_check_new_day_rule)]
-KeptDayRuleText = Annotated[str, Field(max_length=1_000), AfterValidator(_check_day_rule)]
+DayRuleText = Annotated[str, Field(max_length=MAX_DAY_RULE_CHARS), AfterValidator(_check_new_day_rule)]
+KeptDayRuleText = Annotated[str, Field(max_length=MAX_DAY_RULE_CHARS), AfterValidator(_check_day_rule)]
 Clock = Annotated[
     time,
     BeforeValidator(_parse_clock),
@@ -124,7 +133,7 @@ class Applicability(BaseModel):
         tuple[Annotated[Weekday, BeforeValidator(_to_upper)], ...], AfterValidator(_drop_repeats)
     ] = ()
     timezone: Annotated[str, AfterValidator(_check_zone)] | None = None
-    recurrence: Annotated[str, Field(max_length=400), AfterValidator(_check_recurrence)] | None = None
+    recurrence: Annotated[str, Field(max_length=MAX_RECURRENCE_CHARS), AfterValidator(_check_recurrence)] | None = None
 
     @model_validator(mode="after")
     def _ends_after_it_begins(self) -> Self:
@@ -160,7 +169,7 @@ class ScalarParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
     duration_min: int | None = Field(None, ge=0)
     duration_max: int | None = Field(None, ge=0)
-    contiguity: str | None = Field(None, max_length=40)
+    contiguity: str | None = Field(None, max_length=MAX_CODE_CHARS)
 
     @model_validator(mode="after")
     def _can_be_met(self) -> Self:
@@ -177,7 +186,7 @@ class Payload(BaseModel):
     model_config = _FROZEN
     rule_kind: RuleKind | None = None
     scalar_params: ScalarParams = ScalarParams()
-    windows: tuple[Window, ...] = Field((), max_length=50)
+    windows: tuple[Window, ...] = Field((), max_length=MAX_WINDOWS)
     day_rule: KeptDayRuleText | None = Field(None, exclude_if=lambda text: text is None)
 
 
@@ -221,8 +230,8 @@ class ConstraintRecord(BaseModel):
     """One constraint of one person. ``description`` holds the person's own words."""
 
     model_config = _FROZEN
-    name: str = Field(min_length=1, max_length=300)
-    description: str = Field("", max_length=MAX_TEXT)
+    name: str = Field(min_length=1, max_length=MAX_TITLE_CHARS)
+    description: str = Field("", max_length=MAX_DESCRIPTION_CHARS)
     necessity: Necessity = Necessity.SHOULD
     status: Status = Status.PROPOSED
     source: Source = Source.USER

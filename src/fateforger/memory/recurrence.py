@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from datetime import date, datetime, timedelta
+from datetime import MAXYEAR, date, datetime, timedelta
 from functools import lru_cache
 
 from dateutil.rrule import rrule, rrulestr
 
+from fateforger.limits import MAX_RECURRENCE_COUNT
 from fateforger.memory.vocabulary import WEEK
 
 _PARTS = {
@@ -15,7 +16,8 @@ _PARTS = {
     "BYMONTH", "BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYSETPOS",
 }  # fmt: skip
 _FREQUENCIES = {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"}
-MAX_COUNT = 10_000
+_CYCLE = 400
+"""Years after which weekdays, leap years and numbers of weeks are the same again."""
 _NO_START = date(1970, 1, 5)
 """A Monday long ago: the start of a rule without a start date. It matters only to rules that depend on their start."""
 
@@ -35,7 +37,7 @@ class _Rule:
             raise ValueError("a recurrence says how often: FREQ=DAILY, WEEKLY, MONTHLY or YEARLY")
         if "UNTIL" in self.parts:
             self.parts["UNTIL"] = self.parts["UNTIL"][:8]  # days have no clock, so their end has none either
-        self.count = self._number("COUNT", MAX_COUNT)
+        self.count = self._number("COUNT", MAX_RECURRENCE_COUNT)
         self.interval = self._number("INTERVAL", 1_000) or 1
 
     def _number(self, name: str, most: int) -> int | None:
@@ -54,9 +56,14 @@ class _Rule:
         )
         return self.interval > 1 or self.count is not None or not chosen & self.parts.keys()
 
-    def from_start(self, start: date) -> rrule:
-        """Return the rule as an ``rrule`` of ``dateutil``."""
-        body = ";".join(f"{name}={value}" for name, value in {"WKST": "MO", **self.parts}.items())
+    def from_start(self, start: date, *, years: int = 0) -> rrule:
+        """Return the rule as an ``rrule`` of ``dateutil``, ``years`` later than it is."""
+        parts = {"WKST": "MO", **self.parts}
+        if years and "UNTIL" in parts:
+            until = int(parts["UNTIL"][:4]) + years
+            parts["UNTIL"] = f"{until}{parts['UNTIL'][4:]}" if until <= MAXYEAR else f"{MAXYEAR}1231"
+        body = ";".join(f"{name}={value}" for name, value in parts.items())
+        start = start.replace(year=start.year + years)
         rule = rrulestr(body, dtstart=datetime(start.year, start.month, start.day))  # noqa: DTZ001  a day has no zone
         assert isinstance(rule, rrule)  # noqa: S101  only texts with several lines give a set
         return rule
@@ -124,8 +131,12 @@ def occurs(text: str, start: date | None, day: date) -> bool:
 def _list_days(text: str, start: date, year: int, month: int) -> frozenset[date]:
     first, last = date(year, month, 1), date(year, month, monthrange(year, month)[1])
     rule, begin = _Rule(text).nearer(start, first)
-    low, high = (datetime(d.year, d.month, d.day) for d in (first, last))  # noqa: DTZ001  days have no zone
-    return frozenset(moment.date() for moment in rule.from_start(begin).between(low, high, inc=True))
+    # A rule that matches nothing is searched until the year 9999. The calendar repeats every 400 years, so the month is
+    # looked up as near to that end as it can be.
+    years = (MAXYEAR - year) // _CYCLE * _CYCLE
+    low, high = (datetime(d.year + years, d.month, d.day) for d in (first, last))  # noqa: DTZ001  days have no zone
+    found = rule.from_start(begin, years=years).between(low, high, inc=True)
+    return frozenset(date(year, month, moment.day) for moment in found)
 
 
 def list_weekdays(text: str) -> frozenset[str]:

@@ -21,8 +21,8 @@ from fateforger.planning.plan import ET
 from fateforger.text import mark_message
 from fateforger.values import replace
 
-MAX_TYPES = 12
-MAX_CONSTRAINTS = 50
+MOST_TYPES = 12
+MOST_CONSTRAINTS = 50
 STARTUP = "startup_prefetch"
 """The topic of constraints needed before the person has said anything."""
 _WORKING = frozenset({"CAPTURE", "SKELETON", "REFINE", "REVIEW"})
@@ -72,7 +72,7 @@ class ConstraintQuery(BaseModel):
     type_ids: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     scopes_any: tuple[Scope, ...] = ()
-    limit: int = MAX_CONSTRAINTS
+    limit: int = MOST_CONSTRAINTS
 
 
 def build_queries(
@@ -100,7 +100,7 @@ def query_types(versions: Iterable[Version], context: Context) -> tuple[str, ...
         type_id: (min(record.necessity.weakness for record in records) > 0, -len(records), type_id)
         for type_id, records in found.items()
     }
-    return tuple(sorted(ranks, key=lambda type_id: ranks[type_id])[:MAX_TYPES])
+    return tuple(sorted(ranks, key=lambda type_id: ranks[type_id])[:MOST_TYPES])
 
 
 def retrieve(versions: Iterable[Version], context: Context, queries: tuple[ConstraintQuery, ...]) -> Answer:
@@ -169,7 +169,6 @@ class RuleFilter(BaseModel):
         )
 
 
-MOST_QUERIES = 8
 NEAREST = 12
 """The most constraints that one query finds."""
 NO_INDEX = mark_message("I cannot search by meaning just now, and no rule has similar words, so this is everything.")

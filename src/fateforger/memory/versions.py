@@ -14,7 +14,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from fateforger.memory.record import MAX_TEXT, ConstraintRecord, Flat, flatten
+from fateforger.limits import MAX_DESCRIPTION_CHARS
+from fateforger.memory.record import ConstraintRecord, Flat, flatten
 from fateforger.memory.vocabulary import Action, Status
 
 SUPERSEDED = "superseded"
@@ -37,7 +38,7 @@ class Event(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     action: Action = Action.UPSERT
-    reason: str | None = Field(None, max_length=MAX_TEXT)
+    reason: str | None = Field(None, max_length=MAX_DESCRIPTION_CHARS)
 
 
 class Version(BaseModel):

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Self, assert_never
@@ -19,12 +18,14 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from fateforger.errors import PlanInvalid
+from fateforger.limits import MAX_DESCRIPTION_CHARS, MAX_ID_CHARS, MAX_PLAN_EVENTS, MAX_TITLE_CHARS
 from fateforger.planning.timing import (
     AfterPrevious,
     BeforeNext,
     Clock,
     FixedStart,
     FixedWindow,
+    PlanDate,
     Timing,
     instant_of,
     is_anchored,
@@ -90,19 +91,14 @@ def type_of_color(color_id: str | None) -> ET:
     return _TYPE_BY_COLOR.get(color_id or "", ET.MEETING)
 
 
-MAX_NAME = 300
-MAX_DESCRIPTION = 8_000
-MAX_EVENTS = 400
-
-
 class TBEvent(Value):
     """One block. ``key`` names it for good, whatever happens to its name, place or time."""
 
-    name: str = Field(alias="n", min_length=1, max_length=MAX_NAME, description="Title")
-    description: str = Field("", alias="d", max_length=MAX_DESCRIPTION, description="Notes")
+    name: str = Field(alias="n", min_length=1, max_length=MAX_TITLE_CHARS, description="Title")
+    description: str = Field("", alias="d", max_length=MAX_DESCRIPTION_CHARS, description="Notes")
     type: ET = Field(alias="t", description="Event type code")
     timing: Timing = Field(alias="p", description="When it happens")
-    key: str | None = Field(None, min_length=1, max_length=64, description="Stable name of the block")
+    key: str | None = Field(None, min_length=1, max_length=MAX_ID_CHARS, description="Stable name of the block")
 
     @model_validator(mode="after")
     def _require_background_time(self) -> Self:
@@ -129,9 +125,9 @@ class TBPlan(Value):
     Raises pydantic's ``ValidationError``; ``read_plan`` turns it into one sentence.
     """
 
-    date: Date
+    date: PlanDate
     tz: Annotated[str, AfterValidator(lambda name: zone(name).key)]
-    events: tuple[TBEvent, ...] = Field((), max_length=MAX_EVENTS)
+    events: tuple[TBEvent, ...] = Field((), max_length=MAX_PLAN_EVENTS)
 
     @field_validator("events")
     @classmethod
@@ -203,7 +199,7 @@ def _fresh_key(event: TBEvent, used: set[str]) -> str:
         attempt += 1
 
 
-MAX_NIGHT = timedelta(hours=12)
+LONGEST_NIGHT = timedelta(hours=12)
 """Longest window that may end on the next day.
 
 A window whose end is earlier than its start ends on the next day if that keeps it within this limit: 23:00-07:00 is a
@@ -363,7 +359,7 @@ def _next_reading(begin: datetime, wall_end: datetime, end: Clock, tz: ZoneInfo)
     if isinstance(end, datetime):
         return None
     tomorrow = instant_of(wall_end + timedelta(days=1), tz)
-    return tomorrow if tomorrow.astimezone(UTC) - begin.astimezone(UTC) <= MAX_NIGHT else None
+    return tomorrow if tomorrow.astimezone(UTC) - begin.astimezone(UTC) <= LONGEST_NIGHT else None
 
 
 def _on_day(clock: Clock, day: date) -> datetime:

@@ -21,6 +21,17 @@ from pydantic import (
 )
 
 from fateforger.errors import BadInput
+from fateforger.limits import (
+    MAX_BOX_ITEMS,
+    MAX_ID_CHARS,
+    MAX_LABEL_CHARS,
+    MAX_MINUTES,
+    MAX_NOTES_CHARS,
+    MAX_QUERY_CHARS,
+    MAX_TASK_PEOPLE,
+    MAX_TASK_PREDECESSORS,
+    MAX_TITLE_CHARS,
+)
 from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import read_clock, write_clock
@@ -29,10 +40,8 @@ from fateforger.text import format_day, format_length, gettext, join_words, mark
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
-MOST_ITEMS = 20
-MOST_PEOPLE = 10
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_LABEL_CHARS)]
 Clock = Annotated[time, BeforeValidator(read_clock), PlainSerializer(write_clock, return_type=str)]
 """Local time of day."""
 
@@ -123,7 +132,7 @@ class Travel(BaseModel):
     """Place of a task, and the minutes of the way there; the way back takes as long."""
 
     model_config = _FROZEN
-    place: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] = ""
+    place: Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_QUERY_CHARS)] = ""
     minutes: int = Field(0, ge=0, le=240)
 
     @model_validator(mode="after")
@@ -137,11 +146,11 @@ class BoxItem(BaseModel):
     """A small task in a box; with an id, minutes and notes if it was a task of its own before."""
 
     model_config = _FROZEN
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE_CHARS)]
     done: bool = False
-    id: str = Field("", max_length=64)
-    minutes: int | None = Field(None, gt=0, le=24 * 60)
-    notes: str = Field("", max_length=3000)
+    id: str = Field("", max_length=MAX_ID_CHARS)
+    minutes: int | None = Field(None, gt=0, le=MAX_MINUTES)
+    notes: str = Field("", max_length=MAX_NOTES_CHARS)
 
 
 class TaskDetails(BaseModel):
@@ -162,11 +171,13 @@ class TaskDetails(BaseModel):
     from_time: Clock | None = None
     best: BestTime | None = None
     priority: int | None = Field(None, ge=0, le=4)
-    people: tuple[Name, ...] = Field((), max_length=MOST_PEOPLE)
+    people: tuple[Name, ...] = Field((), max_length=MAX_TASK_PEOPLE)
     travel: Travel | None = None
     splittable: bool | None = None
-    after: tuple[Annotated[str, Field(min_length=1, max_length=64)], ...] = Field((), max_length=20)
-    items: tuple[BoxItem, ...] = Field((), max_length=MOST_ITEMS)
+    after: tuple[Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)], ...] = Field(
+        (), max_length=MAX_TASK_PREDECESSORS
+    )
+    items: tuple[BoxItem, ...] = Field((), max_length=MAX_BOX_ITEMS)
 
     @model_validator(mode="after")
     def _require_consistency(self) -> Self:

@@ -15,8 +15,9 @@ from typing import Annotated, Literal, assert_never
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, PlainSerializer, TypeAdapter
-from pydantic.functional_validators import BeforeValidator
+from pydantic.functional_validators import AfterValidator, BeforeValidator
 
+from fateforger.limits import MAX_DAY, MAX_DURATION, MAX_ZONE_CHARS, MIN_DAY
 from fateforger.text import gettext
 from fateforger.values import Value
 
@@ -31,8 +32,13 @@ def zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(
-            gettext("“{name}” is not a time zone I know; use an IANA name such as Europe/Amsterdam", name=name[:60])
+            gettext("“{name}” is not a time zone I know; use an IANA name such as Europe/Amsterdam", name=_show(name))
         ) from None
+
+
+def _show(name: str) -> str:
+    """Return the beginning of a name that may hold anything."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in name[:MAX_ZONE_CHARS])
 
 
 def instant_of(local: datetime, tz: ZoneInfo) -> datetime:
@@ -64,9 +70,6 @@ def local_day(day: date, tz: ZoneInfo) -> tuple[datetime, datetime]:
     return instant_of(start, tz), instant_of(start + timedelta(days=1), tz)
 
 
-MAX_DURATION = timedelta(hours=24)
-"""Upper limit of a block: one day."""
-
 _ISO_DURATION: TypeAdapter[timedelta] = TypeAdapter(timedelta)
 
 Clock = time | datetime
@@ -85,7 +88,9 @@ def read_clock(value: object) -> object:
         parsed = datetime.fromisoformat(text) if "T" in text.upper() else time.fromisoformat(text)
     except ValueError:
         raise ValueError(f"“{value}” is not a time of day; write it like 09:30") from None
-    if isinstance(parsed, time) and parsed.tzinfo is not None:
+    if isinstance(parsed, datetime):
+        check_day(parsed.date())
+    elif parsed.tzinfo is not None:
         raise ValueError(f"“{value}” has an offset but no date; write 09:30, or a full date and time")
     return parsed
 
@@ -114,6 +119,14 @@ def read_duration(value: object) -> object:
     return value
 
 
+def check_day(day: date) -> date:
+    """Return a day that can be planned. Raises ``ValueError`` for one so far away that reckoning with it would fail."""
+    if not MIN_DAY <= day <= MAX_DAY:
+        raise ValueError(f"a day is planned between {MIN_DAY.year} and {MAX_DAY.year}, not in {day.year}")
+    return day
+
+
+PlanDate = Annotated[date, AfterValidator(check_day)]
 ClockField = Annotated[Clock, BeforeValidator(read_clock), PlainSerializer(write_clock, return_type=str)]
 Duration = Annotated[timedelta, BeforeValidator(read_duration)]
 

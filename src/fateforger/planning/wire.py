@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, assert_never
 from pydantic import Field, ValidationError
 
 from fateforger.errors import PatchInvalid, PlanInvalid
+from fateforger.limits import MAX_PATCH_OPS
 from fateforger.planning.patch import (
     AddBlocks,
     Blocks,
@@ -115,7 +116,7 @@ TBOp = Annotated[AddEvents | RemoveEvent | UpdateEvent | MoveEvent | ReplaceEven
 class TBPatch(Value):
     """A batch of ops, applied in order."""
 
-    ops: tuple[TBOp, ...]
+    ops: tuple[TBOp, ...] = Field(max_length=MAX_PATCH_OPS)
 
 
 def read_patch(document: object) -> TBPatch:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_BOX_ITEMS, MAX_MINUTES
 from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import TBEvent, TBPlan
-from fateforger.planning.task_details import MOST_ITEMS, BoxItem, TaskDetails, TaskKind
+from fateforger.planning.task_details import BoxItem, TaskDetails, TaskKind
 from fateforger.session.lengths import planned_minutes
 from fateforger.session.model import Session, Task
 from fateforger.session.tasks import block_notes, find_task, with_task
@@ -36,7 +37,7 @@ def find_small_tasks(session: Session) -> tuple[Task, ...]:
             and _find_obstacle(task) is None
         ]
         if len(found) >= FEWEST:
-            return tuple(found[:MOST_ITEMS])
+            return tuple(found[:MAX_BOX_ITEMS])
     return ()
 
 
@@ -46,8 +47,8 @@ def put_together(session: Session, task_ids: Sequence[str], title: str, box_id: 
     It takes as long as they do together. Raises ``BadInput``.
     """
     tasks = [find_task(session.day.inputs, task_id) for task_id in dict.fromkeys(task_ids)]
-    if not 1 < len(tasks) <= MOST_ITEMS:
-        raise BadInput(_("A box holds 2 to {most} small tasks; name them once more.", most=MOST_ITEMS))
+    if not 1 < len(tasks) <= MAX_BOX_ITEMS:
+        raise BadInput(_("A box holds 2 to {most} small tasks; name them once more.", most=MAX_BOX_ITEMS))
     for task in tasks:
         if (obstacle := _find_obstacle(task)) is not None:
             raise BadInput(
@@ -62,7 +63,7 @@ def put_together(session: Session, task_ids: Sequence[str], title: str, box_id: 
     box = Task(
         id=box_id,
         title=title or (_("Errands") if kind is TaskKind.ERRAND else _("Small tasks")),
-        minutes=min(sum(item.minutes or 0 for item in items), 24 * 60),
+        minutes=min(sum(item.minutes or 0 for item in items), MAX_MINUTES),
         details=TaskDetails(kind=kind, priority=min(urgent) if urgent else None, items=items),
     )
     line = _("{titles} are one box now: “{title}”.", titles=join_words(item.title for item in items), title=box.title)

@@ -10,9 +10,10 @@ from fateforger.calendar.engine import build_desired_day
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.matching import link_events, match_same_events
 from fateforger.calendar.model import DesiredBlock
-from fateforger.drafting.instance import MOST_EVENTS, Frame, Immovable, Instance, Told
+from fateforger.drafting.instance import Frame, Immovable, Instance, Told
 from fateforger.drafting.violations import find_violations
 from fateforger.errors import BadInput, PlanInvalid
+from fateforger.limits import MAX_INSTANCE_EVENTS, MAX_TITLE_CHARS
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import find_day_clashes
 from fateforger.memory.reminders import build_reminder, needs_confirmation
@@ -25,7 +26,7 @@ from fateforger.memory.violations import (
 )
 from fateforger.memory.vocabulary import Necessity, RuleKind, Source
 from fateforger.planning.block_times import task_of
-from fateforger.planning.plan import ET, MAX_NAME, Resolved, TBEvent, TBPlan, resolve
+from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, resolve
 from fateforger.planning.timing import FixedWindow
 from fateforger.session.commands.base import mint_key
 from fateforger.session.day import Meeting, busy_meetings, day_window, has_passed, own_key, whole_frame
@@ -143,7 +144,7 @@ def _find_meeting_violations(session: Session) -> tuple[MeetingViolation, ...]:
 def _as_block(place: int, meeting: Meeting) -> Resolved:
     """Return a meeting in the form in which constraints are checked."""
     window = FixedWindow(start=meeting.start, end=meeting.end)
-    event = TBEvent(name=meeting.title[:MAX_NAME], type=ET.MEETING, timing=window)
+    event = TBEvent(name=meeting.title[:MAX_TITLE_CHARS], type=ET.MEETING, timing=window)
     return Resolved(place, meeting.id, event, meeting.start, meeting.end)
 
 
@@ -239,7 +240,7 @@ def day_with(session: Session, items: Sequence[Applicable]) -> Instance:
         start, end = whole_frame(session)
     except BadInput:
         start, end = day_window(session.date, session.tz)
-    meetings = [m for m in busy_meetings(session) if m.start < m.end][:MOST_EVENTS]
+    meetings = [m for m in busy_meetings(session) if m.start < m.end][:MAX_INSTANCE_EVENTS]
     return Instance(
         date=session.date,
         tz=session.tz,

@@ -10,11 +10,12 @@ from datetime import UTC, datetime, time, timedelta
 from itertools import islice
 
 from fateforger.drafting.day_draft import FIRST_STEPS, Day, LunchWish, Work
-from fateforger.drafting.instance import MOST_EVENTS, Immovable, Instance, Policy, Told
+from fateforger.drafting.instance import Immovable, Instance, Policy, Told
 from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft, MustConflict, PlacementOption, UnplacedItem
 from fateforger.drafting.solver import STEPS, refit_plan
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_INSTANCE_EVENTS
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import is_shutdown, keys_before, start_from, task_of
@@ -192,7 +193,7 @@ def instance_in(session: Session) -> Instance:
     """
     gone = () if session.planning.clash is None else session.planning.clash.let_go
     instance = day_of(session).instance(tuple(each for each in draft_constraints(session) if each.id not in gone))
-    meetings = islice((m for m in busy_meetings(session) if m.start < m.end), MOST_EVENTS)
+    meetings = islice((m for m in busy_meetings(session) if m.start < m.end), MAX_INSTANCE_EVENTS)
     events = tuple(
         Immovable(id=f"meeting-{n}", title=m.title[:300], start=m.start, end=m.end) for n, m in enumerate(meetings, 1)
     )

@@ -8,14 +8,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from fateforger.limits import MAX_EXCHANGE_CHARS, MAX_REPLY_CHARS
 from fateforger.session.cards import Button, Card
 from fateforger.text import gettext as _
 from fateforger.text import ngettext, shorten
 from fateforger.values import replace
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
-LONGEST_SAID = 1200
-"""Most characters kept of the last words."""
 CHANGE = "change"
 """Code of a notice that reports the latest change of the plan."""
 
@@ -64,7 +63,7 @@ class LastWords(BaseModel):
     """
 
     model_config = _FROZEN
-    bot: str = Field(min_length=1, max_length=LONGEST_SAID)
+    bot: str = Field(min_length=1, max_length=MAX_REPLY_CHARS)
     asks: bool = True
     of_queue: bool = False
     """True if they are on a card of the queue, next to the plan."""
@@ -72,12 +71,10 @@ class LastWords(BaseModel):
     @classmethod
     def of(cls, bot: str, *, asks: bool = True, of_queue: bool = False) -> LastWords:
         """Return the words, cut to their limit."""
-        return cls(bot=bot[:LONGEST_SAID], asks=asks, of_queue=of_queue)
+        return cls(bot=bot[:MAX_REPLY_CHARS], asks=asks, of_queue=of_queue)
 
 
 MOST_EXCHANGES = 3
-LONGEST_EXCHANGE = 300
-"""Most characters kept of each side of an exchange."""
 
 
 class Exchange(BaseModel):
@@ -93,7 +90,7 @@ class Exchange(BaseModel):
     @classmethod
     def of(cls, person: str, bot: str) -> Exchange:
         """Return the exchange, with both sides cut to their limit."""
-        return cls(person=shorten(person, LONGEST_EXCHANGE), bot=shorten(bot, LONGEST_EXCHANGE))
+        return cls(person=shorten(person, MAX_EXCHANGE_CHARS), bot=shorten(bot, MAX_EXCHANGE_CHARS))
 
 
 class Focus(BaseModel):

@@ -12,6 +12,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fateforger.calendar.conflicts import Conflict
 from fateforger.calendar.model import Snapshot
+from fateforger.limits import (
+    MAX_CRITERIA,
+    MAX_CRITERION_CHARS,
+    MAX_GOAL_CHARS,
+    MAX_GOALS,
+    MAX_MINUTES,
+    MAX_NOTES_CHARS,
+    MAX_TITLE_CHARS,
+)
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.task_details import TaskDetails, read_depth
@@ -30,11 +39,6 @@ from fateforger.workflow.trace import Step
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
-MOST_CRITERIA = 3
-MOST_CRITERION = 200
-"""Most characters of a success criterion."""
-
-
 class Task(BaseModel):
     """A task of the day.
 
@@ -43,13 +47,13 @@ class Task(BaseModel):
 
     model_config = _FROZEN
     id: str
-    title: str = Field(min_length=1, max_length=300)
-    minutes: int | None = Field(None, gt=0, le=24 * 60)
+    title: str = Field(min_length=1, max_length=MAX_TITLE_CHARS)
+    minutes: int | None = Field(None, gt=0, le=MAX_MINUTES)
     details: TaskDetails = TaskDetails()
     one_thing: bool = False
-    notes: str = Field("", max_length=3000)
-    done_when: tuple[Annotated[str, Field(min_length=1, max_length=MOST_CRITERION)], ...] = Field(
-        (), max_length=MOST_CRITERIA
+    notes: str = Field("", max_length=MAX_NOTES_CHARS)
+    done_when: tuple[Annotated[str, Field(min_length=1, max_length=MAX_CRITERION_CHARS)], ...] = Field(
+        (), max_length=MAX_CRITERIA
     )
     """Success criteria, two or three that can be verified (S209)."""
     length_settled: bool = False
@@ -124,11 +128,6 @@ class CatchUp(BaseModel):
     brought: tuple[str, ...]
 
 
-MOST_GOALS = 5
-MOST_GOAL = 200
-"""Most characters of a goal."""
-
-
 class BlockPlan(BaseModel):
     """Deep work that the person wants on this day: the most blocks, and their minutes; the usual ones where open."""
 
@@ -159,7 +158,7 @@ class InputFacts(BaseModel):
 
     model_config = _FROZEN
     tasks: tuple[Task, ...] = ()
-    goals: tuple[Annotated[str, Field(min_length=1, max_length=MOST_GOAL)], ...] = Field((), max_length=MOST_GOALS)
+    goals: tuple[Annotated[str, Field(min_length=1, max_length=MAX_GOAL_CHARS)], ...] = Field((), max_length=MAX_GOALS)
     blocks: BlockPlan = BlockPlan()
 
 

@@ -9,18 +9,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_CRITERIA, MAX_CRITERION_CHARS
 from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import ET, WORK
 from fateforger.session.day import day_window, day_words, is_over
-from fateforger.session.model import (
-    MOST_CRITERIA,
-    MOST_CRITERION,
-    CatchUp,
-    OfferedInput,
-    Session,
-    SessionStatus,
-    Task,
-)
+from fateforger.session.model import CatchUp, OfferedInput, Session, SessionStatus, Task
 from fateforger.session.placement import by_time
 from fateforger.session.replanning import rest_of_task, task_id_of
 from fateforger.session.tasks import keep_for_later, with_tasks
@@ -238,7 +231,7 @@ def to_task(task: QueuedTask) -> Task:
         priority=spec.details.priority if spec.priority == NORMAL else spec.priority,
         after=tuple(dict.fromkeys((*spec.details.after, *task.blocked_by))),
     )
-    criteria = tuple(each for each in spec.acceptance_criteria if len(each) <= MOST_CRITERION)[:MOST_CRITERIA]
+    criteria = tuple(each for each in spec.acceptance_criteria if len(each) <= MAX_CRITERION_CHARS)[:MAX_CRITERIA]
     return Task(
         id=task.id,
         title=spec.title,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_AHEAD
 from fateforger.session.day import day_words, local_today, weekday
 from fateforger.session.model import OfferedInput, SentTask, Session, Task
 from fateforger.session.tasks import keep_for_later, with_tasks
@@ -14,7 +15,6 @@ from fateforger.text import gettext as _
 from fateforger.values import replace
 
 OFFERED_DAYS = 7
-FARTHEST = timedelta(days=366)
 _SATURDAY = 5
 _WEEK = timedelta(days=7)
 
@@ -42,7 +42,7 @@ def check_other_day(session: Session, day: date, at: datetime) -> None:
     today = local_today(at, session.tz)
     if day < today:
         raise BadInput(_("{day} is over; choose today or a later day.", day=day_words(day)))
-    if day > today + FARTHEST:
+    if day > today + MAX_AHEAD:
         raise BadInput(
             _("{day} {year} is more than a year away; choose a nearer day.", day=day_words(day), year=day.year)
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_PROPOSAL_LINES
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity, Scope, Status
@@ -23,7 +24,6 @@ from fateforger.text import gettext as _
 from fateforger.text import label_text, mark_message, quote_title
 from fateforger.values import replace
 
-MOST_LINES = 24
 LONGEST_NOTES = 300
 LONGEST_WORDS = 500
 
@@ -59,7 +59,7 @@ def describe_patch(before: TBPlan, after: TBPlan) -> tuple[str, ...]:
     pairs = [(was.get(key), now.get(key)) for key in changed_blocks(before, after)]
     pairs.sort(key=lambda pair: [(b.start.astimezone(UTC), b.key) for b in pair if b is not None][-1])
     lines = tuple(line for old, new in pairs for line in _describe_change(old, new))
-    if len(lines) > MOST_LINES:
+    if len(lines) > MAX_PROPOSAL_LINES:
         raise BadInput(
             _("That is too much to say yes to at once ({count} changes); propose fewer.", count=len(lines)),
             where="patch",

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
+from fateforger.limits import MAX_CARRIED_CHARS, MAX_MINUTES
 from fateforger.memory.vocabulary import Weekday
 from fateforger.session.card_actions import CardAction, Click, Fields, read_target
 from fateforger.tasks.parts import Parts
@@ -177,7 +178,7 @@ class BlockTimeFor(QueueCommandBase):
     kind: Literal["block_time_for"] = "block_time_for"
     task_id: str
     date: Date
-    minutes: int = Field(gt=0, le=24 * 60)
+    minutes: int = Field(gt=0, le=MAX_MINUTES)
     start: time | None = None
 
 
@@ -338,7 +339,7 @@ class Advice(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     task: str
     title: str
-    minutes: int = Field(gt=0, le=24 * 60)
+    minutes: int = Field(gt=0, le=MAX_MINUTES)
     date: Date
     start: time
 
@@ -359,16 +360,12 @@ class HomeCommandBase(QueueCommandBase):
     """Fields of all actions on App Home, whose answer is that page."""
 
 
-LONGEST_TEXT_AGAIN = 1_900
-"""Most characters of a message that a button can carry; Slack allows 2,000 for its value."""
-
-
 class ReadAgain(QueueCommandBase):
     """Read a first message again, because no model could read it."""
 
     action: ClassVar = CardAction("opening.again", mark_message("Try again"), read_target("text"))
     kind: Literal["read_again"] = "read_again"
-    text: str = Field(min_length=1, max_length=LONGEST_TEXT_AGAIN)
+    text: str = Field(min_length=1, max_length=MAX_CARRIED_CHARS)
 
 
 class MoveTask(HomeCommandBase):

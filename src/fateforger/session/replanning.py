@@ -10,6 +10,7 @@ from fateforger.drafting.instance import Instance
 from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.solver import refit_plan
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_MINUTES
 from fateforger.planning.block_times import fix_starts, keys_before, start_at, start_from, task_of, with_length
 from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
@@ -125,7 +126,7 @@ def rest_of_task(session: Session, plan: TBPlan, task: str, at: datetime, *, who
     if minutes < 1:
         minutes = sum(block.minutes for block in mine)
     if known is not None:
-        return replace(known, minutes=known.minutes and min(minutes, 24 * 60))
+        return replace(known, minutes=known.minutes and min(minutes, MAX_MINUTES))
     return task_from_block(mine[0], minutes)
 
 
@@ -133,7 +134,7 @@ def task_from_block(block: Resolved, minutes: int) -> Task:
     """Turn a block of the person's own into a task of that many minutes, under the same key."""
     details = TaskDetails(kind=kind_of_type(block.event.type))
     title, notes = block.event.name[:300], block.event.description[:3000]
-    return Task(id=block.key, title=title, minutes=max(1, min(minutes, 24 * 60)), details=details, notes=notes)
+    return Task(id=block.key, title=title, minutes=max(1, min(minutes, MAX_MINUTES)), details=details, notes=notes)
 
 
 def _until_meeting(session: Session, block: Resolved) -> int | None:

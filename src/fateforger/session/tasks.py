@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_DAY_TASKS
 from fateforger.planning.task_details import find_circle, format_items
 from fateforger.session.model import InputFacts, Task
 from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title
 from fateforger.values import replace
-
-MAX_TASKS = 60
-"""Most tasks of a day, so that cards and forms stay readable."""
 
 
 def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
@@ -21,9 +19,12 @@ def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
     A new "one thing" replaces the old one. Raises :class:`BadInput`.
     """
     added = tuple(added)
-    if len(inputs.tasks) + len(added) > MAX_TASKS:
+    if len(inputs.tasks) + len(added) > MAX_DAY_TASKS:
         raise BadInput(
-            _("That would be more than {max_tasks} tasks for one day; leave some for another day.", max_tasks=MAX_TASKS)
+            _(
+                "That would be more than {max_tasks} tasks for one day; leave some for another day.",
+                max_tasks=MAX_DAY_TASKS,
+            )
         )
     known = {t.id for t in inputs.tasks}
     if any(t.id in known for t in added):

@@ -15,7 +15,8 @@ from fateforger.conversation.agent_proposals import build_answer_job
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.dispatch import read_typed
 from fateforger.errors import BadInput, UserError
-from fateforger.memory.credentials import LONGEST, TOO_LONG, redact_credentials
+from fateforger.limits import MAX_MESSAGE_CHARS
+from fateforger.memory.credentials import TOO_LONG, redact_credentials
 from fateforger.memory.private_data import remove_account_numbers
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
@@ -185,7 +186,7 @@ class RequestHandler:
             if said.event != "app_mention":
                 self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
             return
-        if len(said.text) > LONGEST:
+        if len(said.text) > MAX_MESSAGE_CHARS:
             self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(TOO_LONG))
             return
         typed = parse_command(said.text)
@@ -229,7 +230,7 @@ class RequestHandler:
         if refusal is not None:
             await self._refuse(said, refusal)
             return
-        if len(said.text) > LONGEST:
+        if len(said.text) > MAX_MESSAGE_CHARS:
             await self._refuse(said, _(TOO_LONG))
             return
         typed = parse_command(said.text)

@@ -15,6 +15,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.limits import MAX_MINUTES, MAX_TITLE_CHARS
 from fateforger.planning.grid import GRID
 from fateforger.text import format_number
 
@@ -26,7 +27,6 @@ BOUND = 3.0
 """Largest ratio that an observation counts with, and the inverse of the smallest."""
 SHORT = 1.15
 """Ratio from which planned lengths count as too short."""
-LONGEST = 24 * 60
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _AFTERTHOUGHT = re.compile(r"\s[-\N{EN DASH}\N{EM DASH}]\s|[:(\[,;/]")
@@ -45,9 +45,9 @@ class Observation(BaseModel):
 
     model_config = _FROZEN
     id: str
-    title: str = Field(min_length=1, max_length=300)
+    title: str = Field(min_length=1, max_length=MAX_TITLE_CHARS)
     deep: bool
-    planned: int = Field(gt=0, le=LONGEST)
+    planned: int = Field(gt=0, le=MAX_MINUTES)
     actual: int = Field(gt=0)
     day: date
     source: Literal["done", "changed", "corrected"]
@@ -180,7 +180,7 @@ def format_ratio(ratio: float) -> str:
 
 
 def _round(minutes: float, step: int) -> int:
-    return min(LONGEST, max(step, round(minutes / step) * step))
+    return min(MAX_MINUTES, max(step, round(minutes / step) * step))
 
 
 def correct_ratio(kind: str, ratio: float, day: date) -> Observation:

@@ -7,25 +7,16 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_OUTCOME_CHARS, MAX_PARTS, MAX_PROBES, MAX_TITLE_CHARS
 from fateforger.tasks.gate import Report, Seen, add_report, record_steps
 from fateforger.tasks.queue import NewTask
-from fateforger.tasks.task import (
-    COARSE,
-    PROBE,
-    TEXT_LENGTH,
-    TITLE_LENGTH,
-    Do,
-    Origin,
-    QueuedTask,
-    ReviewParts,
-    TaskSpec,
-)
+from fateforger.tasks.task import COARSE, PROBE, Do, Origin, QueuedTask, ReviewParts, TaskSpec
 from fateforger.values import replace
 from fateforger.workflow.definition import Workflow
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 REVIEW = "review"
-Line = Annotated[str, Field(min_length=1, max_length=TITLE_LENGTH)]
+Line = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
 
 
 class Part(BaseModel):
@@ -34,17 +25,17 @@ class Part(BaseModel):
     model_config = _FROZEN
     title: Line
     tag: Literal["", "TBD", "CLARIFY"] = ""
-    minutes: Annotated[int, Field(gt=0, le=24 * 60)] | None = None
+    minutes: Annotated[int, Field(gt=0, le=MAX_MINUTES)] | None = None
 
 
 class Parts(BaseModel):
     """``probes`` are the cheapest ways to find out whether what is assumed is so."""
 
     model_config = _FROZEN
-    goal: Annotated[str, Field(max_length=1000)] = ""
-    assumptions: tuple[Line, ...] = Field((), max_length=20)
-    probes: tuple[Line, ...] = Field((), max_length=5)
-    parts: tuple[Part, ...] = Field((), max_length=20)
+    goal: Annotated[str, Field(max_length=MAX_OUTCOME_CHARS)] = ""
+    assumptions: tuple[Line, ...] = Field((), max_length=MAX_PARTS)
+    probes: tuple[Line, ...] = Field((), max_length=MAX_PROBES)
+    parts: tuple[Part, ...] = Field((), max_length=MAX_PARTS)
 
 
 def lay_out_parts(
@@ -65,7 +56,7 @@ def lay_out_parts(
             "## Probes\n" + "\n".join(f"- {each}" for each in parts.probes),
         )
     )
-    spec = replace(task.spec, context=body[:TEXT_LENGTH])
+    spec = replace(task.spec, context=body[:MAX_NOTES_CHARS])
     return replace(task, spec=spec), _new_tasks(task, parts)
 
 
@@ -122,11 +113,11 @@ def _new_tasks(task: QueuedTask, parts: Parts) -> tuple[NewTask, ...]:
     origin = Origin(door="task", reference=task.id)
     review = NewTask(
         TaskSpec(
-            title=f"Review: {task.spec.title}"[:TITLE_LENGTH],
+            title=f"Review: {task.spec.title}"[:MAX_TITLE_CHARS],
             work=ReviewParts(goal=task.id),
             priority=task.spec.priority,
             project=task.spec.project,
-            context=parts.goal[:TEXT_LENGTH],
+            context=parts.goal[:MAX_NOTES_CHARS],
         ),
         origin,
         key=REVIEW,

@@ -11,6 +11,16 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from fateforger.limits import (
+    MAX_LABEL_CHARS,
+    MAX_MINUTES,
+    MAX_NOTES_CHARS,
+    MAX_REFERENCE_CHARS,
+    MAX_TAG_CHARS,
+    MAX_TASK_LINKS,
+    MAX_TASK_TAGS,
+    MAX_TITLE_CHARS,
+)
 from fateforger.planning.task_details import TaskDetails, read_day
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, truncate
@@ -25,8 +35,6 @@ under its rules; direct work bypassed the queue: a command, a question, or at th
 
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
-TITLE_LENGTH = 300
-TEXT_LENGTH = 3000
 NORMAL = 2
 COARSE = 7
 """Most parts of a goal that can be reviewed at once."""
@@ -75,7 +83,7 @@ class BlockTime(BaseModel):
     model_config = _FROZEN
     kind: Literal["block_time"] = "block_time"
     date: Date
-    minutes: int = Field(gt=0, le=24 * 60)
+    minutes: int = Field(gt=0, le=MAX_MINUTES)
     start: time | None = None
     task: str | None = None
 
@@ -85,7 +93,7 @@ class Do(BaseModel):
 
     model_config = _FROZEN
     kind: Literal["do"] = "do"
-    minutes: int | None = Field(None, gt=0, le=24 * 60)
+    minutes: int | None = Field(None, gt=0, le=MAX_MINUTES)
 
 
 Work = Annotated[
@@ -105,7 +113,7 @@ class Origin(BaseModel):
 
     model_config = _FROZEN
     door: Literal["slack", "cli", "mcp", "task"]
-    reference: str = Field("", max_length=1000)
+    reference: str = Field("", max_length=MAX_REFERENCE_CHARS)
 
 
 class TaskSpec(BaseModel):
@@ -117,17 +125,21 @@ class TaskSpec(BaseModel):
     """
 
     model_config = _FROZEN
-    title: str = Field(min_length=1, max_length=TITLE_LENGTH)
+    title: str = Field(min_length=1, max_length=MAX_TITLE_CHARS)
     work: Work = Do()
-    project: str = Field("", max_length=100)
+    project: str = Field("", max_length=MAX_LABEL_CHARS)
     priority: Priority = NORMAL
-    tags: tuple[Annotated[str, Field(min_length=1, max_length=60)], ...] = Field((), max_length=20)
-    context: str = Field("", max_length=TEXT_LENGTH)
-    relevant_files: tuple[Annotated[str, Field(min_length=1, max_length=300)], ...] = Field((), max_length=50)
-    acceptance_criteria: tuple[Annotated[str, Field(min_length=1, max_length=TITLE_LENGTH)], ...] = Field(
-        (), max_length=50
+    tags: tuple[Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)], ...] = Field(
+        (), max_length=MAX_TASK_TAGS
     )
-    workflow: str = Field("", max_length=100)
+    context: str = Field("", max_length=MAX_NOTES_CHARS)
+    relevant_files: tuple[Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)], ...] = Field(
+        (), max_length=MAX_TASK_LINKS
+    )
+    acceptance_criteria: tuple[Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)], ...] = Field(
+        (), max_length=MAX_TASK_LINKS
+    )
+    workflow: str = Field("", max_length=MAX_LABEL_CHARS)
     remind_at: AwareDatetime | None = None
     """Instant at which the person wants to be reminded, in their zone."""
     details: TaskDetails = TaskDetails()

@@ -22,17 +22,9 @@ from typing import Literal
 from pydantic import ValidationError
 
 from fateforger.errors import BadInput, InternalError
+from fateforger.limits import MAX_TITLE_CHARS
 from fateforger.planning.validation import first_mistake
-from fateforger.tasks.task import (
-    PRIORITIES,
-    STATES,
-    TITLE_LENGTH,
-    Claim,
-    QueuedTask,
-    TaskSpec,
-    TaskState,
-    priority_words,
-)
+from fateforger.tasks.task import PRIORITIES, STATES, Claim, QueuedTask, TaskSpec, TaskState, priority_words
 from fateforger.tasks.task import (
     TaskState as S,
 )
@@ -218,9 +210,9 @@ def rename_task(task: QueuedTask, title: str) -> QueuedTask:
     words = " ".join(title.split())
     if not words:
         raise BadInput(_("A task needs a title; a few words will do."), where="title")
-    if len(words) > TITLE_LENGTH:
+    if len(words) > MAX_TITLE_CHARS:
         raise BadInput(
-            _("A title has {most} characters at most; this has {count}.", most=TITLE_LENGTH, count=len(words)),
+            _("A title has {most} characters at most; this has {count}.", most=MAX_TITLE_CHARS, count=len(words)),
             where="title",
         )
     return replace_spec(task, replace(task.spec, title=words))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC
 
+from fateforger.limits import MAX_CARRIED_CHARS
 from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET
 from fateforger.session.card_actions import ButtonStyle
@@ -34,7 +35,6 @@ from fateforger.session.noted import describe_aims
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.pending import length_questions
 from fateforger.session.placement import by_time
-from fateforger.session.queue_commands import LONGEST_TEXT_AGAIN
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.text import gettext as _
@@ -84,7 +84,7 @@ def _offer_forms(stage: TimeboxingStage, notice: Notice) -> tuple[Part, ...]:
     if stage is TimeboxingStage.CAPTURE_INPUTS and notice.unread:
         buttons = (Button(label=_("Use it as my list of tasks"), action="form.tasks", target=notice.unread),)
     words = notice.unread or notice.unchecked
-    if not words or len(words) > LONGEST_TEXT_AGAIN:
+    if not words or len(words) > MAX_CARRIED_CHARS:
         return ()
     return (Controls(items=(*buttons, build_said_rule_button(words))),)
 

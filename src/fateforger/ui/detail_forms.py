@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fateforger.limits import MAX_NOTES_CHARS, MAX_QUERY_CHARS, MAX_TITLE_CHARS
 from fateforger.planning.task_details import BEST_TIMES, KINDS, TaskDetails, TaskKind, change_details
 from fateforger.session.cards import Choice
 from fateforger.session.forms import (
@@ -21,7 +22,7 @@ from fateforger.session.forms import (
 )
 from fateforger.tasks.task import NORMAL, PRIORITIES
 from fateforger.text import gettext as _
-from fateforger.ui.form_values import MAX_NOTES, MAX_TITLE, Filled, fold_form
+from fateforger.ui.form_values import Filled, fold_form
 
 MOST_OTHERS = 100
 """Slack shows a hundred choices of a menu."""
@@ -103,7 +104,7 @@ def build_detail_fields(
             label=_("Place"),
             optional=True,
             value=details.travel.place if details.travel else "",
-            max_length=200,
+            max_length=MAX_QUERY_CHARS,
         ),
         NumberField(
             name="travel_minutes",
@@ -132,7 +133,7 @@ def build_detail_fields(
             label=_("Small tasks in it"),
             optional=True,
             multiline=True,
-            max_length=MAX_NOTES,
+            max_length=MAX_NOTES_CHARS,
             value="\n".join(item.title for item in details.items),
             placeholder=_("One a line; each is ticked off on its own."),
         ),
@@ -159,10 +160,10 @@ def read_details(before: TaskDetails, filled: Filled, *, kind: str = "kind", pri
         **dict.fromkeys(("at", "due_time", "from_time"), filled.clock),
         **dict.fromkeys(("due_day", "from_day"), filled.day),
         "best": filled.choice,
-        "people": lambda name: _split(filled.text(name, MAX_TITLE), ","),
+        "people": lambda name: _split(filled.text(name, MAX_TITLE_CHARS), ","),
         "place": lambda name: filled.text(name, 200),
         "travel_minutes": lambda name: filled.minutes(name, least=0, most=240),
-        "items": lambda name: _split(filled.text(name, MAX_NOTES), "\n"),
+        "items": lambda name: _split(filled.text(name, MAX_NOTES_CHARS), "\n"),
         "after": filled.many,
         # An empty box leaves open whether a task may be done in pieces, unless the person said that it may not.
         "splittable": lambda name: filled.flag(name) or (None if before.splittable is not False else False),

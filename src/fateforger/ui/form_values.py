@@ -14,7 +14,8 @@ from datetime import date, time
 from typing import Any, Literal, NamedTuple
 
 from fateforger.errors import BadInput
-from fateforger.memory.credentials import LONGEST, REFUSED, TOO_LONG, redact_credentials
+from fateforger.limits import MAX_MESSAGE_CHARS, MAX_MINUTES
+from fateforger.memory.credentials import REFUSED, TOO_LONG, redact_credentials
 from fateforger.session.commands import SessionCommand
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission, Input
 from fateforger.session.model import Session
@@ -151,11 +152,6 @@ def _normalize(text: str) -> str:
     return re.sub(r"\s+", "", small).replace("a.m.", "am").replace("p.m.", "pm")
 
 
-MAX_TITLE = 300
-MAX_NOTES = 3_000
-MAX_MINUTES = 24 * 60
-
-
 def fold_form(form: Form, size: int, rare: Collection[str], label: str) -> Form:
     """Return a form without its ``rare`` fields, and with a button of that label that shows them.
 
@@ -172,7 +168,7 @@ def refuse_values(submission: FormSubmission) -> FormErrors | None:
     Returns ``None`` if there are none. Neither becomes a command, because commands are stored for a while.
     """
     typed = {name: value for name, value in submission.values.items() if isinstance(value, str)}
-    endless = [name for name, value in typed.items() if len(value) > LONGEST]
+    endless = [name for name, value in typed.items() if len(value) > MAX_MESSAGE_CHARS]
     if endless:
         return FormErrors(errors=dict.fromkeys(endless, _(TOO_LONG)))
     secret = [name for name, value in typed.items() if redact_credentials(value)[1]]

@@ -5,6 +5,14 @@ from __future__ import annotations
 from datetime import UTC, time
 
 from fateforger.errors import BadInput
+from fateforger.limits import (
+    MAX_LATE_MINUTES,
+    MAX_LUNCH_MINUTES,
+    MAX_MINUTES,
+    MAX_NOTES_CHARS,
+    MAX_TITLE_CHARS,
+    MAX_ZONE_CHARS,
+)
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, instant
 from fateforger.planning.plan import Resolved
 from fateforger.planning.task_details import KINDS, TaskKind
@@ -39,7 +47,7 @@ from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import by_time, resolved_block
 from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
-from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled
+from fateforger.ui.form_values import Filled
 from fateforger.ui.plan_cards import MOST_CHOICES, list_own_blocks, to_choice
 
 
@@ -58,7 +66,7 @@ def build_zone_form(session: Session, _request: FormRequest) -> Form:
                 hint=_(
                     "An IANA name: the continent, a slash and a city, such as Europe/Amsterdam or America/New_York."
                 ),
-                max_length=60,
+                max_length=MAX_ZONE_CHARS,
             ),
         ),
     )
@@ -66,16 +74,13 @@ def build_zone_form(session: Session, _request: FormRequest) -> Form:
 
 def read_zone_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
-    name = filled.text("tz", 60, needed=_("Please name a time zone, such as Europe/Amsterdam."))
+    name = filled.text("tz", MAX_ZONE_CHARS, needed=_("Please name a time zone, such as Europe/Amsterdam."))
     if not filled.errors:
         try:
             zone(name)
         except ValueError as error:
             filled.errors["tz"] = f"{error}."
     return filled.or_errors(lambda: ChooseDate(**filled.envelope, tz=name))
-
-
-MAX_LUNCH = 240
 
 
 def build_frame_form(session: Session, _request: FormRequest) -> Form:
@@ -108,7 +113,7 @@ def build_frame_form(session: Session, _request: FormRequest) -> Form:
                 optional=True,
                 value=frame.lunch_minutes,
                 minimum=0,
-                maximum=MAX_LUNCH,
+                maximum=MAX_LUNCH_MINUTES,
                 hint=_("0 means no lunch break."),
             ),
         ),
@@ -120,7 +125,7 @@ def read_frame_form(session: Session, submission: FormSubmission) -> SessionComm
     start = filled.clock("day_start", needed=_("Please say when your day starts."))
     end = filled.clock("day_end", needed=_("Please say when your day ends."))
     lunch = filled.clock("lunch_start")
-    minutes = filled.minutes("lunch_minutes", least=0, most=MAX_LUNCH)
+    minutes = filled.minutes("lunch_minutes", least=0, most=MAX_LUNCH_MINUTES)
     if start is None or end is None or filled.errors:
         return FormErrors(errors=filled.errors)
     if f"{start:%H:%M}" == submission.target:
@@ -146,7 +151,7 @@ def build_add_block_form(session: Session, _request: FormRequest) -> Form:
         title=_("Add a block"),
         submit=_("Add"),
         fields=(
-            TextField(name="title", label=_("Title"), max_length=MAX_TITLE),
+            TextField(name="title", label=_("Title"), max_length=MAX_TITLE_CHARS),
             TimeField(name="start", label=_("Starts at"), value=find_first_free(session)),
             NumberField(name="minutes", label=_("Minutes"), value=USUAL_MINUTES, minimum=1, maximum=MAX_MINUTES),
             ChoiceField(
@@ -162,10 +167,10 @@ def build_add_block_form(session: Session, _request: FormRequest) -> Form:
 
 def read_added_block(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
-    title = filled.text("title", MAX_TITLE, needed=_("A block needs a title."))
+    title = filled.text("title", MAX_TITLE_CHARS, needed=_("A block needs a title."))
     start = filled.clock("start", needed=_("Please say when the block starts."))
     minutes = filled.minutes("minutes", needed=_("Please say how many minutes the block takes."))
-    notes = filled.text("notes", MAX_NOTES)
+    notes = filled.text("notes", MAX_NOTES_CHARS)
     kind = filled.choice("kind") or TaskKind.HABIT.value
     if kind not in KINDS:
         filled.errors["kind"] = _("Please choose the kind of the block.")
@@ -185,7 +190,7 @@ def build_edit_block_form(session: Session, request: FormRequest) -> Form:
         title=_("Edit block"),
         submit=_("Save"),
         fields=(
-            TextField(name="title", label=_("Title"), value=block.event.name, max_length=MAX_TITLE),
+            TextField(name="title", label=_("Title"), value=block.event.name, max_length=MAX_TITLE_CHARS),
             TimeField(name="start", label=_("Starts at"), value=_clock_of(session, block)),
             NumberField(name="minutes", label=_("Minutes"), value=block.minutes, minimum=1, maximum=MAX_MINUTES),
             _notes_field(block.event.description),
@@ -206,16 +211,16 @@ def read_edited_block(session: Session, submission: FormSubmission) -> SessionCo
     filled = Filled(submission)
     if filled.flag("remove"):
         return RemoveBlock(**filled.envelope, key=block.key)
-    title = filled.text("title", MAX_TITLE, needed=_("A block needs a title."))
+    title = filled.text("title", MAX_TITLE_CHARS, needed=_("A block needs a title."))
     start = filled.clock("start", needed=_("Please say when the block starts."))
     minutes = filled.minutes("minutes", needed=_("Please say how many minutes the block takes."))
-    notes = filled.text("notes", MAX_NOTES)
+    notes = filled.text("notes", MAX_NOTES_CHARS)
     return filled.or_errors(
         lambda: EditBlock(
             **filled.envelope,
             key=block.key,
             title=None if title == block.event.name else title,
-            notes=None if notes == block.event.description[:MAX_NOTES].strip() else notes,
+            notes=None if notes == block.event.description[:MAX_NOTES_CHARS].strip() else notes,
             start=None if start is not None and f"{start:%H:%M}" == opened_start else start,
             minutes=None if str(minutes) == opened_minutes else minutes,
         )
@@ -251,14 +256,11 @@ def _notes_field(value: str) -> TextField:
         name="notes",
         label=_("Notes"),
         optional=True,
-        value=value[:MAX_NOTES],
+        value=value[:MAX_NOTES_CHARS],
         multiline=True,
-        max_length=MAX_NOTES,
+        max_length=MAX_NOTES_CHARS,
         hint=_("They go into the calendar event."),
     )
-
-
-MOST_LATE = 12 * 60
 
 
 def build_replan_form(session: Session, _request: FormRequest) -> Form:
@@ -276,7 +278,7 @@ def build_replan_form(session: Session, _request: FormRequest) -> Form:
                 label=_("Minutes late"),
                 optional=True,
                 minimum=0,
-                maximum=MOST_LATE,
+                maximum=MAX_LATE_MINUTES,
                 hint=_(
                     "How much longer the current block takes, or how much later the next one begins. 0: it begins now."
                 ),
@@ -290,7 +292,7 @@ def build_replan_form(session: Session, _request: FormRequest) -> Form:
 
 def read_replan_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
-    late = filled.minutes("late", least=0, most=MOST_LATE)
+    late = filled.minutes("late", least=0, most=MAX_LATE_MINUTES)
     chosen = {name: filled.many(name) for name in ("missed", "done", "not_today")}
     taken: set[str] = set()
     for name, keys in chosen.items():

@@ -9,6 +9,7 @@ from datetime import time
 from fateforger.drafting.instance import Policy, Told
 from fateforger.drafting.policy import policy_in_force
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_MINUTES, MAX_QUERY_CHARS
 from fateforger.memory.day_ends import read_moments
 from fateforger.memory.settings import (
     SPECS,
@@ -96,7 +97,6 @@ _MOMENTS: Mapping[Slot, str] = {
 _FIRST = frozenset({Slot.WORK_START.value, Slot.WORK_END.value, Slot.SLACK.value})
 """Fields of moments and numbers that the form always shows; the others follow where they are set, or on request."""
 LUNCH_START, LUNCH_MINUTES, BEST_HOURS = "lunch_start", "lunch_minutes", "best_hours"
-_MOST_LETTERS = 200
 
 
 def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
@@ -141,7 +141,7 @@ def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
                 value=_format_focus(policy),
                 placeholder="9-12",
                 hint=_("Deep work comes then where it can."),
-                max_length=_MOST_LETTERS,
+                max_length=MAX_QUERY_CHARS,
             ),
         ),
     )
@@ -206,7 +206,7 @@ def read_policy_form(book: RuleBook, submission: FormSubmission) -> SessionComma
         if number != _number(policy, field):
             wanted[slot] = None if number is None else Setting(slot, number)
     wanted |= dict(_read_lunch(filled, policy))
-    typed = filled.text(BEST_HOURS, _MOST_LETTERS)
+    typed = filled.text(BEST_HOURS, MAX_QUERY_CHARS)
     if typed != _format_focus(policy):
         try:
             wanted[Slot.BEST_HOURS] = Setting(Slot.BEST_HOURS, hours=parse_windows(typed)) if typed else None
@@ -283,7 +283,7 @@ def build_routine_form(_book: RuleBook, request: FormRequest) -> Form:
         title=_("Add a routine"),
         submit=_("Add"),
         fields=(
-            TextField(name="title", label=_("Title"), placeholder=_("Gym"), max_length=_MOST_LETTERS),
+            TextField(name="title", label=_("Title"), placeholder=_("Gym"), max_length=MAX_QUERY_CHARS),
             ManyField(
                 name="days",
                 label=_("On which days of the week"),
@@ -296,14 +296,14 @@ def build_routine_form(_book: RuleBook, request: FormRequest) -> Form:
                 optional=True,
                 placeholder="8:10-8:45",
                 hint=_("Without a time it is put where there is room."),
-                max_length=_MOST_LETTERS,
+                max_length=MAX_QUERY_CHARS,
             ),
             NumberField(
                 name="minutes",
                 label=_("Minutes"),
                 optional=True,
                 minimum=5,
-                maximum=24 * 60,
+                maximum=MAX_MINUTES,
                 hint=_("With fewer minutes than that time it is put somewhere within it."),
             ),
             ChoiceField(
@@ -319,7 +319,7 @@ def build_routine_form(_book: RuleBook, request: FormRequest) -> Form:
 def read_routine_form(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
     """Return the command that remembers the routine, or the errors per field."""
     filled = Filled(submission)
-    title = filled.text("title", _MOST_LETTERS, needed=_("Please say what it is, like “Gym”."))
+    title = filled.text("title", MAX_QUERY_CHARS, needed=_("Please say what it is, like “Gym”."))
     minutes = filled.minutes("minutes", least=5)
     hours = _read_hours(filled)
     if hours is None and minutes is None and not filled.errors:
@@ -337,7 +337,7 @@ def read_routine_form(book: RuleBook, submission: FormSubmission) -> SessionComm
 
 
 def _read_hours(filled: Filled) -> Hours | None:
-    typed = filled.text("times", _MOST_LETTERS)
+    typed = filled.text("times", MAX_QUERY_CHARS)
     try:
         windows = parse_windows(typed)
     except BadInput as error:

@@ -7,6 +7,7 @@ from datetime import date, time
 from enum import StrEnum
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_RULE_NAME_CHARS, MAX_TYPED_WINDOWS, MAX_WORDS_CHARS
 from fateforger.memory.contradiction import find_clashing
 from fateforger.memory.record import Applicability, ConstraintRecord, Payload, ScalarParams, Window
 from fateforger.memory.versions import Version
@@ -125,8 +126,6 @@ def find_clash(book: RuleBook, record: ConstraintRecord, given: FormSubmission, 
     return None
 
 
-MAX_WORDS = 2_000
-MAX_NAME = 120
 WORDS_ONLY = "words"
 NECESSITIES = {
     Necessity.MUST: mark_message("Must: never break it"),
@@ -173,7 +172,7 @@ def build_rule_fields(
         *(build_day_rule_fields(before) if ordered else ()),
         _words_field(before, ordered=ordered),
         *(
-            (TextField(name="name", label=_("Short name"), value=before.name, max_length=MAX_NAME),)
+            (TextField(name="name", label=_("Short name"), value=before.name, max_length=MAX_RULE_NAME_CHARS),)
             if named and before is not None
             else ()
         ),
@@ -206,7 +205,7 @@ def _words_field(before: ConstraintRecord | None, *, ordered: bool) -> TextField
         placeholder=_("Calls are over by five") if ordered else _("No calls before 10"),
         multiline=True,
         optional=ordered,
-        max_length=MAX_WORDS,
+        max_length=MAX_WORDS_CHARS,
     )
 
 
@@ -264,7 +263,7 @@ def _kind_fields(kind: RuleKind | None, before: ConstraintRecord | None) -> tupl
                 value=format_windows(read_clocks(payload)),
                 placeholder="22:30-6:30" if bed else "9-12, 14:30-16",
                 hint="" if bed else _("Over midnight is fine: 22-6. Put commas between several."),
-                max_length=MAX_WORDS,
+                max_length=MAX_WORDS_CHARS,
             ),
         )
     if kind in LENGTHS:
@@ -279,7 +278,7 @@ def _kind_fields(kind: RuleKind | None, before: ConstraintRecord | None) -> tupl
                 else _("10 min")
                 if kind is RuleKind.BUFFER
                 else "4 h",
-                max_length=MAX_NAME,
+                max_length=MAX_RULE_NAME_CHARS,
             ),
         )
     return ()
@@ -346,17 +345,17 @@ def _read_words(filled: Filled, before: ConstraintRecord | None, *, spoken: str)
     needed = (
         None if spoken or DAY_RULE in filled.errors else _("Please say what the rule is, like “No calls before 10”.")
     )
-    words = filled.text("words", MAX_WORDS, needed=needed)
-    if before is not None and words and words == before.words[:MAX_WORDS].strip():
+    words = filled.text("words", MAX_WORDS_CHARS, needed=needed)
+    if before is not None and words and words == before.words[:MAX_WORDS_CHARS].strip():
         return before.description
     return words or spoken
 
 
 def _read_name(filled: Filled, words: str, before: ConstraintRecord | None) -> str:
-    name = filled.text("name", MAX_NAME)
+    name = filled.text("name", MAX_RULE_NAME_CHARS)
     if before is None:
         return name or shorten(words, SHORT)
-    if name and name != before.name[:MAX_NAME].strip():
+    if name and name != before.name[:MAX_RULE_NAME_CHARS].strip():
         return name
     return (
         shorten(words, SHORT)
@@ -382,17 +381,17 @@ def _read_payload(filled: Filled, about: str, before: ConstraintRecord | None) -
 
 
 def _with_times(filled: Filled, base: Payload, wanted: WindowKind) -> Payload:
-    typed = filled.text(Part.TIMES, MAX_WORDS, needed=_("Please say which times, like 9-12, 14:30-16."))
+    typed = filled.text(Part.TIMES, MAX_WORDS_CHARS, needed=_("Please say which times, like 9-12, 14:30-16."))
     if typed == format_windows(read_clocks(base)):
         return base
     windows = tuple(Window(kind=wanted, start=start, end=end) for start, end in parse_windows(typed))
-    if len(windows) > 20:
-        raise BadInput(_("Please keep it to 20 times."))
+    if len(windows) > MAX_TYPED_WINDOWS:
+        raise BadInput(_("Please keep it to {most} times.", most=MAX_TYPED_WINDOWS))
     return replace(base, windows=windows)
 
 
 def _with_length(filled: Filled, base: Payload, kind: RuleKind) -> Payload:
-    typed = filled.text(Part.LENGTH, MAX_NAME, needed=_("Please say how long, like 30 min or 7 h 30."))
+    typed = filled.text(Part.LENGTH, MAX_RULE_NAME_CHARS, needed=_("Please say how long, like 30 min or 7 h 30."))
     length = read_length(base, kind)
     if not typed or (length is not None and typed == format_minutes(length)):
         return base

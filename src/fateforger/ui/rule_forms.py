@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from fateforger.limits import MAX_FILTER_CHARS, MAX_WORDS_CHARS
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.retrieval import RuleFilter
@@ -48,13 +49,12 @@ from fateforger.text import format_percent, join_sentences, mark_message, ngette
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled, fold_form
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
-from fateforger.ui.rule_fields import DAY_RULE, MAX_WORDS, build_record, build_rule_fields, confirm_record, find_clash
+from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
 from fateforger.ui.rule_limits import DIMENSIONS, MORE, list_rare, read_certainty
 from fateforger.values import replace
 
 PAGE = 12
 """Rules per page: each takes two of the hundred blocks of a modal."""
-MOST_WORDS = 80
 StatusFilter = Literal["all", "used", "confirm", "force", "out"]
 ReachFilter = Literal["any", "lasting", "dated", "day"]
 ForceFilter = Literal["any", "must", "should", "prefer"]
@@ -110,7 +110,7 @@ def build_rules_form(book: RuleBook, request: FormRequest) -> Form:
 
 def read_rules_form(book: RuleBook, submission: FormSubmission) -> Form:
     """Return the list for the submitted search."""
-    words = Filled(submission).text("words", MOST_WORDS)
+    words = Filled(submission).text("words", MAX_FILTER_CHARS)
     return _build_list(book, _apply_choices(_parse_query(submission.target), {"words": words}), submission.session_id)
 
 
@@ -201,7 +201,7 @@ def _search_fields(book: RuleBook, wanted: ListQuery) -> tuple[FormField, ...]:
             value=wanted.words,
             edition=wanted.edition,
             placeholder=_("gym, calls, Monday…"),
-            max_length=MOST_WORDS,
+            max_length=MAX_FILTER_CHARS,
         ),
         Controls(
             items=(
@@ -357,7 +357,7 @@ def build_said_rule_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the form for a new rule with words that nothing could read; they are the target of the request."""
     form = build_new_rule_form(book, replace(request, target=""))
     fields = tuple(
-        replace(field, value=request.target[:MAX_WORDS])
+        replace(field, value=request.target[:MAX_WORDS_CHARS])
         if isinstance(field, TextField) and field.name == "words"
         else field
         for field in form.fields

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fateforger.limits import MAX_KEPT_DAYS, MAX_LABELS_CHARS
 from fateforger.memory.record import Aspect, ConstraintRecord, fold_label
 from fateforger.memory.vocabulary import STAGE_HEADINGS, Dimension, Source
 from fateforger.planning.plan import ET
@@ -25,8 +26,6 @@ KEPT, WITH, WITHOUT, STAGES, DIMENSION, TAGS, SOURCE, UNSURE = (
     "unsure",
 )
 MORE = mark_message("More: days it depends on, steps, tags")
-_LONGEST = 400
-_MOST_DAYS = 3_650
 DIMENSIONS = {
     Dimension.POLICY: mark_message("How I do things"),
     Dimension.VALUE: mark_message("What matters to me"),
@@ -52,7 +51,7 @@ def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
             optional=True,
             value=record.lifecycle.ttl_days,
             minimum=1,
-            maximum=_MOST_DAYS,
+            maximum=MAX_KEPT_DAYS,
             hint=_("For the next two weeks: 14. Confirm it, and it is kept as long again."),
         ),
         _labels_field(WITH, _("Only on days with"), aspect.conditional_on_present),
@@ -77,7 +76,7 @@ def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
             optional=True,
             value=", ".join(record.topics),
             placeholder=_("sport, evenings"),
-            max_length=_LONGEST,
+            max_length=MAX_LABELS_CHARS,
         ),
         ChoiceField(
             name=SOURCE,
@@ -103,7 +102,7 @@ def _labels_field(name: str, label: str, labels: Sequence[str]) -> TextField:
         value=", ".join(_show_label(each) for each in labels),
         placeholder=_("gym, meeting"),
         hint=_("Titles or kinds of blocks, with commas between them."),
-        max_length=_LONGEST,
+        max_length=MAX_LABELS_CHARS,
     )
 
 
@@ -125,7 +124,7 @@ def read_limits(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:
     aspect = record.aspect or Aspect()
     for name, field in changes.items():
         if filled.has(name):
-            labels = tuple(dict.fromkeys(_read_label(each) for each in _split(filled.text(name, _LONGEST))))
+            labels = tuple(dict.fromkeys(_read_label(each) for each in _split(filled.text(name, MAX_LABELS_CHARS))))
             aspect = Aspect.model_validate({**aspect.model_dump(), field: labels})
     if filled.has(DIMENSION):
         told = filled.choice(DIMENSION)
@@ -133,12 +132,12 @@ def read_limits(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:
     if aspect != (record.aspect or Aspect()):
         record = replace(record, aspect=aspect)
     if filled.has(KEPT):
-        days = filled.minutes(KEPT, most=_MOST_DAYS)
+        days = filled.minutes(KEPT, most=MAX_KEPT_DAYS)
         record = replace(record, lifecycle=replace(record.lifecycle, ttl_days=days))
     if filled.has(STAGES):
         record = replace(record, applies_stages=filled.many(STAGES))
     if filled.has(TAGS):
-        record = replace(record, topics=tuple(dict.fromkeys(_split(filled.text(TAGS, _LONGEST)))))
+        record = replace(record, topics=tuple(dict.fromkeys(_split(filled.text(TAGS, MAX_LABELS_CHARS)))))
     return record
 
 

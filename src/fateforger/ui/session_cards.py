@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import assert_never
 
+from fateforger.limits import MAX_CARRIED_CHARS
 from fateforger.session.cards import (
     Button,
     Card,
@@ -19,7 +20,7 @@ from fateforger.session.cards import (
 from fateforger.session.day import day_words, frame_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
-from fateforger.session.queue_commands import LONGEST_TEXT_AGAIN, ReadAgain
+from fateforger.session.queue_commands import ReadAgain
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.task import Mode
 from fateforger.text import (
@@ -208,7 +209,7 @@ UNREAD_LONG = mark_message(
 
 def unread_card(text: str) -> Card:
     """Return the answer to a first message that no model could read; ``text`` is read by *Try again*."""
-    short = len(text) <= LONGEST_TEXT_AGAIN
+    short = len(text) <= MAX_CARRIED_CHARS
     said = _(UNREAD) if short else _(UNREAD_LONG)
     again = (ReadAgain.action.button(text, style="primary"),) if short else ()
     rule = (build_said_rule_button(text),) if short else ()

@@ -6,6 +6,16 @@ from datetime import date, timedelta
 from itertools import groupby
 
 from fateforger.errors import BadInput
+from fateforger.limits import (
+    MAX_CRITERIA,
+    MAX_CRITERION_CHARS,
+    MAX_FORM_TASKS,
+    MAX_GOAL_CHARS,
+    MAX_GOALS,
+    MAX_MINUTES,
+    MAX_NOTES_CHARS,
+    MAX_TITLE_CHARS,
+)
 from fateforger.planning.grid import in_words
 from fateforger.planning.task_details import KINDS, TaskDetails, TaskKind
 from fateforger.session.cards import Choice, plain
@@ -29,16 +39,7 @@ from fateforger.session.forms import (
     TextPart,
 )
 from fateforger.session.lengths import find_usual
-from fateforger.session.model import (
-    MOST_CRITERIA,
-    MOST_CRITERION,
-    MOST_GOAL,
-    MOST_GOALS,
-    BlockPlan,
-    OfferedInput,
-    Session,
-    Task,
-)
+from fateforger.session.model import BlockPlan, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
 from fateforger.session.tasks import find_task
@@ -51,16 +52,12 @@ from fateforger.ui.detail_forms import (
     fold_fields,
     read_details,
 )
-from fateforger.ui.form_values import MAX_MINUTES, MAX_NOTES, MAX_TITLE, Filled, TaskLine, parse_task_line
+from fateforger.ui.form_values import Filled, TaskLine, parse_task_line
 from fateforger.values import replace
 
 ROWS = 3
 MOST_USUAL = 3
 """Kinds of tasks whose usual length the form mentions."""
-MOST_TASKS = 20
-"""Most tasks of one form: Slack allows a hundred blocks, and a row takes three."""
-MOST_LINES = 3_000
-"""Length of a list of tasks, in characters."""
 EACH_TASK = mark_message("More: kind and minutes of each task")
 LISTS = {"deep": TaskKind.DEEP, "other": TaskKind.SHALLOW}
 """Fields with one task a line, and the kind of their tasks."""
@@ -71,14 +68,14 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
 
     The request's target is the text of a message that nothing could read; each of its lines may be a task.
     """
-    rows = request.size and min(max(request.size, ROWS, len(_list_typed(request))), MOST_TASKS)
+    rows = request.size and min(max(request.size, ROWS, len(_list_typed(request))), MAX_FORM_TASKS)
     return Form(
         form="tasks",
         session_id=session.id,
         title=_("What to get done"),
         submit=_("Save"),
         size=rows,
-        more=_(EACH_TASK) if not rows else _("More rows") if rows < MOST_TASKS else None,
+        more=_(EACH_TASK) if not rows else _("More rows") if rows < MAX_FORM_TASKS else None,
         fields=(
             *(_build_rows(rows, session, request) if rows else _build_lists(session, request.target)),
             FlagField(name="proceed", label=_("Draft my day right away"), value=True),
@@ -99,7 +96,7 @@ def _build_lists(session: Session, said: str) -> tuple[FormField, ...]:
                 hint=hint,
                 multiline=True,
                 optional=True,
-                max_length=MOST_LINES,
+                max_length=MAX_NOTES_CHARS,
                 value=said if name == "deep" else "",
             )
             for name, (label, hint) in zip(LISTS, lists, strict=True)
@@ -136,8 +133,8 @@ def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | N
             name=f"title_{row}",
             label=_("Task {row}", row=row),
             optional=True,
-            value=line.title[:MAX_TITLE],
-            max_length=MAX_TITLE,
+            value=line.title[:MAX_TITLE_CHARS],
+            max_length=MAX_TITLE_CHARS,
             placeholder=_("What do you want to get done on {day}?", day=day_words(session.date)) if row == 1 else "",
         ),
         NumberField(
@@ -190,17 +187,17 @@ def read_tasks_form(_session: Session, submission: FormSubmission) -> SessionCom
 
 
 def _read_lists(filled: Filled) -> tuple[Task, ...]:
-    read = {name: filled.lines(name, MOST_LINES) for name in LISTS}
+    read = {name: filled.lines(name, MAX_NOTES_CHARS) for name in LISTS}
     for name, lines in read.items():
-        if long := next((line for line in lines if len(line) > MAX_TITLE), None):
+        if long := next((line for line in lines if len(line) > MAX_TITLE_CHARS), None):
             filled.errors[name] = _(
                 "“{start}…” is longer than {most} characters; put the rest into its notes later.",
                 start=long[:30],
-                most=MAX_TITLE,
+                most=MAX_TITLE_CHARS,
             )
     every = [(line, kind) for name, kind in LISTS.items() for line in read[name]]
-    if len(every) > MOST_TASKS:
-        filled.errors["deep"] = _("That is more than a day holds; please keep it to {most} tasks.", most=MOST_TASKS)
+    if len(every) > MAX_FORM_TASKS:
+        filled.errors["deep"] = _("That is more than a day holds; please keep it to {most} tasks.", most=MAX_FORM_TASKS)
     if filled.errors:
         return ()
     return tuple(
@@ -219,7 +216,7 @@ def _read_rows(filled: Filled, size: int) -> tuple[Task, ...]:
     chosen = filled.choice("one_thing")
     rows = range(1, max(size, ROWS) + 1)
     tasks = tuple(task for row in rows if (task := _read_task(filled, row, one_thing=chosen == str(row))))
-    if chosen is not None and not filled.text(f"title_{chosen}", MAX_TITLE):
+    if chosen is not None and not filled.text(f"title_{chosen}", MAX_TITLE_CHARS):
         filled.errors["one_thing"] = _(
             "Task {chosen} has no title; choose one of the tasks you wrote down.", chosen=chosen
         )
@@ -227,7 +224,7 @@ def _read_rows(filled: Filled, size: int) -> tuple[Task, ...]:
 
 
 def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
-    title = filled.text(f"title_{row}", MAX_TITLE)
+    title = filled.text(f"title_{row}", MAX_TITLE_CHARS)
     minutes = filled.minutes(f"minutes_{row}")
     if not title:
         if minutes is not None:
@@ -255,7 +252,7 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
                 optional=True,
                 value="\n".join(inputs.goals),
                 multiline=True,
-                max_length=MOST_GOALS * (MOST_GOAL + 1),
+                max_length=MAX_GOALS * (MAX_GOAL_CHARS + 1),
                 placeholder=_("Up to five goals, one a line."),
             ),
             NumberField(
@@ -282,10 +279,10 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
 
 def read_goals_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
     filled = Filled(submission)
-    goals = tuple(line.strip() for line in filled.text("goals", MAX_NOTES).splitlines() if line.strip())
-    if len(goals) > MOST_GOALS or any(len(goal) > MOST_GOAL for goal in goals):
+    goals = tuple(line.strip() for line in filled.text("goals", MAX_NOTES_CHARS).splitlines() if line.strip())
+    if len(goals) > MAX_GOALS or any(len(goal) > MAX_GOAL_CHARS for goal in goals):
         filled.errors["goals"] = _(
-            "Please keep it to {most} goals of {letters} characters each.", most=MOST_GOALS, letters=MOST_GOAL
+            "Please keep it to {most} goals of {letters} characters each.", most=MAX_GOALS, letters=MAX_GOAL_CHARS
         )
     deep = filled.minutes("deep_blocks", most=12)
     minutes = filled.minutes("block_minutes", least=30, most=240)
@@ -304,7 +301,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
         title=_("Edit task"),
         submit=_("Save"),
         fields=(
-            TextField(name="title", label=_("Task"), value=task.title, max_length=MAX_TITLE),
+            TextField(name="title", label=_("Task"), value=task.title, max_length=MAX_TITLE_CHARS),
             NumberField(
                 name="minutes",
                 label=_("Minutes"),
@@ -322,7 +319,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
                 optional=True,
                 value="\n".join(task.done_when),
                 multiline=True,
-                max_length=MOST_CRITERIA * (MOST_CRITERION + 1),
+                max_length=MAX_CRITERIA * (MAX_CRITERION_CHARS + 1),
                 placeholder=_("What makes it a success? Two or three things, one a line."),
             ),
             build_pieces_field(task.details),
@@ -332,7 +329,7 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
                 optional=True,
                 value=task.notes,
                 multiline=True,
-                max_length=MAX_NOTES,
+                max_length=MAX_NOTES_CHARS,
                 hint=_("They go into the calendar event."),
             ),
             *build_detail_fields(task.details, others),
@@ -354,9 +351,9 @@ def read_task_form(session: Session, submission: FormSubmission) -> SessionComma
     filled = Filled(submission)
     if filled.flag("remove"):
         return RemoveTask(**filled.envelope, task_id=before.id)
-    title = filled.text("title", MAX_TITLE, needed=_("A task needs a title."))
+    title = filled.text("title", MAX_TITLE_CHARS, needed=_("A task needs a title."))
     minutes = filled.minutes("minutes")
-    notes = filled.text("notes", MAX_NOTES) if filled.has("notes") else before.notes
+    notes = filled.text("notes", MAX_NOTES_CHARS) if filled.has("notes") else before.notes
     done_when = _read_criteria(filled) if filled.has("done_when") else before.done_when
     details = before.details
     try:
@@ -385,15 +382,15 @@ def to_choice(task: Task) -> Choice:
 
 def _read_criteria(filled: Filled) -> tuple[str, ...]:
     """Return the criteria, one per line; empty lines are ignored."""
-    lines = filled.lines("done_when", MOST_CRITERIA * (MOST_CRITERION + 1))
-    if len(lines) > MOST_CRITERIA:
+    lines = filled.lines("done_when", MAX_CRITERIA * (MAX_CRITERION_CHARS + 1))
+    if len(lines) > MAX_CRITERIA:
         filled.errors["done_when"] = _(
             "Keep the {most_criteria} lines that matter most; the rest has room in the notes.",
-            most_criteria=MOST_CRITERIA,
+            most_criteria=MAX_CRITERIA,
         )
-    elif any(len(line) > MOST_CRITERION for line in lines):
+    elif any(len(line) > MAX_CRITERION_CHARS for line in lines):
         filled.errors["done_when"] = _(
-            "A line has room for {most_criterion} characters.", most_criterion=MOST_CRITERION
+            "A line has room for {most_criterion} characters.", most_criterion=MAX_CRITERION_CHARS
         )
     return lines
 

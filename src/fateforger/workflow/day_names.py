@@ -18,6 +18,7 @@ from datetime import timedelta
 from difflib import get_close_matches
 from typing import Literal
 
+from fateforger.limits import MAX_MINUTES
 from fateforger.planning.plan import ET
 from fateforger.values import replace
 from fateforger.workflow.rules import AtomKind
@@ -30,7 +31,6 @@ KINDS = {
     "break": ET.REGENERATION,
 }
 """Kinds of blocks by the names that people write; some kinds have two."""
-LONGEST = 24 * 60
 Aspect = Literal["block", "done", "after", "before", "longer", "weekday"]
 
 
@@ -76,9 +76,9 @@ def _parse_comparison(kind: ET, text: str) -> DayName | None:
         return DayName("done", kind)
     if found["minutes"]:
         minutes = int(found["minutes"])
-        return DayName("longer", kind, minutes) if minutes <= LONGEST else None
+        return DayName("longer", kind, minutes) if minutes <= MAX_MINUTES else None
     hour, minute = int(found["hour"]), int(found["minute"] or 0)
-    if minute > 59 or hour * 60 + minute > LONGEST:
+    if minute > 59 or hour * 60 + minute > MAX_MINUTES:
         return None
     return DayName("after" if found["how"] == "after" else "before", kind, clock=timedelta(hours=hour, minutes=minute))
 

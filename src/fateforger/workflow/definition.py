@@ -26,6 +26,7 @@ from typing import IO
 import yaml
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_WORKFLOW_ANCESTORS, MAX_WORKFLOW_RULES
 from fateforger.workflow.conformance import StatedRule
 from fateforger.workflow.documents import (
     fields_of,
@@ -71,8 +72,6 @@ class Workflow:
 _ROOT = frozenset({"workflow", "description", "context", "actions", "predicates", "constraints", "triggers"})
 _CHILD = (_ROOT - {"constraints"}) | {"extends", "additional_constraints", "disable"}
 _CONTEXT = frozenset({"applies_when", "not_when"})
-MOST_ANCESTORS = 10
-MOST_RULES = 2_000
 
 Parents = Callable[[str], str | None]
 """Returns the text of the workflow with the given name, or ``None`` if there is none."""
@@ -153,8 +152,8 @@ def _parent(node: yaml.Node, parents: Parents, children: tuple[str, ...]) -> Wor
     name = text_of(node, "The workflow that is extended")
     if name in children:
         refuse(node, f"{' extends '.join((*children, name))}: a workflow cannot extend itself.")
-    if len(children) > MOST_ANCESTORS:
-        refuse(node, f"More than {MOST_ANCESTORS} workflows extend each other here.")
+    if len(children) > MAX_WORKFLOW_ANCESTORS:
+        refuse(node, f"More than {MAX_WORKFLOW_ANCESTORS} workflows extend each other here.")
     text = parents(name) if is_name(name) else None
     if text is None:
         refuse(node, f"I know no workflow “{name}” that could be extended.")
@@ -190,8 +189,8 @@ def _declare_names(
 def _read_rules(fields: Mapping[str, yaml.Node], names: Names) -> OwnRules:
     lists = [(key, fields[key]) for key in ("constraints", "additional_constraints", "triggers") if key in fields]
     items = [(item, key == "triggers") for key, node in lists for item in items_of(node, f"“{key}”")]
-    if len(items) > MOST_RULES:
-        refuse(items[MOST_RULES][0], f"More than {MOST_RULES} rules are more than anybody can keep.")
+    if len(items) > MAX_WORKFLOW_RULES:
+        refuse(items[MAX_WORKFLOW_RULES][0], f"More than {MAX_WORKFLOW_RULES} rules are more than anybody can keep.")
     return tuple((read_stated(item, names, triggers=triggers), item) for item, triggers in items)
 
 

@@ -24,17 +24,16 @@ from typing import NoReturn
 import yaml
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_WORKFLOW_CHARS
 from fateforger.workflow.conformance import Necessity, StatedRule
 from fateforger.workflow.parser import Place, PlaceOf, read_rule
 from fateforger.workflow.predicates import Check, CheckKind, Predicate
 from fateforger.workflow.rules import RuleKind, Vocabulary, is_name, write_rule
 
-MOST_BYTES = 1024 * 1024
-
 
 def read_yaml(text: str) -> yaml.Node:
     """Parse YAML. Raises :class:`BadInput` with line and column."""
-    if len(text) > MOST_BYTES:
+    if len(text) > MAX_WORKFLOW_CHARS:
         raise BadInput("This file is longer than a mebibyte, which no workflow is.")
     try:
         node = yaml.compose(text, Loader=yaml.BaseLoader)

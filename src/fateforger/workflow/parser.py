@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_RULE_CHARS, MAX_RULE_DEPTH
 from fateforger.workflow.rules import (
     KEYWORDS,
     KIND_WORDS,
@@ -33,9 +34,6 @@ from fateforger.workflow.rules import (
     suggest_names,
 )
 
-MOST_CHARACTERS = 4_000
-DEEPEST = 60
-"""Limit on nested parentheses and NOTs."""
 BEGINNINGS = "BEFORE, AFTER, ALWAYS, NEVER, IF or ON"
 
 
@@ -80,8 +78,8 @@ class _Reader:
     def __init__(self, text: str, vocabulary: Vocabulary, place_of: PlaceOf) -> None:
         self._place_of = place_of
         self._vocabulary = vocabulary
-        if len(text) > MOST_CHARACTERS:
-            self._fail(f"This rule is longer than {MOST_CHARACTERS} characters; please make it several.", 0)
+        if len(text) > MAX_RULE_CHARS:
+            self._fail(f"This rule is longer than {MAX_RULE_CHARS} characters; please make it several.", 0)
         self._tokens = self._split(text)
         self._next = 0
         self._target = 0
@@ -140,7 +138,7 @@ class _Reader:
 
     def _one(self, depth: int) -> Expression:
         token = self._take()
-        if depth > DEEPEST:
+        if depth > MAX_RULE_DEPTH:
             self._fail("This is nested too deeply to be understood; please make it several rules.", token.at)
         if token.text == "NOT":
             return Not(self._one(depth + 1))

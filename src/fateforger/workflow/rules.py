@@ -10,11 +10,11 @@ from itertools import combinations
 from typing import Literal, Protocol, assert_never
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_NAME_CHARS
 
 KEYWORDS = frozenset(
     {"BEFORE", "AFTER", "ALWAYS", "NEVER", "IF", "THEN", "ON", "INVOKE", "PROCEED_TO", "AND", "OR", "NOT"}
 )
-MOST_LETTERS = 80
 _INNER = frozenset("_-.")
 
 
@@ -65,7 +65,7 @@ def declare_names(actions: Iterable[str], states: Iterable[str]) -> Names:
     names = Names(frozenset(actions), frozenset(states))
     for name in sorted(names.actions | names.states):
         if not is_name(name):
-            raise BadInput(f"“{name[:MOST_LETTERS]}” cannot be a name: {NAMING}.", where=name[:MOST_LETTERS])
+            raise BadInput(f"“{name[:MAX_NAME_CHARS]}” cannot be a name: {NAMING}.", where=name[:MAX_NAME_CHARS])
     for name in sorted(names.actions & names.states):
         raise BadInput(f"“{name}” is declared both as an action and as a state; it can be one of them.", where=name)
     return names
@@ -76,7 +76,7 @@ NAMING = "a name begins with a letter of any script, goes on with letters, digit
 
 def is_name(text: str) -> bool:
     """Check whether a text can be the name of a state or an action."""
-    if not text or len(text) > MOST_LETTERS or text in KEYWORDS:
+    if not text or len(text) > MAX_NAME_CHARS or text in KEYWORDS:
         return False
     return is_name_start(text[0]) and all(is_name_letter(letter) for letter in text[1:])
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from localslack.blocks.composition import SLACK_FILE, URL, plain, words
 from localslack.blocks.element_shapes import ELEMENTS
-from localslack.blocks.limits import LIMITS
 from localslack.blocks.placement import IN_ACTIONS, IN_INPUT, IN_SECTION
 from localslack.blocks.rich_text import RICH_TEXT
 from localslack.blocks.rules import (
@@ -20,6 +19,7 @@ from localslack.blocks.rules import (
     shape,
     string,
 )
+from localslack.limits import LIMITS
 
 
 def block(required: Mapping[str, Rule], optional: Mapping[str, Rule] | None = None, *more: Rule) -> Rule:

@@ -1,7 +1,7 @@
 """Composition objects: text, options, confirmation dialogs, files."""
 
-from localslack.blocks.limits import LIMITS
 from localslack.blocks.rules import Rule, array, boolean, choice, one_field, one_of, shape, string
+from localslack.limits import LIMITS
 
 
 def plain(maximum: int) -> Rule:

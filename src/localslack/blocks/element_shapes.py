@@ -19,7 +19,6 @@ from localslack.blocks.composition import (
     USER_ID,
     plain,
 )
-from localslack.blocks.limits import LIMITS
 from localslack.blocks.rich_text import rich_text
 from localslack.blocks.rules import (
     Findings,
@@ -32,6 +31,7 @@ from localslack.blocks.rules import (
     shape,
     string,
 )
+from localslack.limits import LIMITS
 
 ACTION_ID = string(LIMITS["action_id"])
 _NUMBER = string(pattern=r"-?[0-9]+(\.[0-9]+)?")

@@ -6,7 +6,6 @@ from typing import Any
 from localslack.blocks.block_shapes import CLASSIC_BLOCKS, block
 from localslack.blocks.composition import URL, plain, words
 from localslack.blocks.element_shapes import ELEMENTS
-from localslack.blocks.limits import LIMITS
 from localslack.blocks.rich_text import PARTS, rich_text
 from localslack.blocks.rules import (
     Findings,
@@ -21,6 +20,7 @@ from localslack.blocks.rules import (
     shape,
     string,
 )
+from localslack.limits import LIMITS
 
 
 def _collapsed_only_if_collapsible(value: Any, at: str, findings: Findings) -> None:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from localslack.blocks.composition import USER_ID
-from localslack.blocks.limits import LIMITS
 from localslack.blocks.rules import (
     Findings,
     Rule,
@@ -15,6 +14,7 @@ from localslack.blocks.rules import (
     shape,
     string,
 )
+from localslack.limits import LIMITS
 
 _STYLE = shape(
     {},

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from localslack.blocks.block_shapes import CLASSIC_BLOCKS
 from localslack.blocks.composition import plain
-from localslack.blocks.limits import LIMITS, MAX_VIEW_BYTES
 from localslack.blocks.newer_shapes import NEWER_BLOCKS
 from localslack.blocks.rules import Findings, Rule, anything, array, boolean, one_of, shape, string
 from localslack.blocks.whole import together
 from localslack.errors import SlackError, bad_arguments
+from localslack.limits import LIMITS, MAX_VIEW_BYTES
 
 Surface = Literal["message", "modal", "home"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from localslack.blocks.limits import LIMITS
 from localslack.blocks.rules import Findings
+from localslack.limits import LIMITS
 
 Blocks = Sequence[Mapping[str, Any]]
 

@@ -5,8 +5,8 @@ from typing import Any
 from starlette.requests import Request
 
 from localslack import interactions
-from localslack.blocks.limits import MAX_TYPED
 from localslack.errors import Refusal, SlackError
+from localslack.limits import MAX_TYPED
 from localslack.page.requests import channel_of, message_of, person_of, read_body
 from localslack.respond import answer_with
 from localslack.store.channels import Channel

@@ -6,10 +6,9 @@ from starlette.requests import Request
 
 from localslack import events
 from localslack.errors import Refusal
+from localslack.limits import MAX_SESSION_TITLE
 from localslack.page.requests import channel_of, message_of, person_of, read_body
 from localslack.workspace import STOPPED_BY_USER, STREAMING, Workspace
-
-MAX_TITLE = 200
 
 
 async def stop(workspace: Workspace, request: Request) -> dict[str, Any]:
@@ -41,8 +40,8 @@ async def rename(workspace: Workspace, request: Request) -> dict[str, Any]:
     session = workspace.store.sessions.get(channel.id, thread_ts)
     if session is None:
         raise Refusal("This thread has no session to rename.")
-    if not 0 < len(title) <= MAX_TITLE:
-        raise Refusal(f"A title has 1 to {MAX_TITLE} characters.")
+    if not 0 < len(title) <= MAX_SESSION_TITLE:
+        raise Refusal(f"A title has 1 to {MAX_SESSION_TITLE} characters.")
     with workspace.store.database.transaction():
         workspace.store.sessions.put(channel.id, thread_ts, title=title)
         workspace.tell_session(channel, thread_ts)

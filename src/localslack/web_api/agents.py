@@ -5,6 +5,7 @@ from typing import Any
 
 from localslack.directory import BOT_USER_ID
 from localslack.errors import SlackError, bad_arguments
+from localslack.limits import MAX_LOADING_MESSAGES, MAX_PROMPTS, MAX_SESSION_TITLE
 from localslack.store.channels import Channel
 from localslack.web_api.arguments import Arguments
 from localslack.web_api.lookups import channel_of
@@ -12,9 +13,6 @@ from localslack.web_api.method import Method
 from localslack.workspace import Workspace
 
 STATUSES = frozenset({"active", "processing", "suspended", "closed"})
-MAX_TITLE = 200
-MAX_PROMPTS = 4
-MAX_LOADING_MESSAGES = 10
 
 
 def session_set_status(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
@@ -112,7 +110,7 @@ def _session(workspace: Workspace, arguments: Arguments, missing: str) -> tuple[
 
 def _title(arguments: Arguments, error: str) -> str:
     title = arguments.text("title")
-    if not title or len(title) > MAX_TITLE:
+    if not title or len(title) > MAX_SESSION_TITLE:
         raise SlackError(error)
     return title
 

@@ -5,10 +5,11 @@ from typing import Any
 
 from localslack.directory import BOT_USER_ID
 from localslack.errors import SlackError
+from localslack.limits import MAX_UPDATE_TEXT
 from localslack.store.messages import StoredMessage
 from localslack.web_api.arguments import Arguments
 from localslack.web_api.lookups import channel_of, joined_channel, message_of, thread_of
-from localslack.web_api.message_body import MAX_UPDATE_TEXT, cut_text, read_body, refuse_empty
+from localslack.web_api.message_body import cut_text, read_body, refuse_empty
 from localslack.web_api.method import Method
 from localslack.workspace import STREAMING, Workspace
 

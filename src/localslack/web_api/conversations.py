@@ -6,6 +6,7 @@ from typing import Any
 
 from localslack.directory import BOT_USER_ID, TEAM_ID, direct_channel_id
 from localslack.errors import SlackError
+from localslack.limits import MAX_PAGE
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage
 from localslack.web_api.arguments import Arguments
@@ -13,7 +14,6 @@ from localslack.web_api.lookups import channel_of, joined_channel
 from localslack.web_api.method import Method
 from localslack.workspace import Workspace
 
-MAX_PAGE = 999
 DEFAULT_PAGE = 100
 
 

@@ -11,13 +11,13 @@ from starlette.responses import PlainTextResponse, Response
 
 from localslack.directory import BOT_USER_ID
 from localslack.errors import SlackError, bad_arguments
+from localslack.limits import MAX_UPLOAD_BYTES
 from localslack.web_api.arguments import Arguments
 from localslack.web_api.lookups import joined_channel, thread_of
 from localslack.web_api.method import Method
 from localslack.workspace import Workspace
 
 _PNG, _PNG_HEADER = b"\x89PNG\r\n\x1a\n", 24
-MAX_BYTES = 50_000_000
 _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Types that a browser shows and never runs."""
 
@@ -26,7 +26,7 @@ def get_upload_url(workspace: Workspace, arguments: Arguments) -> Mapping[str, A
     name, size = arguments.text("filename"), arguments.integer("length", 0)
     if size <= 0:
         raise bad_arguments("must be more than 0 [json-pointer:/length]")
-    if size > MAX_BYTES:
+    if size > MAX_UPLOAD_BYTES:
         raise SlackError("file_upload_size_restricted")
     file_id = f"F{secrets.token_hex(5).upper()}"
     url = f"{workspace.config.public_url}/files/{file_id}"

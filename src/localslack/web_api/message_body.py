@@ -6,13 +6,9 @@ from typing import Any
 from localslack.blocks.elements import with_ids
 from localslack.blocks.surfaces import check_message_blocks
 from localslack.errors import SlackError
+from localslack.limits import MAX_ATTACHMENTS, MAX_MARKDOWN, MAX_TEXT
 from localslack.web_api.arguments import Arguments
 from localslack.workspace import Workspace
-
-MAX_TEXT = 40_000
-MAX_UPDATE_TEXT = 4_000
-MAX_MARKDOWN = 12_000
-MAX_ATTACHMENTS = 100
 
 
 def read_body(workspace: Workspace, arguments: Arguments) -> dict[str, Any]:

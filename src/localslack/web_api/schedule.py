@@ -5,16 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from localslack.errors import SlackError
+from localslack.limits import MAX_SCHEDULED, MAX_SECONDS_AHEAD, MAX_TEXT, SCHEDULE_WINDOW_SECONDS
 from localslack.store.schedule import ScheduledMessage
 from localslack.web_api.arguments import Arguments
 from localslack.web_api.lookups import channel_of, joined_channel, thread_of
-from localslack.web_api.message_body import MAX_TEXT, read_body, refuse_empty
+from localslack.web_api.message_body import read_body, refuse_empty
 from localslack.web_api.method import Method
 from localslack.workspace import Workspace
-
-FARTHEST_SECONDS = 120 * 24 * 60 * 60
-WINDOW_SECONDS = 5 * 60
-MAX_IN_WINDOW = 30
 
 
 def schedule_message(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
@@ -22,10 +19,11 @@ def schedule_message(workspace: Workspace, arguments: Arguments) -> Mapping[str,
     post_at, now = arguments.integer("post_at", 0), workspace.clock.seconds()
     if post_at <= now:
         raise SlackError("time_in_past")
-    if post_at > now + FARTHEST_SECONDS:
+    if post_at > now + MAX_SECONDS_AHEAD:
         raise SlackError("time_too_far")
     waiting = [one for one in workspace.store.schedule.all() if one.channel == channel.id]
-    if sum(one.post_at // WINDOW_SECONDS == post_at // WINDOW_SECONDS for one in waiting) >= MAX_IN_WINDOW:
+    window = post_at // SCHEDULE_WINDOW_SECONDS
+    if sum(one.post_at // SCHEDULE_WINDOW_SECONDS == window for one in waiting) >= MAX_SCHEDULED:
         raise SlackError("restricted_too_many")
     thread_ts = thread_of(workspace, channel, arguments)
     body = read_body(workspace, arguments)

@@ -6,18 +6,18 @@ from typing import Any
 from localslack.blocks.surfaces import check_message_blocks
 from localslack.directory import BOT_USER_ID, TEAM_ID
 from localslack.errors import SlackError, bad_arguments
+from localslack.limits import MAX_CHUNK_FIELD, MAX_MARKDOWN
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage
 from localslack.web_api.agents import STATUSES
 from localslack.web_api.arguments import Arguments
 from localslack.web_api.lookups import joined_channel, message_of, thread_of
-from localslack.web_api.message_body import MAX_MARKDOWN, read_body
+from localslack.web_api.message_body import read_body
 from localslack.web_api.method import Method
 from localslack.workspace import STOPPED_BY_USER, STREAMING, Workspace
 
 DISPLAY_MODES = frozenset({"timeline", "plan", "dense"})
 TASK_STATUSES = frozenset({"pending", "in_progress", "complete", "error"})
-MAX_CHUNK_FIELD = 256
 
 Blocks = list[dict[str, Any]]
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from fateforger.adapters.facts import (
-    MOST_BYTES,
     AllowedCommand,
     AllowList,
     LocalFacts,
@@ -21,6 +20,7 @@ from fateforger.adapters.facts import (
     read_file_bytes,
 )
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_CHECKED_BYTES
 from fateforger.workflow.predicates import CheckAnswer, NothingAllowed
 
 PYTHON = sys.executable
@@ -117,7 +117,7 @@ async def test_what_is_no_plain_file_is_never_opened(project: Path) -> None:
 
 
 async def test_a_file_that_is_too_large_or_not_ours_to_read_is_unknown(project: Path) -> None:
-    (project / "docs" / "plan.md").write_bytes(b"x" * (MOST_BYTES + 1))
+    (project / "docs" / "plan.md").write_bytes(b"x" * (MAX_CHECKED_BYTES + 1))
     told = await facts(project, "**").contains("docs/*.md", "## Approved Plan")
     assert told == CheckAnswer(None, "docs/plan.md cannot be read, or is too large.")
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from tests.factories.agents import ALL, Agents, token_for
 
-from fateforger.agents.clients import MAX_CALLS_PER_MINUTE, Scope
+from fateforger.agents.clients import Scope
 from fateforger.agents.handler import NO_TOKEN, TOO_FAST, TOOLS, WRONG_TOKEN
+from fateforger.limits import MAX_CALLS_PER_MINUTE
 from fateforger.memory.credentials import TOO_LONG
 
 LEAST: dict[str, dict[str, Any]] = {

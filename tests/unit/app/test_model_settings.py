@@ -23,8 +23,8 @@ from fateforger.app.models import build_endpoint
 from fateforger.app.program import build_model, describe_model
 from fateforger.app.resources import Check
 from fateforger.config import Settings, read_settings
-from fateforger.conversation.language.model_calls import LONGEST_MESSAGE
 from fateforger.errors import BadInput, ModelTimedOut, ModelUnreachable
+from fateforger.limits import MAX_PROMPT_MESSAGE_CHARS
 from fateforger.ports.model import Role, estimate_tokens
 from fateforger.session.memory import RecalledConstraints
 from fateforger.session.stages import TimeboxingStage
@@ -163,7 +163,7 @@ async def test_doctor_sends_as_much_as_the_fullest_day_needs(tmp_path: Path) -> 
     known = RecalledConstraints(day=MONDAY, stage=TimeboxingStage.REFINE, at=MORNING, versions=rules)
     now = planned(TimeboxingStage.REFINE, *tasks, events=meetings, recalled=known)
     silent = ScriptedModel(by=lambda p: wants("answer") if "decide" in p.name else ModelUnreachable("Down."))
-    await read_message(said("user_reply", text="x" * LONGEST_MESSAGE), now, silent, rules)
+    await read_message(said("user_reply", text="x" * MAX_PROMPT_MESSAGE_CHARS), now, silent, rules)
     prompt = silent.prompts[-1]
     assert prompt.name.startswith("patch/")
     async with model_server(answer) as server:

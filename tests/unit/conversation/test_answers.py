@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.conversation.language.model_calls import LONGEST, extract_json
+from fateforger.conversation.language.model_calls import extract_json
+from fateforger.limits import MAX_ANSWER_CHARS
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_s70_a_list_is_json_too() -> None:
         ('{"a": 1} {"a": 2}', "There is more than one JSON object; answer with exactly one."),
         ('{"a": NaN}', "NaN is not a number that JSON knows."),
         ("[" * 100_000, "The JSON is nested too deeply."),
-        ("x" * (LONGEST + 1), "The answer is far too long."),
+        ("x" * (MAX_ANSWER_CHARS + 1), "The answer is far too long."),
     ],
 )
 def test_what_cannot_be_used_says_why(text: str, sentence: str) -> None:

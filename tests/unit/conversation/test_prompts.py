@@ -16,7 +16,7 @@ from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, qu
 
 from fateforger.calendar.history import HistoryRow
 from fateforger.conversation.language.answers import Decision
-from fateforger.conversation.language.model_calls import LONGEST_MESSAGE, VERSIONS, prompt_for
+from fateforger.conversation.language.model_calls import VERSIONS, prompt_for
 from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import decompose_goal, sketch_day
 from fateforger.conversation.language.queue_requests import OutsideContext
@@ -24,6 +24,7 @@ from fateforger.conversation.language.rule_comparison import compare_statements
 from fateforger.conversation.language.rule_extraction import interpret
 from fateforger.conversation.language.tables import list_tasks, list_upcoming_days
 from fateforger.errors import ModelUnreachable
+from fateforger.limits import MAX_PROMPT_MESSAGE_CHARS
 from fateforger.ports.model import Prompt, Role
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.draft import with_fixes
@@ -153,7 +154,7 @@ def test_long_lists_and_texts_are_cut_and_it_is_said() -> None:
     prompt = prompt_for("decide", *_deciding("y" * 7_000), tables=(list_tasks(now),))
     assert "tasks[60]{number,title,minutes,depth,one_thing,details}:" in prompt.user
     assert "(10 more are not shown.)" in prompt.user
-    assert f"{'y' * LONGEST_MESSAGE}… (cut)" in prompt.user
+    assert f"{'y' * MAX_PROMPT_MESSAGE_CHARS}… (cut)" in prompt.user
     assert max(len(line) for line in prompt.user.splitlines() if line.startswith("  ")) < 200
 
 

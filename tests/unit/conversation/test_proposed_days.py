@@ -15,9 +15,10 @@ from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_TITLE_CHARS
 from fateforger.planning.block_times import is_shutdown
 from fateforger.planning.grid import Busy
-from fateforger.planning.plan import ET, MAX_NAME, TBPlan, overlaps, resolve
+from fateforger.planning.plan import ET, TBPlan, overlaps, resolve
 from fateforger.planning.timing import instant_of, zone
 
 MONDAY = date(2026, 3, 2)
@@ -132,7 +133,7 @@ def test_the_one_thing_may_be_late_when_the_morning_is_full() -> None:
 
 
 def test_long_deep_work_may_come_in_pieces_that_add_up() -> None:
-    long = Work("t1", "x" * MAX_NAME, 150, details=DEEP)
+    long = Work("t1", "x" * MAX_TITLE_CHARS, 150, details=DEEP)
     day = Day(date=MONDAY, tz=TZ, start=at("09:00"), end=at("17:00"), works=(long,))
     result = accept_proposal(day, [work(1, "13:00", 60), work(1, "09:00", 90)])
     assert [e.key for e in result.plan.events] == ["t1", "t1-2"]

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 
+from fateforger.limits import MAX_MESSAGE_CHARS
 from fateforger.memory import credentials
-from fateforger.memory.credentials import LONGEST, WITHHELD, holds_credentials, redact_credentials, remove_credentials
+from fateforger.memory.credentials import WITHHELD, holds_credentials, redact_credentials, remove_credentials
 
 SECRETS = [
     "sk-proj-abcDEF1234567890abcdef1234567890",
@@ -83,7 +84,7 @@ HOSTILE = [
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_four_times_the_text_takes_about_four_times_as_long(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No text stops the program. What grows with the square of the length would take 16 times as long."""
-    monkeypatch.setattr(credentials, "LONGEST", 10**9)
+    monkeypatch.setattr(credentials, "MAX_MESSAGE_CHARS", 10**9)
     short, long = ((unit * length)[:length] for length in (10_000, 40_000))
     assert any(_seconds(long) < 9 * _seconds(short) + 0.02 for _ in range(5))
 
@@ -133,10 +134,12 @@ def _ends_with_what_is_endless(parts: Iterable[Any], *, last: bool) -> None:
 def test_no_secret_comes_through_where_a_text_is_cut(secret: str) -> None:
     """A secret is never kept: what is beyond the limit is dropped, with the word that the limit cuts in two."""
     for hidden in range(0, len(secret) + 1, 3):
-        text = f"{'word ' * (LONGEST // 5)}"[: LONGEST - len(secret) + hidden] + f" {secret} and more"
+        text = (
+            f"{'word ' * (MAX_MESSAGE_CHARS // 5)}"[: MAX_MESSAGE_CHARS - len(secret) + hidden] + f" {secret} and more"
+        )
         shown, found = redact_credentials(text)
         assert found
-        assert len(shown) <= LONGEST + 2 * len(WITHHELD)
+        assert len(shown) <= MAX_MESSAGE_CHARS + 2 * len(WITHHELD)
         body = shown.replace(WITHHELD, "").rsplit("word", 1)[-1]
         assert not set(body.split()) - {"w", "wo", "wor", *["-----BEGIN", "RSA", "PRIVATE"]}, body
 

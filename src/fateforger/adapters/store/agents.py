@@ -17,8 +17,9 @@ from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
 from fateforger.agents.clients import KEPT_FOR, MOST_KEPT, Call, Client, Outcome
 from fateforger.agents.ports import build_expire_job, build_show_job
-from fateforger.agents.proposals import MAX_PENDING, OPEN, Proposal, ProposalState, can_become
+from fateforger.agents.proposals import OPEN, Proposal, ProposalState, can_become
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_PENDING_PROPOSALS
 from fateforger.ports.jobs import NewJob
 from fateforger.values import replace
 
@@ -159,7 +160,7 @@ PROPOSAL = table(AgentProposal)
 CLIENT = table(AgentClient)
 
 TOO_MANY_PROPOSALS = (
-    f"{MAX_PENDING} proposals of yours wait for the person already; wait until they answered, or propose"
+    f"{MAX_PENDING_PROPOSALS} proposals of yours wait for the person already; wait until they answered, or propose"
     " something else about the same, which takes its place."
 )
 NO_ACCESS = "This token was revoked."
@@ -214,7 +215,7 @@ def _stage(connection: Connection, proposal: Proposal) -> Proposal:
     still_open = _find(connection, OPEN, client=proposal.client)
     same = [other for other in still_open if other.subject == proposal.subject]
     waiting = [other for other in still_open if other.state is ProposalState.PENDING and other not in same]
-    if len(waiting) >= MAX_PENDING:
+    if len(waiting) >= MAX_PENDING_PROPOSALS:
         raise BadInput(TOO_MANY_PROPOSALS)
     for other in same:
         _change_state(connection, other, ProposalState.SUPERSEDED, AGAIN, proposal.made_at)

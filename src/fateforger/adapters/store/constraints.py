@@ -20,6 +20,7 @@ from fateforger.adapters.store.documents import CONSTRAINT_VERSION, expect_versi
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, iter_keys, open_rows, table
 from fateforger.errors import ConstraintUnreadable, InternalError, StoreUnavailable, VersionConflict
+from fateforger.limits import MAX_CAUSE_CHARS
 from fateforger.memory.documents import check_person, check_version, write_record
 from fateforger.memory.ports import IndexTask
 from fateforger.memory.record import ConstraintRecord
@@ -288,9 +289,6 @@ def build_unreadable_error(rows: Iterable[Damaged]) -> ConstraintUnreadable:
     )
 
 
-MAX_CAUSE = 400
-
-
 class SqlConstraints:
     """Implements :class:`fateforger.memory.ports.Constraints` over a :class:`Database`."""
 
@@ -373,8 +371,8 @@ def _require_one_person(versions: Sequence[Version]) -> str:
 
 
 def _check_cause(cause: str) -> None:
-    if not 0 < len(cause) <= MAX_CAUSE:
-        raise InternalError(f"What leads to a constraint needs a name of 1 to {MAX_CAUSE} characters.")
+    if not 0 < len(cause) <= MAX_CAUSE_CHARS:
+        raise InternalError(f"What leads to a constraint needs a name of 1 to {MAX_CAUSE_CHARS} characters.")
 
 
 def _write(

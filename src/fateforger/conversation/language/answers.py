@@ -17,8 +17,32 @@ from pydantic import (
 
 from fateforger.conversation.language.answer_types import Clock
 from fateforger.conversation.language.rule_limits import RuleLimits
+from fateforger.limits import (
+    MAX_CRITERIA,
+    MAX_CRITERION_CHARS,
+    MAX_GOAL_CHARS,
+    MAX_GOALS,
+    MAX_LABEL_CHARS,
+    MAX_LANGUAGE_CHARS,
+    MAX_MEMORY_REASON_CHARS,
+    MAX_MINUTES,
+    MAX_NOTES_CHARS,
+    MAX_NUMBERS,
+    MAX_QUERIES,
+    MAX_QUERY_CHARS,
+    MAX_READ_BLOCKS,
+    MAX_READ_OPS,
+    MAX_READ_WINDOWS,
+    MAX_REPLY_CHARS,
+    MAX_STEP_ACTIONS,
+    MAX_TAG_CHARS,
+    MAX_TITLE_CHARS,
+    MAX_TOPICS,
+    MAX_WISHES,
+    MAX_WORDS_CHARS,
+)
 from fateforger.memory.record import DayRuleText
-from fateforger.memory.retrieval import MOST_QUERIES, RuleFilter
+from fateforger.memory.retrieval import RuleFilter
 from fateforger.memory.vocabulary import (
     Dimension,
     Domain,
@@ -32,19 +56,18 @@ from fateforger.memory.vocabulary import (
 from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BestTime
 from fateforger.session.commands import SessionCommand
-from fateforger.session.model import MOST_CRITERIA, MOST_CRITERION, MOST_GOAL, MOST_GOALS
 from fateforger.session.queue_commands import QueueCommand, RitualKind
 from fateforger.tasks.intent import HydratedMessage, Purpose, Urgency
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
 
 
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
-Spoken = Annotated[str, Field(max_length=1200)]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE_CHARS)]
+Spoken = Annotated[str, Field(max_length=MAX_REPLY_CHARS)]
 """Text for the person, in the language they write in."""
 
 
-LanguageCode = Annotated[str, StringConstraints(max_length=20)]
+LanguageCode = Annotated[str, StringConstraints(max_length=MAX_LANGUAGE_CHARS)]
 """Language of a message, as a code such as ``nl``. One without a catalogue is ignored."""
 
 
@@ -108,9 +131,6 @@ class Intent(StrEnum):
     """Wants something of the queue, the week or another day."""
 
 
-MOST_WISHES = 8
-
-
 class Wish(BaseModel):
     """One thing that a message wants.
 
@@ -121,7 +141,7 @@ class Wish(BaseModel):
     model_config = _CLOSED
     intent: Intent
     number: int | None = None
-    words: Annotated[str, Field(max_length=2000)] | None = None
+    words: Annotated[str, Field(max_length=MAX_WORDS_CHARS)] | None = None
 
 
 class Decision(BaseModel):
@@ -131,12 +151,12 @@ class Decision(BaseModel):
     """
 
     model_config = _CLOSED
-    wishes: Annotated[tuple[Wish, ...], Field(min_length=1, max_length=MOST_WISHES)]
+    wishes: Annotated[tuple[Wish, ...], Field(min_length=1, max_length=MAX_WISHES)]
     rules: bool
     language: LanguageCode | None = None
 
 
-Rest = Annotated[str, Field(max_length=2000)]
+Rest = Annotated[str, Field(max_length=MAX_WORDS_CHARS)]
 """Part of a message that is still to be read."""
 
 
@@ -164,7 +184,7 @@ class FrameWords(BaseModel):
 
 
 Criteria = Annotated[
-    tuple[Annotated[str, Field(min_length=1, max_length=MOST_CRITERION)], ...], Field(max_length=MOST_CRITERIA)
+    tuple[Annotated[str, Field(min_length=1, max_length=MAX_CRITERION_CHARS)], ...], Field(max_length=MAX_CRITERIA)
 ]
 
 
@@ -198,7 +218,7 @@ class TaskWords(BaseModel):
     minutes: int | None = None
     depth: Literal["deep", "shallow"] | None = None
     one_thing: bool = False
-    notes: Annotated[str, Field(max_length=3000)] = ""
+    notes: Annotated[str, Field(max_length=MAX_NOTES_CHARS)] = ""
     done_when: Criteria = ()
     details: DetailWords | None = None
 
@@ -213,12 +233,12 @@ class TaskChange(BaseModel):
     depth: Literal["deep", "shallow"] | None = None
     one_thing: bool | None = None
     in_pieces: bool | None = None
-    notes: Annotated[str, Field(max_length=3000)] | None = None
+    notes: Annotated[str, Field(max_length=MAX_NOTES_CHARS)] | None = None
     done_when: Criteria | None = None
     details: DetailWords | None = None
 
 
-Goal = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MOST_GOAL)]
+Goal = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_GOAL_CHARS)]
 
 
 class InputWords(BaseModel):
@@ -239,7 +259,7 @@ class InputWords(BaseModel):
     box: Title | None = None
     apart: tuple[int, ...] = ()
     """Boxes to take apart."""
-    goals: Annotated[tuple[Goal, ...], Field(max_length=MOST_GOALS)] | None = None
+    goals: Annotated[tuple[Goal, ...], Field(max_length=MAX_GOALS)] | None = None
     """All that the day is for, with what was known before."""
     deep_blocks: int | None = None
     block_minutes: int | None = None
@@ -258,16 +278,16 @@ class WorkWords(BaseModel):
     model_config = _CLOSED
     kind: Literal["do", "remind", "plan_day", "block_time", "decompose", "review_rules"]
     title: Title
-    context: Annotated[str, Field(max_length=3000)] | None = None
+    context: Annotated[str, Field(max_length=MAX_NOTES_CHARS)] | None = None
     minutes: int | None = None
     date: Date | None = None
     start: Clock | None = None
     priority: Annotated[int, Field(ge=0, le=4)] | None = None
-    project: Annotated[str, Field(max_length=100)] | None = None
-    criteria: tuple[Annotated[str, Field(max_length=300)], ...] = ()
-    files: tuple[Annotated[str, Field(max_length=300)], ...] = ()
-    tags: tuple[Annotated[str, Field(max_length=60)], ...] = ()
-    workflow: Annotated[str, Field(max_length=100)] | None = None
+    project: Annotated[str, Field(max_length=MAX_LABEL_CHARS)] | None = None
+    criteria: tuple[Annotated[str, Field(max_length=MAX_TITLE_CHARS)], ...] = ()
+    files: tuple[Annotated[str, Field(max_length=MAX_TITLE_CHARS)], ...] = ()
+    tags: tuple[Annotated[str, Field(max_length=MAX_TAG_CHARS)], ...] = ()
+    workflow: Annotated[str, Field(max_length=MAX_LABEL_CHARS)] | None = None
     simple: bool = False
     haste: Urgency = "no"
     details: DetailWords | None = None
@@ -289,7 +309,7 @@ class StartWords(DayWords, _StartKind):
     model is of what the message is about.
     """
 
-    also: Annotated[tuple[Wish, ...], Field(max_length=MOST_WISHES)] = ()
+    also: Annotated[tuple[Wish, ...], Field(max_length=MAX_WISHES)] = ()
     rules: bool = False
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     number: int | None = None
@@ -325,10 +345,10 @@ class QueueWords(BaseModel):
     ritual: RitualWords | None = None
     complete: bool = False
     """All that the task needs to be done is so."""
-    did: Annotated[tuple[int, ...], Field(max_length=50)] = ()
+    did: Annotated[tuple[int, ...], Field(max_length=MAX_STEP_ACTIONS)] = ()
     """Steps of the task that the person says they did, in order."""
-    so: Annotated[tuple[int, ...], Field(max_length=50)] = ()
-    not_so: Annotated[tuple[int, ...], Field(max_length=50)] = ()
+    so: Annotated[tuple[int, ...], Field(max_length=MAX_STEP_ACTIONS)] = ()
+    not_so: Annotated[tuple[int, ...], Field(max_length=MAX_STEP_ACTIONS)] = ()
     """Questions about the task that they answer with yes, and with no."""
     percent: int | None = None
     speak: LanguageCode | None = None
@@ -338,9 +358,9 @@ class QueueWords(BaseModel):
 
 Key = Annotated[str, StringConstraints(pattern=r"^b[0-9]{1,3}$")]
 """Name of a block as the table ``plan`` shows it. It stays the same whatever other ops do."""
-Minutes = Annotated[int, Field(ge=-24 * 60, le=24 * 60)]
+Minutes = Annotated[int, Field(ge=-MAX_MINUTES, le=MAX_MINUTES)]
 """Minutes of a shift may be negative; the length of a block is checked where the block is built."""
-Notes = Annotated[str, Field(max_length=3000)]
+Notes = Annotated[str, Field(max_length=MAX_NOTES_CHARS)]
 
 
 class MoveOp(BaseModel):
@@ -428,7 +448,7 @@ class PatchWords(BaseModel):
     """A change of the plan. ``question`` says what of the message is no such change, or asks about it."""
 
     model_config = _CLOSED
-    ops: Annotated[tuple[PlanOp, ...], Field(max_length=60)]
+    ops: Annotated[tuple[PlanOp, ...], Field(max_length=MAX_READ_OPS)]
     question: Spoken | None = None
 
 
@@ -475,7 +495,7 @@ class BlockWords(BaseModel):
 
     model_config = _CLOSED
     task: int | None = None
-    title: Annotated[str, Field(max_length=300)] | None = None
+    title: Annotated[str, Field(max_length=MAX_TITLE_CHARS)] | None = None
     type: Literal["DW", "SW", "PR", "R", "BU"]
     start: Clock
     minutes: int
@@ -485,7 +505,7 @@ class DraftWords(BaseModel):
     """A day, block by block."""
 
     model_config = _CLOSED
-    blocks: Annotated[tuple[BlockWords, ...], Field(max_length=120)]
+    blocks: Annotated[tuple[BlockWords, ...], Field(max_length=MAX_READ_BLOCKS)]
 
 
 class AnswerWords(BaseModel):
@@ -498,9 +518,9 @@ class AnswerWords(BaseModel):
     block: Key | None = None
 
 
-Words = Annotated[str, Field(min_length=1, max_length=2000)]
-Query = Annotated[str, Field(min_length=1, max_length=200)]
-Topic = Annotated[str, Field(min_length=1, max_length=60)]
+Words = Annotated[str, Field(min_length=1, max_length=MAX_WORDS_CHARS)]
+Query = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS)]
+Topic = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)]
 
 
 class MemoryWish(StrEnum):
@@ -536,7 +556,7 @@ class RuleWords(BaseModel):
     """A rule as it shall be, as far as the message says it; null leaves a part as it is."""
 
     model_config = _CLOSED
-    name: Annotated[str, Field(min_length=1, max_length=300)] | None = None
+    name: Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)] | None = None
     description: Words | None = None
     necessity: Necessity | None = None
     scope: Scope | None = None
@@ -544,7 +564,7 @@ class RuleWords(BaseModel):
     slot: Slot | None = None
     dimension: Dimension | None = None
     domain: Domain | None = None
-    windows: Annotated[tuple[WindowSaid, ...], Field(max_length=10)] | None = None
+    windows: Annotated[tuple[WindowSaid, ...], Field(max_length=MAX_READ_WINDOWS)] | None = None
     minutes_min: int | None = None
     minutes_max: int | None = None
     change: Literal["more", "less"] | None = None
@@ -553,7 +573,7 @@ class RuleWords(BaseModel):
     end_date: Date | None = None
     days_of_week: tuple[Weekday, ...] | None = None
     event_types: tuple[ET, ...] | None = None
-    topics: Annotated[tuple[Topic, ...], Field(max_length=6)] | None = None
+    topics: Annotated[tuple[Topic, ...], Field(max_length=MAX_TOPICS)] | None = None
     limits: RuleLimits | None = None
 
 
@@ -575,9 +595,9 @@ class MemoryWords(BaseModel):
 
     model_config = _CLOSED
     wish: MemoryWish
-    numbers: Annotated[tuple[int, ...], Field(max_length=20)] = ()
-    search: Annotated[tuple[Query, ...], Field(max_length=MOST_QUERIES)] = ()
-    reason: Annotated[str, Field(max_length=600)] | None = None
+    numbers: Annotated[tuple[int, ...], Field(max_length=MAX_NUMBERS)] = ()
+    search: Annotated[tuple[Query, ...], Field(max_length=MAX_QUERIES)] = ()
+    reason: Annotated[str, Field(max_length=MAX_MEMORY_REASON_CHARS)] | None = None
     rule: RuleWords | None = None
     only: RuleFilter | None = None
     """Which of all rules they want to see, if they say a kind of them."""

@@ -24,6 +24,7 @@ from fateforger.conversation.language.answers import (
 )
 from fateforger.conversation.language.block_names import find_block
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_LATE_MINUTES, MAX_MINUTES
 from fateforger.planning.block_times import task_of
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.session.boxes import list_items
@@ -296,7 +297,7 @@ def _id_of_title(title: str, ids: Mapping[str, str]) -> str:
 
 
 def _minutes(minutes: int | None) -> int | None:
-    if minutes is not None and not 1 <= minutes <= 24 * 60:
+    if minutes is not None and not 1 <= minutes <= MAX_MINUTES:
         raise BadInput(_("A task takes between 1 minute and 24 hours, not {minutes} minutes.", minutes=minutes))
     return minutes
 
@@ -392,18 +393,15 @@ def _refuse(reply: TimeboxingUserReply, question: PendingQuestion) -> PendingAns
     return PendingAnswer(lines=(_(STAYS_OPEN) if question.which else _(LEFT),))
 
 
-LONGEST = 12 * 60
-
-
 def course_commands(reply: TimeboxingUserReply, session: Session, words: ReplanWords) -> tuple[SessionCommand, ...]:
     """Return the commands for the progress of the day, and options for tasks without room.
 
     If the message states neither, the rest of the day is refitted. Raises ``BadInput``.
     """
     head = command_fields(reply)
-    if words.late is not None and not 0 <= words.late <= LONGEST:
+    if words.late is not None and not 0 <= words.late <= MAX_LATE_MINUTES:
         raise BadInput(
-            _("A day can be up to {most} hours late, not {late} minutes.", most=LONGEST // 60, late=words.late)
+            _("A day can be up to {most} hours late, not {late} minutes.", most=MAX_LATE_MINUTES // 60, late=words.late)
         )
     if words.move_to is not None:
         return (MovePlan(**head, day=words.move_to, join=words.join),)
@@ -460,7 +458,7 @@ def _read_option(reply: TimeboxingUserReply, session: Session, words: OpenWords,
             return RemoveTask(**head, task_id=task_id)
         case "pieces":
             return SplitTask(**head, task_id=task_id)
-        case None if words.minutes is not None and 1 <= words.minutes <= 24 * 60:
+        case None if words.minutes is not None and 1 <= words.minutes <= MAX_MINUTES:
             return ResizeTask(**head, task_id=task_id, minutes=words.minutes)
         case None:
             raise BadInput(_("I could not tell what you want to do with it. Please use the buttons on the card."))

@@ -29,6 +29,7 @@ from fateforger.errors import (
     StoreError,
     UserError,
 )
+from fateforger.limits import MAX_ANSWER_CHARS, MAX_PROMPT_MESSAGE_CHARS
 from fateforger.metrics import MODEL_CALLS, MODEL_TOKENS
 from fateforger.planning.validation import first_mistake
 from fateforger.ports.clock import Clock
@@ -58,8 +59,6 @@ VERSIONS: Mapping[str, int] = {
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
-LONGEST_MESSAGE = 6_000
-"""Longest message passed on, in characters; Slack allows 40,000."""
 
 
 def prompt_for(
@@ -78,7 +77,7 @@ def prompt_for(
     """
     rows = [("write_in", {"language": name_language(current_language())}), *facts]
     data = "\n".join([encode({key: dict(row)}) for key, row in rows] + [_table(table) for table in tables])
-    said = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}… (cut)"
+    said = message if len(message) <= MAX_PROMPT_MESSAGE_CHARS else f"{message[:MAX_PROMPT_MESSAGE_CHARS]}… (cut)"
     user = _template("user.j2").render(mark=_mark(data + said), tables=data, message=said)
     return Prompt(
         f"{name}/{VERSIONS[name]}",
@@ -136,8 +135,6 @@ def _environment() -> Environment:
     )
 
 
-LONGEST = 200_000
-"""Longest answer accepted, in characters; expected answers are far shorter."""
 _FENCE = "```"
 _DECODER = json.JSONDecoder(
     object_hook=lambda found: {name: _strip_invisible(value) for name, value in found.items()},
@@ -153,7 +150,7 @@ def extract_json(text: str) -> Any:
     Raises ``ValueError`` with a sentence that the model can act on. A second object is an error, because there is no
     way to tell which one is right.
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_ANSWER_CHARS:
         _reject("The answer is far too long")
     body = _strip_fence(text.strip().lstrip("\ufeff"))
     start = min((at for at in (body.find("{"), body.find("[")) if at >= 0), default=-1)

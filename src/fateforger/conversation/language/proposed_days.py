@@ -12,15 +12,14 @@ from fateforger.drafting.day_draft import PIECE, Day, Work
 from fateforger.drafting.instance import Told
 from fateforger.drafting.model import Block, Draft, UnplacedItem
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_MINUTES, MAX_OWN_BLOCKS, MAX_TITLE_CHARS
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, gaps, in_words, minute_of, on_grid
-from fateforger.planning.plan import ET, MAX_NAME, TBEvent, TBPlan, resolve
+from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
 OWN = frozenset({ET.REGENERATION, ET.BUFFER, ET.PLAN_REVIEW})
 """Types that a proposer may add: breaks, buffers, and reviews, but never work."""
-MOST_OWN = 24
-LONGEST = 24 * 60
 MOST_SAID = 6
 """Most mistakes reported at once."""
 
@@ -75,13 +74,13 @@ def _refuse(mistakes: Iterable[str]) -> None:
 
 
 def _has_valid_length(block: ProposedBlock) -> bool:
-    return 1 <= block.minutes <= LONGEST
+    return 1 <= block.minutes <= MAX_MINUTES
 
 
 def _check_shape(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[str]:
     for number, each in enumerate(proposed, 1):
         if not _has_valid_length(each):
-            yield f"Block {number} has {each.minutes} minutes; a block has 1 to {LONGEST}."
+            yield f"Block {number} has {each.minutes} minutes; a block has 1 to {MAX_MINUTES}."
         if each.work is not None and not 1 <= each.work <= len(day.works):
             yield f"Block {number}: there is no task {each.work}."
         if each.work is None and not each.title:
@@ -89,8 +88,8 @@ def _check_shape(day: Day, proposed: Sequence[ProposedBlock]) -> Iterator[str]:
         if each.work is None and each.type not in OWN:
             yield f"Block {number} is no task of the list; what you add yourself is of type R, BU or PR."
     own = sum(each.work is None for each in proposed)
-    if own > MOST_OWN:
-        yield f"There are {own} blocks of your own; {MOST_OWN} are the most."
+    if own > MAX_OWN_BLOCKS:
+        yield f"There are {own} blocks of your own; {MAX_OWN_BLOCKS} are the most."
 
 
 def _check_places(day: Day, proposed: Sequence[ProposedBlock], lunch: Sequence[Busy]) -> Iterator[str]:
@@ -195,7 +194,7 @@ def _work_block(work: Work, each: ProposedBlock, number: int, of: int) -> Block:
     """Return the block of a piece of work; its number is in its title when there are several."""
     part = f" ({number}/{of})"
     key = work.id if number == 1 else f"{work.id}-{number}"
-    title = work.title if of == 1 else f"{work.title[: MAX_NAME - len(part)]}{part}"
+    title = work.title if of == 1 else f"{work.title[: MAX_TITLE_CHARS - len(part)]}{part}"
     return Block(work.id, key, title, work.details.kind.type, each.start, each.minutes)
 
 

@@ -17,6 +17,7 @@ from fateforger.conversation.language.message_commands import command_fields, ge
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
 from fateforger.conversation.language.tables import LONGEST_TEXT, Table, clock_facts, day_facts, list_upcoming_days
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_TITLE_CHARS
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.planning.timing import instant_of, zone
 from fateforger.ports.model import Model, Role
@@ -47,8 +48,6 @@ from fateforger.tasks.durations import Estimate, format_ratio, name_of
 from fateforger.tasks.intent import HydratedMessage, Purpose, path_of
 from fateforger.tasks.task import (
     NORMAL,
-    TEXT_LENGTH,
-    TITLE_LENGTH,
     BlockTime,
     Decompose,
     Do,
@@ -348,7 +347,7 @@ def _request_of_task(reply: TimeboxingUserReply, wish: Purpose, words: QueueWord
         return ReviseTask(**head, task_id=task.id, spec=_revise_spec(task.spec, words.work))
     known = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
     day, minutes = words.work.date, words.work.minutes or known
-    if day is None or minutes is None or not 0 < minutes <= 24 * 60:
+    if day is None or minutes is None or not 0 < minutes <= MAX_MINUTES:
         raise BadInput(_(WHEN_TASK))
     return BlockTimeFor(**head, task_id=task.id, date=day, minutes=minutes, start=words.work.start)
 
@@ -448,7 +447,7 @@ def _build_spec(reply: TimeboxingUserReply, words: WorkWords, tz: str, workflows
         "project": words.project or "",
         "priority": NORMAL if words.priority is None else words.priority,
         "tags": tuple(dict.fromkeys(tag for tag in words.tags if tag))[:20],
-        "context": (words.context or reply.text)[:TEXT_LENGTH],
+        "context": (words.context or reply.text)[:MAX_NOTES_CHARS],
         "relevant_files": tuple(name for name in words.files if name)[:50],
         "acceptance_criteria": tuple(text for text in words.criteria if text)[:50],
         "details": _build_details(words),
@@ -458,7 +457,7 @@ def _build_spec(reply: TimeboxingUserReply, words: WorkWords, tz: str, workflows
     try:
         return TaskSpec.model_validate(given)
     except ValidationError:
-        return TaskSpec(title=words.title[:TITLE_LENGTH], work=work, context=reply.text[:TEXT_LENGTH])
+        return TaskSpec(title=words.title[:MAX_TITLE_CHARS], work=work, context=reply.text[:MAX_NOTES_CHARS])
 
 
 def _find_reminder(reply: TimeboxingUserReply, words: WorkWords, tz: str) -> datetime | None:
@@ -480,7 +479,7 @@ def _build_details(words: WorkWords) -> TaskDetails:
 
 
 def _build_work(words: WorkWords) -> Work:
-    minutes = words.minutes if words.minutes is not None and 0 < words.minutes <= 24 * 60 else None
+    minutes = words.minutes if words.minutes is not None and 0 < words.minutes <= MAX_MINUTES else None
     match words.kind:
         case "plan_day" if words.date is not None:
             return PlanDay(date=words.date)

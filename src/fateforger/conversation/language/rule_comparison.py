@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from fateforger.conversation.language.message_commands import get_numbered
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for, translate_for_job
 from fateforger.conversation.language.tables import list_statements
-from fateforger.memory.contradiction import MOST_CANDIDATES
+from fateforger.limits import MAX_COMPARED_RULES
 from fateforger.memory.versions import Version
 from fateforger.ports.model import Model, Role
 from fateforger.session.constants import EXTRACT_LIMIT
@@ -21,8 +21,8 @@ class ComparedWords(BaseModel):
     """The rows of earlier statements that a new one contradicts, and of those that it says again in other words."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    contradicts: Annotated[tuple[int, ...], Field(max_length=MOST_CANDIDATES)] = ()
-    repeats: Annotated[tuple[int, ...], Field(max_length=MOST_CANDIDATES)] = ()
+    contradicts: Annotated[tuple[int, ...], Field(max_length=MAX_COMPARED_RULES)] = ()
+    repeats: Annotated[tuple[int, ...], Field(max_length=MAX_COMPARED_RULES)] = ()
 
 
 async def compare_statements(newer: Version, earlier: Sequence[Version], model: Model) -> Judgment:

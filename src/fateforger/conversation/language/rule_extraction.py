@@ -15,6 +15,15 @@ from fateforger.conversation.language.model_calls import ModelQuestion, ask, pro
 from fateforger.conversation.language.rule_limits import RuleLimits
 from fateforger.conversation.language.tables import day_facts, list_upcoming_days
 from fateforger.errors import BadInput
+from fateforger.limits import (
+    MAX_READ_RULES,
+    MAX_READ_WINDOWS,
+    MAX_RECURRENCE_CHARS,
+    MAX_TAG_CHARS,
+    MAX_TITLE_CHARS,
+    MAX_TOPICS,
+    MAX_WORDS_CHARS,
+)
 from fateforger.memory.credentials import REFUSED
 from fateforger.memory.day_ends import with_said_moment
 from fateforger.memory.documents import merge_document
@@ -44,8 +53,6 @@ from fateforger.workers.lanes import TryLater
 from fateforger.workers.memory import Interpret, format_understood_id
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
-MOST_CONSTRAINTS = 12
-"""Limit on the constraints of one message."""
 
 
 class WindowWords(BaseModel):
@@ -63,23 +70,26 @@ class ConstraintWords(BaseModel):
     """
 
     model_config = _CLOSED
-    name: Annotated[str, Field(min_length=1, max_length=300)]
-    description: Annotated[str, Field(min_length=1, max_length=2000)]
+    name: Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
+    description: Annotated[str, Field(min_length=1, max_length=MAX_WORDS_CHARS)]
     necessity: Necessity
     rule_kind: RuleKind | None = None
     slot: Slot | None = None
     dimension: Dimension
     domain: Domain
-    windows: Annotated[tuple[WindowWords, ...], Field(max_length=10)] = ()
+    windows: Annotated[tuple[WindowWords, ...], Field(max_length=MAX_READ_WINDOWS)] = ()
     minutes_min: int | None = None
     minutes_max: int | None = None
     day_rule: DayRuleText | None = None
     start_date: Date | None = None
     end_date: Date | None = None
     days_of_week: tuple[Weekday, ...] = ()
-    recurrence: Annotated[str, Field(max_length=400)] | None = None
+    recurrence: Annotated[str, Field(max_length=MAX_RECURRENCE_CHARS)] | None = None
     event_types: tuple[ET, ...] = ()
-    topics: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=60)], ...], Field(min_length=1, max_length=6)]
+    topics: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)], ...],
+        Field(min_length=1, max_length=MAX_TOPICS),
+    ]
     limits: RuleLimits | None = None
     confidence: Annotated[float, Field(ge=0, le=1)]
 
@@ -93,7 +103,7 @@ class ConstraintInterpretation(BaseModel):
     should_extract: bool
     holds_secret: bool
     scope: Scope
-    constraints: Annotated[tuple[ConstraintWords, ...], Field(max_length=MOST_CONSTRAINTS)] = ()
+    constraints: Annotated[tuple[ConstraintWords, ...], Field(max_length=MAX_READ_RULES)] = ()
     question: Spoken | None = None
 
 

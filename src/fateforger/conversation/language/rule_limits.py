@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from fateforger.conversation.language.answer_types import Clock
+from fateforger.limits import MAX_KEPT_DAYS, MAX_TAG_CHARS, MAX_TOPICS
 from fateforger.memory.record import fold_label
 from fateforger.memory.vocabulary import Source, Status
 
 _CLOSED = ConfigDict(frozen=True, extra="forbid")
-MOST_KEPT_DAYS = 3_650
 StageName = Literal["DATE", "COLLECT", "CAPTURE", "SKELETON", "REFINE", "REVIEW"]
-Label = Annotated[str, Field(min_length=1, max_length=60)]
+Label = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)]
 
 
 class RuleLimits(BaseModel):
@@ -22,10 +22,10 @@ class RuleLimits(BaseModel):
     model_config = _CLOSED
     at: Clock | None = None
     """Time of a slot that is a moment of the day."""
-    kept_days: Annotated[int, Field(ge=1, le=MOST_KEPT_DAYS)] | None = None
-    only_with: Annotated[tuple[Label, ...], Field(max_length=6)] | None = None
-    only_without: Annotated[tuple[Label, ...], Field(max_length=6)] | None = None
-    stages: Annotated[tuple[StageName, ...], Field(max_length=6)] | None = None
+    kept_days: Annotated[int, Field(ge=1, le=MAX_KEPT_DAYS)] | None = None
+    only_with: Annotated[tuple[Label, ...], Field(max_length=MAX_TOPICS)] | None = None
+    only_without: Annotated[tuple[Label, ...], Field(max_length=MAX_TOPICS)] | None = None
+    stages: Annotated[tuple[StageName, ...], Field(max_length=MAX_TOPICS)] | None = None
     source: Source | None = None
     unsure: bool | None = None
     """They are not sure of it themselves, so that they are asked again."""

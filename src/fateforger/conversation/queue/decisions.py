@@ -18,6 +18,7 @@ from fateforger.conversation.queue.forms import WHICH_DAY, build_envelope, build
 from fateforger.conversation.queue.step_forms import TaskRules
 from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mark_handled
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_OUTCOME_CHARS
 from fateforger.session.boxes import tick_item
 from fateforger.session.cards import Card
 from fateforger.session.day import local_today
@@ -33,22 +34,12 @@ from fateforger.session.forms import (
 from fateforger.session.queue_commands import BlockTimeFor, SettleTask, TickTask, WriteParts
 from fateforger.tasks.gate import Report, Seen, complete_task, note_steps, read_steps, take_back_note
 from fateforger.tasks.parts import Part, Parts, lay_out_parts
-from fateforger.tasks.task import (
-    ENDED,
-    IN_HAND,
-    TEXT_LENGTH,
-    BlockTime,
-    Do,
-    QueuedTask,
-    ReviewParts,
-    TaskSpec,
-    TaskState,
-)
+from fateforger.tasks.task import ENDED, IN_HAND, BlockTime, Do, QueuedTask, ReviewParts, TaskSpec, TaskState
 from fateforger.tasks.transitions import reopen_task
 from fateforger.tasks.workflows import Workflows
 from fateforger.text import gettext as _
 from fateforger.text import quote_title
-from fateforger.ui.form_values import MAX_MINUTES, Filled
+from fateforger.ui.form_values import Filled
 from fateforger.values import replace
 from fateforger.workflow.definition import Workflow
 
@@ -202,7 +193,7 @@ def build_parts_form(task: QueuedTask) -> Form:
 
     def lines(name: str, label: str, hint: str = "") -> TextField:
         return TextField(
-            name=name, label=label, hint=hint, multiline=True, optional=name == "open", max_length=TEXT_LENGTH
+            name=name, label=label, hint=hint, multiline=True, optional=name == "open", max_length=MAX_NOTES_CHARS
         )
 
     return Form(
@@ -213,7 +204,11 @@ def build_parts_form(task: QueuedTask) -> Form:
         submit=_("Put into my queue"),
         fields=(
             TextField(
-                name="goal", label=_("What is the goal?"), value=task.spec.title, max_length=1000, multiline=True
+                name="goal",
+                label=_("What is the goal?"),
+                value=task.spec.title,
+                max_length=MAX_OUTCOME_CHARS,
+                multiline=True,
             ),
             lines("assumptions", _("What do you assume?"), _("One thing a line, also what seems obvious.")),
             lines("probes", _("How could you check that cheaply?"), _("One thing a line.")),
@@ -226,12 +221,12 @@ def build_parts_form(task: QueuedTask) -> Form:
 def read_parts(task: QueuedTask, rules: TaskRules, submission: FormSubmission) -> WriteParts | FormErrors:
     """Return the command with the parts of a filled form, or the message of a violated rule."""
     filled = Filled(submission)
-    known = [Part(title=line) for line in filled.lines("parts", TEXT_LENGTH)]
-    unknown = [Part(title=line, tag="TBD") for line in filled.lines("open", TEXT_LENGTH)]
+    known = [Part(title=line) for line in filled.lines("parts", MAX_NOTES_CHARS)]
+    unknown = [Part(title=line, tag="TBD") for line in filled.lines("open", MAX_NOTES_CHARS)]
     given = {
         "goal": filled.text("goal", 1000),
-        "assumptions": filled.lines("assumptions", TEXT_LENGTH),
-        "probes": filled.lines("probes", TEXT_LENGTH),
+        "assumptions": filled.lines("assumptions", MAX_NOTES_CHARS),
+        "probes": filled.lines("probes", MAX_NOTES_CHARS),
         "parts": (*known, *unknown),
     }
     if not known and not unknown:

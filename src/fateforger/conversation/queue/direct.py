@@ -15,9 +15,10 @@ from fateforger.conversation.queue.cards import (
 )
 from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mark_handled
 from fateforger.errors import BadInput, ModelError
+from fateforger.limits import MAX_CARRIED_CHARS, MAX_NOTES_CHARS
 from fateforger.session.cards import Button, Card, plain
 from fateforger.session.queue_commands import DoTaskNow, EnqueueTask
-from fateforger.tasks.task import TEXT_LENGTH, Do, QueuedTask, ReviewConstraints, ReviewParts, TaskSpec, TaskState, Work
+from fateforger.tasks.task import Do, QueuedTask, ReviewConstraints, ReviewParts, TaskSpec, TaskState, Work
 from fateforger.tasks.workflows import reason_for_queue
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_commands, quote_title, truncate
@@ -119,16 +120,12 @@ def _build_ways(task: QueuedTask) -> tuple[Button, ...]:
     return (*pull, *((build_time_button(task),) if isinstance(task.spec.work, Do) else ()))
 
 
-LONGEST_SPEC = 1_900
-"""Most characters of a task that a button can carry; Slack allows 2,000 for its value."""
-
-
 def _build_offers(spec: TaskSpec) -> tuple[Button, ...]:
     """Return the buttons that keep work as a task; where its description is too long, with the beginning of it."""
-    described = (replace(spec, context=truncate(spec.context, most)) for most in (TEXT_LENGTH, 1_200, 500))
+    described = (replace(spec, context=truncate(spec.context, most)) for most in (MAX_NOTES_CHARS, 1_200, 500))
     bare = TaskSpec(title=spec.title, work=spec.work, priority=spec.priority, workflow=spec.workflow)
     texts = (each.model_dump_json(exclude_defaults=True) for each in (*described, bare))
-    target = next((text for text in texts if len(text) <= LONGEST_SPEC), None)
+    target = next((text for text in texts if len(text) <= MAX_CARRIED_CHARS), None)
     if target is None:
         return (ADD.localize(),)
     return EnqueueTask.keep.button(target, style="primary"), EnqueueTask.keep_for_day.button(target)

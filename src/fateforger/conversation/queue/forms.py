@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_FORM_CRITERIA, MAX_LABEL_CHARS, MAX_MINUTES, MAX_NOTES_CHARS, MAX_TITLE_CHARS
 from fateforger.planning.task_details import PLAIN, TaskDetails
 from fateforger.session.cards import Choice, Prose, plain
 from fateforger.session.day import day_words
@@ -27,7 +28,6 @@ from fateforger.session.queue_commands import EnqueueTask, ReviseTask
 from fateforger.tasks.task import (
     NORMAL,
     PRIORITIES,
-    TEXT_LENGTH,
     BlockTime,
     Decompose,
     Do,
@@ -49,7 +49,7 @@ from fateforger.ui.detail_forms import (
     fold_fields,
     read_details,
 )
-from fateforger.ui.form_values import MAX_MINUTES, MAX_TITLE, Filled
+from fateforger.ui.form_values import Filled
 from fateforger.values import replace_named
 
 KINDS: Mapping[str, str] = {
@@ -59,9 +59,6 @@ KINDS: Mapping[str, str] = {
     "decompose": mark_message("Break a goal into parts"),
     "review_constraints": mark_message("Look through my rules"),
 }
-MOST_CRITERIA = 20
-LONGEST_LINE = 300
-PROJECT_LENGTH = 100
 WHICH_DAY = mark_message("Which day shall it be?")
 
 
@@ -111,7 +108,7 @@ def _build_fields(kind: str, request: FormRequest, names: Sequence[str]) -> tupl
     title = TextField(
         name="title",
         label=_("Task"),
-        max_length=MAX_TITLE,
+        max_length=MAX_TITLE_CHARS,
         value=request.chosen.get("title") or short_title(said),
         placeholder=_("What is to be done?"),
     )
@@ -152,7 +149,7 @@ def _build_context_field(value: str) -> TextField:
         optional=True,
         multiline=True,
         value=value,
-        max_length=TEXT_LENGTH,
+        max_length=MAX_NOTES_CHARS,
     )
 
 
@@ -163,7 +160,7 @@ def _build_criteria_field(value: str) -> TextField:
         optional=True,
         multiline=True,
         value=value,
-        max_length=TEXT_LENGTH,
+        max_length=MAX_NOTES_CHARS,
         hint=_("One thing a line. I ask for each of them before it counts as done."),
     )
 
@@ -188,8 +185,8 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
         "title": title,
         "work": work,
         "priority": filled.choice("priority") or NORMAL,
-        "project": filled.text("project", PROJECT_LENGTH),
-        "context": filled.text("context", TEXT_LENGTH),
+        "project": filled.text("project", MAX_LABEL_CHARS),
+        "context": filled.text("context", MAX_NOTES_CHARS),
         "acceptance_criteria": read_criteria(filled),
         "workflow": filled.choice("workflow") or ("decompose" if isinstance(work, Decompose) else ""),
         "details": details,
@@ -221,7 +218,7 @@ def _read_title(filled: Filled, work: Work | None) -> str:
         case ReviewConstraints():
             return _("Look through my rules")
         case _:
-            return filled.text("title", MAX_TITLE, needed=_("What is to be done? A few words will do."))
+            return filled.text("title", MAX_TITLE_CHARS, needed=_("What is to be done? A few words will do."))
 
 
 def _read_work(filled: Filled) -> Work | None:
@@ -249,14 +246,14 @@ def build_envelope(submission: FormSubmission) -> dict[str, Any]:
 
 def read_criteria(filled: Filled) -> tuple[str, ...]:
     """Return the acceptance criteria, one per line of the field."""
-    lines = filled.lines("criteria", TEXT_LENGTH)
-    if len(lines) > MOST_CRITERIA or any(len(line) > LONGEST_LINE for line in lines):
+    lines = filled.lines("criteria", MAX_NOTES_CHARS)
+    if len(lines) > MAX_FORM_CRITERIA or any(len(line) > MAX_TITLE_CHARS for line in lines):
         filled.errors["criteria"] = _(
             "Please keep it to {most} lines of at most {longest} characters.",
-            most=MOST_CRITERIA,
-            longest=LONGEST_LINE,
+            most=MAX_FORM_CRITERIA,
+            longest=MAX_TITLE_CHARS,
         )
-    return tuple(line[:LONGEST_LINE] for line in lines)
+    return tuple(line[:MAX_TITLE_CHARS] for line in lines)
 
 
 def _parse_message(target: str) -> Message:
@@ -279,10 +276,12 @@ def build_edit_form(
         title=_("Edit task"),
         submit=_("Save"),
         fields=(
-            TextField(name="title", label=_("Task"), value=spec.title, max_length=MAX_TITLE),
+            TextField(name="title", label=_("Task"), value=spec.title, max_length=MAX_TITLE_CHARS),
             *_work_fields(task, names),
             ChoiceField(name="priority", label=_("Priority"), choices=list_priorities(), value=str(spec.priority)),
-            TextField(name="project", label=_("Project"), optional=True, value=spec.project, max_length=PROJECT_LENGTH),
+            TextField(
+                name="project", label=_("Project"), optional=True, value=spec.project, max_length=MAX_LABEL_CHARS
+            ),
             _build_context_field(spec.context),
             *(build_detail_fields(spec.details, others, priority=False) if isinstance(spec.work, Do) else ()),
         ),
@@ -318,21 +317,21 @@ def _work_fields(task: QueuedTask, names: Sequence[str]) -> tuple[FormField, ...
 def _has_room(task: QueuedTask) -> bool:
     """Check whether the acceptance criteria fit into a field; a program may write more of them than a person."""
     criteria = task.spec.acceptance_criteria
-    return len(criteria) <= MOST_CRITERIA and len("\n".join(criteria)) <= TEXT_LENGTH
+    return len(criteria) <= MAX_FORM_CRITERIA and len("\n".join(criteria)) <= MAX_NOTES_CHARS
 
 
 def read_edited(task: QueuedTask, submission: FormSubmission) -> ReviseTask | FormErrors:
     """Return the command that saves the task, or the errors per field."""
     filled = Filled(submission)
     changes: dict[str, object] = {
-        "title": filled.text("title", MAX_TITLE, needed=_("A task needs a title; a few words will do.")),
+        "title": filled.text("title", MAX_TITLE_CHARS, needed=_("A task needs a title; a few words will do.")),
     }
     if filled.has("priority"):
         changes["priority"] = int(filled.choice("priority") or task.spec.priority)
     if filled.has("project"):
-        changes["project"] = filled.text("project", PROJECT_LENGTH)
+        changes["project"] = filled.text("project", MAX_LABEL_CHARS)
     if filled.has("context"):
-        changes["context"] = filled.text("context", TEXT_LENGTH)
+        changes["context"] = filled.text("context", MAX_NOTES_CHARS)
     if isinstance(task.spec.work, Do):
         changes |= {
             "work": Do(minutes=filled.minutes("minutes")),

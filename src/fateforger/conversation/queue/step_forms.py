@@ -7,6 +7,7 @@ from typing import Literal
 
 from fateforger.conversation.queue.forms import build_envelope, build_task_form
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_NOTES_CHARS
 from fateforger.session.cards import Choice
 from fateforger.session.forms import Form, FormErrors, FormField, FormSubmission, ManyField, TextField
 from fateforger.session.queue_commands import SettleTask
@@ -20,7 +21,7 @@ from fateforger.tasks.gate import (
     record_steps,
     spell_steps,
 )
-from fateforger.tasks.task import TEXT_LENGTH, QueuedTask
+from fateforger.tasks.task import QueuedTask
 from fateforger.tasks.workflows import state_words
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled
@@ -80,7 +81,7 @@ def _build_step_fields(workflow: Workflow) -> tuple[FormField, ...]:
         hint=_("By the names above, for what you did twice. “+” joins what you did at once."),
         optional=True,
         multiline=True,
-        max_length=TEXT_LENGTH,
+        max_length=MAX_NOTES_CHARS,
     )
     return did, order
 
@@ -129,7 +130,7 @@ def _read_steps(
         did = (
             filled.many("did")
             if workflow is None
-            else spell_steps(filled.lines("order", TEXT_LENGTH), workflow) or filled.many("did")
+            else spell_steps(filled.lines("order", MAX_NOTES_CHARS), workflow) or filled.many("did")
         )
         report = Report(read_steps(did), met, dict.fromkeys(so, True) | dict.fromkeys(not_so, False))
         if word == "done":

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from fateforger.limits import MAX_GOAL_CHARS, MAX_GOALS, MAX_MINUTES, MAX_TITLE_CHARS
 from fateforger.session.boxes import put_together, take_apart, tick_items
 from fateforger.session.card_actions import (
     CardAction,
@@ -20,7 +21,7 @@ from fateforger.session.card_actions import (
 from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase, mint_key
 from fateforger.session.day import with_end, with_start
 from fateforger.session.frame import frame_in_force
-from fateforger.session.model import MOST_GOAL, MOST_GOALS, BlockPlan, FrameFacts, Session, Task
+from fateforger.session.model import BlockPlan, FrameFacts, Session, Task
 from fateforger.session.other_days import (
     describe_arrival,
     describe_return,
@@ -165,7 +166,7 @@ class SetGoals(TaskCommandBase):
 
     forms = ("goals",)
     kind: Literal["set_goals"] = "set_goals"
-    goals: tuple[Annotated[str, Field(min_length=1, max_length=MOST_GOAL)], ...] = Field((), max_length=MOST_GOALS)
+    goals: tuple[Annotated[str, Field(min_length=1, max_length=MAX_GOAL_CHARS)], ...] = Field((), max_length=MAX_GOALS)
     blocks: BlockPlan = BlockPlan()
 
     def apply_to(self, session: Session) -> Session:
@@ -194,7 +195,7 @@ class ResizeTask(UnplacedCommandBase):
     action: ClassVar = CardAction("task.resize", read=_read_size)
     kind: Literal["resize_task"] = "resize_task"
     task_id: str
-    minutes: int = Field(gt=0, le=24 * 60)
+    minutes: int = Field(gt=0, le=MAX_MINUTES)
 
     def apply_to(self, session: Session) -> Session:
         task = replace(find_task(session.day.inputs, self.task_id), minutes=self.minutes)
@@ -211,7 +212,7 @@ class SettleLength(TaskCommandBase):
     keep: ClassVar = CardAction("task.keep_time", read=_read_size)
     kind: Literal["settle_length"] = "settle_length"
     task_id: str
-    minutes: int = Field(gt=0, le=24 * 60)
+    minutes: int = Field(gt=0, le=MAX_MINUTES)
 
     def apply_to(self, session: Session) -> Session:
         task = find_task(session.day.inputs, self.task_id)
@@ -356,7 +357,7 @@ class PutTogether(UnplacedCommandBase):
     )
     kind: Literal["put_together"] = "put_together"
     task_ids: tuple[str, ...]
-    title: str = Field("", max_length=300)
+    title: str = Field("", max_length=MAX_TITLE_CHARS)
 
     def apply_to(self, session: Session) -> Session:
         return put_together(session, self.task_ids, self.title, mint_key("t", self.command_id))

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_QUERIES, MAX_QUERY_CHARS
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.retrieval import RuleFilter
 from fateforger.session.card_actions import (
@@ -198,7 +199,9 @@ class ShowMemory(SessionCommandBase):
     kind: Literal["show_memory"] = "show_memory"
     more: bool = False
     uids: tuple[str, ...] = ()
-    search: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=8)] = ()
+    search: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS)], ...], Field(max_length=MAX_QUERIES)
+    ] = ()
     filter: RuleFilter | None = None
 
 

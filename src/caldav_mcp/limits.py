@@ -1,0 +1,59 @@
+"""Limits of input: the most that calendar servers, calendar programs and callers of the tools send.
+
+Each limit is checked where the input comes in.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+# Answers of calendar servers, and objects
+
+MAX_ANSWER_BYTES: Final = 50_000_000
+"""An answer of a calendar server, unpacked: some 50,000 events of usual size, and what one program can hold."""
+MAX_REDIRECTS: Final = 5
+"""Addresses that one answer leads to: more are a circle."""
+MAX_BODY_BYTES: Final = 20_000_000
+"""A request to the embedded server: an event with large pictures in it."""
+MAX_OBJECT_CHARS: Final = 8_000_000
+"""A calendar object that is parsed: an event with a large picture in it still is."""
+MAX_COMPONENTS: Final = 500
+"""Parts of an object: changed occurrences, reminders, time zones. Parsing takes time for each."""
+
+# Recurrence
+
+MAX_DATES: Final = 500
+"""Dates in the RDATE and EXDATE lines of an object. A rule counts for a hundred, one of a time zone for ten."""
+MAX_BY_VALUES: Final = 60
+"""Values of one BY part of a plain rule: all minutes of an hour."""
+MAX_INTERVAL: Final = 10_000
+"""INTERVAL of a plain rule."""
+MAX_PLAIN_SPAN: Final = timedelta(days=100)
+"""Span of time in which plain rules have few occurrences."""
+MAX_PLAIN_YEAR: Final = 2200
+"""Year up to which they have few occurrences before that span."""
+MAX_OBJECT_SECONDS: Final = 1.0
+"""Computing time for one object that is not plain. Hourly since 2020 takes a quarter of it."""
+MAX_QUESTION_SECONDS: Final = 3.0
+"""Computing time for the objects of one question, those in the thread and those in the process each. Our callers wait
+ten seconds."""
+MAX_PROCESS_SECONDS: Final = 6.0
+"""Time until the process is killed, however busy the machine is."""
+MAX_PUT_SECONDS: Final = 1.0
+"""Computing time for what the embedded server does with an object that is put there."""
+MAX_PUT_PROCESS_SECONDS: Final = 8.0
+"""Time until the process that tries it is killed, however busy the machine is."""
+MAX_EXPANDED_BYTES: Final = 4_000_000
+"""All occurrences of one object, as the process writes them."""
+
+# The tools and the page
+
+MAX_CALENDARS: Final = 50
+"""Calendars of one question, as at Google."""
+MAX_FREEBUSY_SPAN: Final = timedelta(days=90)
+"""Span of time of one question for free and busy times, as at Google."""
+MAX_EVENT_ID_CHARS: Final = 1024
+"""Id of an event, as at Google."""
+MAX_MOVE_MINUTES: Final = 7 * 24 * 60
+"""Distance by which an event is dragged or stretched on the page: a week."""

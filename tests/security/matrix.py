@@ -1,0 +1,87 @@
+"""The page ``docs/attacks.md``: a row for each test with the mark ``attack``, read from the source of the tests.
+
+``ATTACKS_WRITE=1 pytest tests/security/test_matrix.py`` writes it; ``python -m tests.security.matrix`` prints it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "attacks.md"
+RESULTS = ("held", "mended")
+AUDIT = re.compile(r"-|\d+[a-z]?(, \d+[a-z]?)*")
+HEAD = """\
+# Attacks
+
+What an attacker, a stranger or a mishap can try at each entry point, and the test that tries it. "Held" is what the security
+audit of 2026-11-22 found to stand, or what no audit had tried and stood when it was; "mended" is what got through before. The
+number is that of the audit's finding. This page is written from the marks of the tests:
+`ATTACKS_WRITE=1 .venv/bin/pytest tests/security/test_matrix.py`. [Limits](limits.md) lists how much of anything is let in.
+"""
+
+
+@dataclass(frozen=True, order=True)
+class Attack:
+    """One row: an attack at an entry point, and the test that tries it."""
+
+    entry: str
+    attack: str
+    result: str
+    audit: str
+    test: str
+
+
+class BadMark(Exception):
+    """A mark that makes no row of the page."""
+
+
+def read_attacks(folder: Path = ROOT / "tests", *, root: Path = ROOT) -> list[Attack]:
+    """Return the attacks in the marks of all tests below a folder, by entry point. Raises `BadMark`."""
+    found = [attack for path in folder.rglob("test_*.py") for attack in _attacks_of(path, path.relative_to(root))]
+    twice = [key for key, count in Counter((each.entry, each.attack) for each in found).items() if count > 1]
+    if twice:
+        raise BadMark(f"marked twice: {sorted(twice)}")
+    return sorted(found)
+
+
+def _attacks_of(path: Path, name: Path) -> Iterator[Attack]:
+    """Yield the attacks that the tests of a file are marked with, also in the parameters of a test."""
+    text = path.read_text()
+    if "mark.attack" not in text:
+        return
+    tests = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for test in tests:
+        for decorator in test.decorator_list:
+            for node in ast.walk(decorator):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.attack":
+                    yield _attack_of(node, f"{name.as_posix()}::{test.name}")
+
+
+def _attack_of(mark: ast.Call, test: str) -> Attack:
+    try:
+        entry, attack, audit, result = (str(ast.literal_eval(argument)) for argument in mark.args)
+    except ValueError:
+        raise BadMark(f"{test}: a mark has four strings: entry point, attack, number of the audit, result") from None
+    if mark.keywords or result not in RESULTS or AUDIT.fullmatch(audit) is None or "|" in entry + attack:
+        raise BadMark(f"{test}: {ast.unparse(mark)} is no row")
+    return Attack(entry, attack, result, audit, test)
+
+
+def write_page(attacks: list[Attack]) -> str:
+    """Return the page: a table for all entry points, and how many attacks there are."""
+    by_result = Counter(each.result for each in attacks)
+    count = f"{len(attacks)} attacks: {by_result['held']} held, {by_result['mended']} mended."
+    rows = [f"| {each.entry} | {each.attack} | {each.result} | {each.audit} | `{each.test}` |" for each in attacks]
+    return "\n".join(
+        (HEAD, count, "", "| entry point | attack | result | audit | test |", "|---|---|---|---|---|", *rows, "")
+    )
+
+
+if __name__ == "__main__":
+    print(write_page(read_attacks()), end="")  # noqa: T201  the page is what this program is for
