@@ -22,7 +22,6 @@ ELSEWHERE = {
     "fateforger/slack/blocks.py": "what Slack takes: a longer text of ours is cut or split",
     "fateforger/slack/delivery.py": "threads that it remembers",
     "fateforger/slack/forms.py": "what Slack takes: a longer text of ours is cut or split",
-    "fateforger/slack/handlers.py": "forms that it remembers",
     "fateforger/slack/poster.py": "messages that it remembers",
     "localslack/delivery/hub.py": "connections of one app, which are no content",
     "localslack/frames.py": "frames to a page, which are ours",
