@@ -133,9 +133,21 @@ def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
 NO_TITLE = mark_message("(no title)")
 
 
+def count_units(text: str) -> int:
+    """Return the length of a text as Slack and JavaScript count it: in code units of UTF-16, two for an emoji."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def cut_to_units(text: str, limit: int) -> str:
+    """Return the beginning of a text that has at most ``limit`` code units of UTF-16."""
+    if count_units(text) <= limit:
+        return text
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * limit].decode("utf-16-le", "ignore")
+
+
 def truncate(text: str, limit: int) -> str:
-    """Cut a text to ``limit`` characters; the last one is an ellipsis if some are left out."""
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+    """Cut a text to ``limit`` code units of UTF-16; the last one is an ellipsis if some are left out."""
+    return text if count_units(text) <= limit else cut_to_units(text, limit - 1).rstrip() + "…"
 
 
 def shorten(text: str, limit: int = 80) -> str:

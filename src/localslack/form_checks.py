@@ -8,6 +8,7 @@ from typing import Any
 from localslack.blocks.elements import VALUE_FIELD
 from localslack.form_state import Values
 from localslack.limits import LIMITS
+from localslack.text import count_characters
 
 REQUIRED = "Please complete this required field."
 
@@ -50,9 +51,10 @@ def _error(element: Mapping[str, Any], value: Any) -> str | None:
 def _length_error(element: Mapping[str, Any], value: str) -> str | None:
     least = element.get("min_length", 0)
     most = element.get("max_length", LIMITS["plain_text_input.length"])
-    if len(value) < least:
+    length = count_characters(value)
+    if length < least:
         return f"Please enter at least {least} characters."
-    if len(value) > most:
+    if length > most:
         return f"Please enter at most {most:,} characters."
     return None
 

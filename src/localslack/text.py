@@ -7,6 +7,16 @@ from typing import Any
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)>|(?<![\w@])@([\w.-]+)")
 
 
+def count_characters(text: str) -> int:
+    """Return the length of a text as Slack counts it: in code units of UTF-16, two for an emoji."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def cut_characters(text: str, most: int) -> str:
+    """Return the beginning of a text that Slack counts as at most so many characters."""
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * most].decode("utf-16-le", "ignore")
+
+
 def escape(text: str) -> str:
     """Slack's escaping of the three control characters."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fateforger.text import count_more, format_count, join_words, limit_items, quote_title, shorten, truncate
+from fateforger.text import (
+    count_more,
+    count_units,
+    format_count,
+    join_words,
+    limit_items,
+    quote_title,
+    shorten,
+    truncate,
+)
 
 TEXTS = st.text(max_size=40)
 
@@ -14,8 +23,8 @@ TEXTS = st.text(max_size=40)
 @given(TEXTS, st.integers(1, 50))
 def test_a_truncated_text_fits(text: str, limit: int) -> None:
     cut = truncate(text, limit)
-    assert len(cut) <= limit
-    assert cut == text if len(text) <= limit else cut.endswith("…") and text.startswith(cut[:-1])
+    assert count_units(cut) <= limit
+    assert cut == text if count_units(text) <= limit else cut.endswith("…") and text.startswith(cut[:-1])
 
 
 def test_no_blank_comes_before_an_ellipsis() -> None:

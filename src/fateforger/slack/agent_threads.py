@@ -21,7 +21,7 @@ from fateforger.slack.client import SlackCallError, TransientSlackError, call_sl
 from fateforger.slack.ids import get_tenant
 from fateforger.slack.limits import LimitedClient, Pace, cosmetic
 from fateforger.slack.poster import PAGE, is_marked
-from fateforger.text import speak
+from fateforger.text import cut_to_units, speak
 from fateforger.ui.session_cards import thread_title
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Step:
     def to_chunk(self) -> dict[str, Any]:
         """Return the chunk of a stream that adds the step, or changes it."""
         status = "complete" if self.done else "in_progress"
-        return {"type": "task_update", "id": self.id, "title": self.title[:MOST_STEP], "status": status}
+        return {"type": "task_update", "id": self.id, "title": cut_to_units(self.title, MOST_STEP), "status": status}
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ class AgentThreads:
         if session.thread.named:
             return
         with speak(session.options.language):
-            title = thread_title(session)[:MOST_TITLE]
+            title = cut_to_units(thread_title(session), MOST_TITLE)
         if self._titles.get(place) != title:
             self._titles[place] = title
             with cosmetic():

@@ -27,8 +27,8 @@ from fateforger.session.cards import (
 )
 from fateforger.slack.addresses import ACTION_MARK, FEEDBACK, Address, ControlAction, Vote
 from fateforger.slack.mrkdwn import split, strip_marks, to_mrkdwn
+from fateforger.text import count_units, cut_to_units, mark_message, ngettext, speak, truncate
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext, speak, truncate
 from fateforger.ui.picture_words import describe
 from fateforger.values import replace
 
@@ -236,7 +236,7 @@ def fit_pieces(
 
 
 def _fits(pieces: Sequence[Piece], max_blocks: int, max_characters: int) -> bool:
-    return len(pieces) <= max_blocks and sum(len(piece.words) for piece in pieces) <= max_characters
+    return len(pieces) <= max_blocks and sum(count_units(piece.words) for piece in pieces) <= max_characters
 
 
 def _cut(pieces: Sequence[Piece], max_blocks: int, max_characters: int, note: Callable[[str], Block]) -> list[Block]:
@@ -249,13 +249,13 @@ def _cut(pieces: Sequence[Piece], max_blocks: int, max_characters: int, note: Ca
     for at, piece in enumerate(pieces):
         if at in kept:
             continue
-        full = full or piece.fixed or len(kept) >= max_blocks or characters + len(piece.words) > max_characters
+        full = full or piece.fixed or len(kept) >= max_blocks or characters + count_units(piece.words) > max_characters
         if full:
             gap = at if gap is None else gap
             missed += piece.missing_lines
         else:
             kept.add(at)
-            characters += len(piece.words)
+            characters += count_units(piece.words)
     blocks: list[Block] = []
     for at, piece in enumerate(pieces):
         if at == gap:
@@ -328,7 +328,7 @@ def _render(card: Card, address: Address, size: Size, file_of: FileOf, *, thumbs
     pieces = [piece for part in card.parts for piece in _pieces(part, address, numbers, limit, file_of, thumbs=thumbs)]
     words = _summary(card)
     if not pieces:
-        pieces = [Piece(build_section(words[:limit]))]
+        pieces = [Piece(build_section(cut_to_units(words, limit)))]
     return Rendered(words, fit_pieces(pieces, size.blocks, size.characters, _note))
 
 
@@ -349,7 +349,9 @@ def remove_controls(card: Card) -> Card:
 
 def _summary(card: Card) -> str:
     words = to_mrkdwn(card.text)
-    return words if len(words) <= MAX_TEXT else words[:MAX_TEXT].rsplit(" ", 1)[0] + " … (shortened)"
+    if count_units(words) <= MAX_TEXT:
+        return words
+    return cut_to_units(words, MAX_TEXT).rsplit(" ", 1)[0] + " … (shortened)"
 
 
 def _pieces(
@@ -358,7 +360,7 @@ def _pieces(
     match part:
         case Heading():
             words = strip_marks(part.text)
-            if len(words) > MAX_HEADER:
+            if count_units(words) > MAX_HEADER:
                 return [Piece(build_section(f"*{words}*")) for words in split(to_mrkdwn(part.text), limit - 2)]
             return [Piece({"type": "header", "text": plain_text(words, MAX_HEADER)})] if words else []
         case Prose():

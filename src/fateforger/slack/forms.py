@@ -41,8 +41,8 @@ from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.mrkdwn import escape, split, to_mrkdwn
 from fateforger.slack.payloads import OpenForm, Place
 from fateforger.slack.progress import Timing
+from fateforger.text import count_units, cut_to_units, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
 
@@ -67,7 +67,7 @@ def modal(form: Form, below: FormAddress | None = None) -> View:
     here = Address(session=form.session_id, v=_rendering(form))
     numbers = count()
     blocks = [block for field in form.fields for block in _blocks(field, here, numbers)]
-    if len(form.title) > MAX_TITLE:
+    if count_units(form.title) > MAX_TITLE:
         blocks.insert(0, build_section(f"*{escape(form.title)}*"))
     room = MAX_BLOCKS - 1
     if len(blocks) > room:
@@ -124,7 +124,7 @@ def _build_input(field: Input) -> Block:
 def _hint(field: Input) -> str:
     """Return the hint of a field, and what of it does not fit."""
     hint = "" if isinstance(field, DateField | FlagField) else field.hint
-    if isinstance(field, TextField) and len(field.value) > _longest(field):
+    if isinstance(field, TextField) and count_units(field.value) > _longest(field):
         return _("{hint} This is longer than fits here; only its beginning is shown.", hint=hint).strip()
     if isinstance(field, ChoiceField) and len(field.choices) > MAX_OPTIONS:
         return _(
@@ -168,7 +168,7 @@ def _text(field: TextField) -> Block:
     longest = _longest(field)
     element: Block = {"type": "plain_text_input", "multiline": field.multiline, "max_length": longest}
     if field.value:
-        element["initial_value"] = field.value[:longest]
+        element["initial_value"] = cut_to_units(field.value, longest)
     if field.placeholder:
         element["placeholder"] = plain_text(field.placeholder, MAX_PLACEHOLDER)
     return element

@@ -10,6 +10,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+from fateforger.text import count_units, cut_to_units
+
 _LOOKALIKES = {"*": "∗", "_": "ˍ", "~": "∼", "`": "ˋ"}
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
@@ -177,14 +179,14 @@ def _lookalike(text: str, dialect: _Dialect) -> str:
 
 
 def split(text: str, limit: int) -> list[str]:
-    """Split a text into pieces of at most ``limit`` characters: between lines, else between words, else anywhere.
+    """Split a text into pieces of at most ``limit`` code units of UTF-16: between lines or words, else anywhere.
 
     Only white space between pieces is lost; an empty text has no pieces.
     """
     pieces: list[str] = []
     rest = text.strip("\n ")
-    while len(rest) > limit:
-        at = _break(rest, limit)
+    while count_units(rest) > limit:
+        at = _break(rest, len(cut_to_units(rest, limit)))
         pieces.append(rest[:at].rstrip())
         rest = rest[at:].lstrip("\n ")
     return [*pieces, rest] if rest else pieces

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from localslack.text import count_characters
+
 
 class Findings:
     """Mistakes in a payload, each with a JSON pointer to its place."""
@@ -25,7 +27,7 @@ def string(maximum: int | None = None, *, minimum: int = 1, pattern: str | None 
     def rule(value: Any, at: str, findings: Findings) -> None:
         if not isinstance(value, str):
             findings.add("must provide a string", at)
-        elif maximum is not None and len(value) > maximum:
+        elif maximum is not None and count_characters(value) > maximum:
             findings.add(f"must be less than {maximum + 1} characters", at)
         elif len(value) < minimum:
             findings.add(f"must be more than {minimum - 1} characters", at)

@@ -5,6 +5,7 @@ from typing import Any
 
 from localslack.blocks.rules import Findings
 from localslack.limits import LIMITS
+from localslack.text import count_characters
 
 Blocks = Sequence[Mapping[str, Any]]
 
@@ -14,7 +15,7 @@ def together(blocks: Blocks, at: str, findings: Findings) -> None:
     _unique_block_ids(blocks, at, findings)
     for index, block in enumerate(blocks):
         _unique_action_ids(block, f"{at}/{index}", findings)
-    markdown = sum(len(block["text"]) for block in blocks if block["type"] == "markdown")
+    markdown = sum(count_characters(block["text"]) for block in blocks if block["type"] == "markdown")
     if markdown > LIMITS["markdown.total"]:
         findings.add(f"markdown must be less than {LIMITS['markdown.total'] + 1} characters in all", at)
     charts = sum(block["type"] == "data_visualization" for block in blocks)
@@ -58,7 +59,7 @@ def _characters(value: Any) -> int:
     if isinstance(value, list):
         return sum(_characters(one) for one in value)
     if isinstance(value, dict):
-        own = len(value["text"]) if isinstance(value.get("text"), str) else 0
+        own = count_characters(value["text"]) if isinstance(value.get("text"), str) else 0
         return own + sum(_characters(one) for one in value.values())
     return 0
 

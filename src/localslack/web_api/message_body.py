@@ -7,6 +7,7 @@ from localslack.blocks.elements import with_ids
 from localslack.blocks.surfaces import check_message_blocks
 from localslack.errors import SlackError
 from localslack.limits import MAX_ATTACHMENTS, MAX_MARKDOWN, MAX_TEXT
+from localslack.text import count_characters, cut_characters
 from localslack.web_api.arguments import Arguments
 from localslack.workspace import Workspace
 
@@ -70,9 +71,9 @@ def refuse_empty(body: Mapping[str, Any]) -> None:
 
 def cut_text(body: dict[str, Any]) -> tuple[str, ...]:
     """Shorten a text that is too long to post; returns the warnings for the answer."""
-    if len(body.get("text", "")) <= MAX_TEXT:
+    if count_characters(body.get("text", "")) <= MAX_TEXT:
         return ()
-    body["text"] = body["text"][:MAX_TEXT]
+    body["text"] = cut_characters(body["text"], MAX_TEXT)
     return ("message_truncated",)
 
 
@@ -87,7 +88,7 @@ def _from_markdown(arguments: Arguments, body: Mapping[str, Any]) -> dict[str, A
     markdown = arguments.text("markdown_text")
     if "text" in body or "blocks" in body:
         raise SlackError("markdown_text_conflict")
-    if len(markdown) > MAX_MARKDOWN:
+    if count_characters(markdown) > MAX_MARKDOWN:
         raise SlackError("msg_too_long")
     return {"text": markdown, "blocks": with_ids([{"type": "markdown", "text": markdown}])}
 
