@@ -183,7 +183,7 @@ def _is_text(node: ast.expr, texts: frozenset[str]) -> bool:
             return name in texts
         case ast.Attribute(attr=attr):
             return attr in texts
-        case ast.Call(func=ast.Name(id="len")) | ast.Call(func=ast.Name(id="bool")):
+        case ast.Call(func=ast.Name(id="len" | "bool" | "count_units")):
             return False
         case ast.Call(func=ast.Attribute(value=value)) | ast.Subscript(value=value):
             return _is_text(value, texts)
