@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install install-dev up test test-all mutants check soak kill-loop bench docs lock messages clean
+.PHONY: help install install-dev up test test-all test-http mutants check soak kill-loop bench docs lock messages clean
 
 help:  ## Show these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,8 @@ test: check  ## All checks and the tests of every change
 
 test-all: install-dev  ## The tests that take long and seldom fail: stand-ins, seeded bugs, campaigns, PostgreSQL
 	$(PYTEST) -m extra
+
+test-http: install-dev  ## The scenarios of a conversation in Slack once more, over HTTP
 	SCENARIO_SLACK_MODE=http $(PYTEST) tests/scenarios/test_slack_room.py
 
 mutants: install-dev  ## Seed bugs into the calendar engine; the tests have to notice each (part of test-all)
