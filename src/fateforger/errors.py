@@ -70,7 +70,7 @@ class UserError(FateforgerError):
     """The input can be corrected by its author. What the message quotes of the input is shortened."""
 
     def __init__(self, message: str, *, where: str | None = None) -> None:
-        shown = _LONG_QUOTE.sub(r"“\1…”", message)
+        shown = _LONG_QUOTE.sub(lambda quote: f"“{' '.join(quote[1].split())}…”", message)
         super().__init__(shown[:MAX_REFUSAL_CHARS], where=where and where[:MAX_QUOTED_CHARS])
 
 

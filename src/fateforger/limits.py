@@ -209,6 +209,13 @@ MAX_CALL_CHARS: Final = 100_000
 """Arguments of a call as JSON: the largest right one is a task with all its texts."""
 MAX_CALLS_PER_MINUTE: Final = 60
 """Calls of one client, over all transports together: one a second."""
+MAX_CALL_BODY_BYTES: Final = 1_000_000
+"""A request over HTTP: the arguments of a call, each character of which may be escaped."""
+MAX_REQUESTS_PER_MINUTE: Final = 180
+"""Requests of one client over HTTP, whatever they ask: calls, and what an agent asks around them."""
+MAX_REFUSED_LOGINS_PER_MINUTE: Final = 60
+"""Requests without a token that is known, of all callers together: each costs a question to the database. While there
+are more, new ones are refused unread; clients that were let in within the minute go on."""
 MAX_PENDING_PROPOSALS: Final = 5
 """Proposals of a client that wait for an answer, so that no agent can flood a person with messages."""
 MAX_PROPOSAL_LINES: Final = 24

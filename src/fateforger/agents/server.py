@@ -6,6 +6,8 @@ sentence, and a call has to be logged before anything parses it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from mcp.server.lowlevel.server import Server
@@ -23,8 +25,11 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fateforger import __version__
+from fateforger.agents.clients import hash_token
+from fateforger.agents.frames import Rate, TooLarge, check_frame, read_body, replay
 from fateforger.agents.handler import TOOLS, CallHandler, Refused
-from fateforger.errors import StoreError
+from fateforger.errors import BadInput, FateforgerError
+from fateforger.limits import MAX_REFUSED_LOGINS_PER_MINUTE, MAX_REQUESTS_PER_MINUTE
 
 INSTRUCTIONS = (
     "fateforger plans a person's day in Slack. You can read the plan and the person's constraints, work with their "
@@ -80,25 +85,75 @@ def read_bearer_token(request: Request) -> str | None:
 
 
 class TokenMiddleware:
-    """Admit requests with the token of a client; every call is checked again."""
+    """Admit requests with the token of a client, of the right form, and not too many; every call is checked again."""
 
     def __init__(self, app: ASGIApp, handler: CallHandler) -> None:
         self._app = app
         self._handler = handler
+        self._refused = Rate(MAX_REFUSED_LOGINS_PER_MINUTE)
+        self._asked: dict[str, Rate] = {}
+        self._let_in: dict[str, datetime] = {}
+        """When each token was let in last, by its hash."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             try:
-                await self._handler.authenticate(read_bearer_token(Request(scope)))
-            except Refused as refused:
-                await _build_refusal(401, refused.message)(scope, receive, send)
-                return
-            except StoreError as error:
-                await _build_refusal(503, error.message)(scope, receive, send)
+                await self._admit(read_bearer_token(Request(scope)))
+                if scope["method"] != "POST":
+                    raise WrongMethod(POST_ONLY)
+                body = await read_body(receive)
+                check_frame(body)
+                receive = replay(body, receive)
+            except FateforgerError as error:
+                await _build_refusal(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
+    async def _admit(self, token: str | None) -> None:
+        """Raise :class:`Refused` for a token that is not known, and :class:`TooOften`."""
+        now, key = self._handler.clock.now(), hash_token(token or "")
+        known = self._let_in.get(key)
+        is_recent = known is not None and now - known < timedelta(minutes=1)
+        if not is_recent and self._refused.is_exceeded(now):
+            raise TooOften(BUSY)
+        try:
+            client = await self._handler.authenticate(token)
+        except Refused:
+            self._let_in.pop(key, None)
+            self._refused.count(now)
+            raise
+        self._let_in[key] = now
+        asked = self._asked.setdefault(client.name, Rate(MAX_REQUESTS_PER_MINUTE))
+        if asked.is_exceeded(now):
+            raise TooOften(TOO_OFTEN)
+        asked.count(now)
 
-def _build_refusal(status: int, message: str) -> JSONResponse:
-    headers = {"WWW-Authenticate": 'Bearer realm="fateforger"'} if status == 401 else None
+
+class WrongMethod(BadInput):
+    """A request asks for a stream or the end of a session: nothing is sent unasked, and no session is kept."""
+
+
+class TooOften(Refused):
+    """There were too many requests in the last minute."""
+
+
+TOO_OFTEN = f"Too many requests: a client may make {MAX_REQUESTS_PER_MINUTE} a minute. Try again in a moment."
+BUSY = "There were too many requests with unknown tokens. Try again in a minute."
+POST_ONLY = "Agents send their requests with POST."
+_STATUS: Mapping[type[FateforgerError], int] = {
+    TooOften: 429,
+    Refused: 401,
+    TooLarge: 413,
+    WrongMethod: 405,
+    BadInput: 400,
+}
+
+
+def _build_refusal(error: FateforgerError) -> JSONResponse:
+    status, message = _STATUS.get(type(error), 503), error.message
+    headers = {
+        401: {"WWW-Authenticate": 'Bearer realm="fateforger"'},
+        429: {"Retry-After": "60"},
+        405: {"Allow": "POST"},
+    }.get(status)
     return JSONResponse({"error": {"kind": "refused", "message": message}}, status_code=status, headers=headers)

@@ -178,25 +178,27 @@ def with_keys(events: Iterable[TBEvent], taken: Iterable[str] = ()) -> tuple[TBE
     events = tuple(events)
     used: set[str] = {e.key for e in events if e.key is not None}.union(taken)
     keyed: list[TBEvent] = []
+    tried: dict[str, int] = {}
     for event in events:
         if event.key is not None:
             keyed.append(event)
             continue
-        key = _fresh_key(event, used)
+        key = _fresh_key(event, used, tried)
         used.add(key)
         keyed.append(replace(event, key=key))
     return tuple(keyed)
 
 
-def _fresh_key(event: TBEvent, used: set[str]) -> str:
+def _fresh_key(event: TBEvent, used: set[str], tried: dict[str, int]) -> str:
+    """Return a key that is not used; ``tried`` counts the keys tried for each content, none of which is free."""
     content = event.model_dump_json(by_alias=True, exclude={"key"})
-    attempt = 0
     while True:
+        attempt = tried.get(content, 0)
+        tried[content] = attempt + 1
         digest = hashlib.sha1(f"{content}|{attempt}".encode(), usedforsecurity=False).digest()
         key = base64.b32hexencode(digest)[:10].decode().lower()
         if key not in used:
             return key
-        attempt += 1
 
 
 LONGEST_NIGHT = timedelta(hours=12)

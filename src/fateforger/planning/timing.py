@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import Field, PlainSerializer, TypeAdapter
 from pydantic.functional_validators import AfterValidator, BeforeValidator
 
-from fateforger.limits import MAX_DAY, MAX_DURATION, MAX_ZONE_CHARS, MIN_DAY
+from fateforger.limits import MAX_CODE_CHARS, MAX_DAY, MAX_DURATION, MAX_ZONE_CHARS, MIN_DAY
 from fateforger.text import gettext
 from fateforger.values import Value
 
@@ -81,9 +81,13 @@ def read_clock(value: object) -> object:
     Any value other than text is returned unchanged, for pydantic to refuse. Raises ``ValueError`` for text that
     cannot be parsed.
     """
+    if isinstance(value, int | float):
+        raise ValueError("a time of day is written as text like 09:30")  # noqa: TRY004  pydantic reports ValueError
     if not isinstance(value, str):
         return value
     text = value.strip()
+    if len(text) > MAX_CODE_CHARS:
+        raise ValueError(f"“{value}” is not a time of day; write it like 09:30")
     try:
         parsed = datetime.fromisoformat(text) if "T" in text.upper() else time.fromisoformat(text)
     except ValueError:

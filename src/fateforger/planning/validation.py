@@ -64,7 +64,9 @@ def _sentence(kind: str, message: str, field: str, bounds: Mapping[str, Any]) ->
         case "string_too_long":
             return f"{name} is too long: {message[0].lower()}{message[1:]}."
         case "union_tag_invalid" | "union_tag_not_found":
-            return f"{name} does not say which kind it is: {message[0].lower()}{message[1:].rstrip('.')}."
+            if "tag" in bounds:
+                return f"{name} does not say which kind it is: “{bounds['tag']}” is none of {bounds['expected_tags']}."
+            return f"{name} does not say which kind it is: {bounds['discriminator']} is missing."
         case _:
             return f"{name} cannot be used: {message[0].lower()}{message[1:].rstrip('.')}."
 

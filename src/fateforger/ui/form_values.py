@@ -14,13 +14,13 @@ from datetime import date, time
 from typing import Any, Literal, NamedTuple
 
 from fateforger.errors import BadInput
-from fateforger.limits import MAX_MESSAGE_CHARS, MAX_MINUTES
+from fateforger.limits import MAX_CODE_CHARS, MAX_MESSAGE_CHARS, MAX_MINUTES
 from fateforger.memory.credentials import REFUSED, TOO_LONG, redact_credentials
 from fateforger.session.commands import SessionCommand
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission, Input
 from fateforger.session.model import Session
 from fateforger.session.rulebook import RuleBook
-from fateforger.text import format_number
+from fateforger.text import format_number, shorten
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -32,7 +32,7 @@ _HOURS = "(?:stunden|stunde|heures|heure|hours|hour|horas|hora|uren|hrs|std|uur|
 _MINUTES = "(?:minutes|minuten|minutos|minuut|minute|minuto|mins|min|m)"
 _LENGTH = re.compile(rf"(?:(\d+(?:[.,]\d+)?){_HOURS})?(?:(\d+){_MINUTES}?)?")
 _ENDING = re.compile(
-    rf"(?P<title>.*?\S)[\s,;:(–—-]+(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES})\.?\)?",
+    rf"(?P<title>.*?[^\s,;:(–—-])[\s,;:(–—-]+(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES})\.?\)?",
     re.IGNORECASE,
 )
 _DASH = re.compile(r"\s*[-–—‒−~]\s*")
@@ -49,7 +49,7 @@ def parse_clock(text: str) -> time:
         if half is None and minute < 60 and (hour < 24 or (hour, minute) == (24, 0)):
             return time(hour % 24, minute)
     raise BadInput(
-        _("I can't read “{text}” as a time of day; write it like 9:30, 21.30 or 9 pm.", text=text.strip()[:30])
+        _("I can't read “{text}” as a time of day; write it like 9:30, 21.30 or 9 pm.", text=shorten(text, 30))
     )
 
 
@@ -67,7 +67,7 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
 
     Raises :class:`BadInput`.
     """
-    given = _normalize(text)
+    given = _normalize(text) if len(text) <= MAX_CODE_CHARS else ""
     minutes: float | None = None
     if re.fullmatch(r"\d{1,2}:\d{2}", given):
         hours, rest = given.split(":")
@@ -79,7 +79,7 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
         minutes = float((found[1] or "0").replace(",", ".")) * 60 + int(found[2] or 0)
     if minutes is None:
         raise BadInput(
-            _("I can't read “{text}” as a length of time; write it like 30 min or 7 h 30.", text=text.strip()[:30])
+            _("I can't read “{text}” as a length of time; write it like 30 min or 7 h 30.", text=shorten(text, 30))
         )
     if not 1 <= round(minutes) <= DAY_MINUTES:
         raise BadInput(_("Please choose a length between 1 minute and 24 hours."))

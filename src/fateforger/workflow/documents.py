@@ -42,7 +42,7 @@ def read_yaml(text: str) -> yaml.Node:
         where = None if mark is None else str(Place(mark.line + 1, mark.column + 1))
         raise BadInput(f"This is not YAML: {error.problem or error.context}.", where=where) from None
     except yaml.YAMLError as error:
-        raise BadInput(f"This is not YAML: {error}.") from None
+        raise BadInput(f"This is not YAML: {str(error).splitlines()[0].rstrip('.')}.") from None
     except RecursionError:
         raise BadInput("This is nested too deeply to be a workflow.") from None
     if node is None:

@@ -86,7 +86,7 @@ def event(**changes: Any) -> dict[str, Any]:
         (event(p={"a": "ap", "dur": "PT1H", "st": "09:00"}), "“st” is not a field I know here.", "events[0].p.st"),
         (
             event(p={"a": "xx", "dur": "PT1H"}),
-            "“p” does not say which kind it is: input tag 'xx' found using 'a' does not match any of the expected tags: 'ap', 'bn', 'fs', 'fw'.",
+            "“p” does not say which kind it is: “xx” is none of 'ap', 'bn', 'fs', 'fw'.",
             "events[0].p",
         ),
         (
