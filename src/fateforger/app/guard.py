@@ -211,7 +211,7 @@ def _count(receive: Receive) -> Receive:
     """Return a ``receive`` that refuses what is longer than it may be, whatever length was announced."""
     received = 0
 
-    async def counted() -> Message:
+    async def receive_counted() -> Message:
         nonlocal received
         message = await receive()
         received += len(message.get("body", b""))
@@ -219,11 +219,11 @@ def _count(receive: Receive) -> Receive:
             raise HTTPException(413, _describe_length())
         return message
 
-    return counted
+    return receive_counted
 
 
 def _add_headers(send: Send) -> Send:
-    async def added(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = list(message.get("headers", []))
             given = {name.lower() for name, _value in headers}
@@ -231,4 +231,4 @@ def _add_headers(send: Send) -> Send:
             message = {**message, "headers": headers}
         await send(message)
 
-    return added
+    return send_with_headers

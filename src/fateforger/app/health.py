@@ -264,6 +264,8 @@ async def _check_state(settings: Settings) -> Check:
 
     where = settings.database_url or settings.data_dir / "fateforger.db"
     try:
+        if not settings.database_url:
+            make_private(settings.data_dir)
         store = await asyncio.to_thread(open_store, where)
     except FateforgerError as error:
         return Check("state", "broken", error.message, _SERVER_FIX if settings.database_url else _FIXES["state"])

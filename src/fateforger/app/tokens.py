@@ -6,6 +6,7 @@ Each is made once for a data directory, and kept there in a file that only its o
 from __future__ import annotations
 
 import secrets
+from ipaddress import ip_address
 from urllib.parse import urlencode
 
 from fateforger.app.data_dir import read_or_create
@@ -62,7 +63,7 @@ def describe_caldav(url: str, password: str) -> str:
 
 def describe_exposure(settings: Settings) -> str | None:
     """Return a warning if the local page listens where other machines can reach it."""
-    if settings.real_slack or settings.host in LOOPBACK:
+    if settings.real_slack or _is_loopback(settings.host):
         return None
     return (
         f"The page listens on {settings.host}, so other machines may reach it. Whoever has its address can read and"
@@ -70,3 +71,10 @@ def describe_exposure(settings: Settings) -> str | None:
         " FATEFORGER_HOST=127.0.0.1; in a container, publish the port to your own machine only"
         " (-p 127.0.0.1:8765:8765), or use Slack (SLACK_BOT_TOKEN and SLACK_APP_TOKEN)."
     )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host in LOOPBACK
