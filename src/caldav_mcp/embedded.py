@@ -45,9 +45,9 @@ _HEADERS = [
     ("Referrer-Policy", "no-referrer"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
 ]
-_REQUEST_SECONDS = 20.0
+REQUEST_SECONDS = 20.0
 """Time for the head of a request to arrive."""
-_MOST_UNFINISHED = 32
+MOST_UNFINISHED = 32
 """Connections whose request has not arrived: each takes a thread. With more, the oldest is closed."""
 _PATH = f"/{USER}/calendar/"
 _LONGEST_BODY = 20_000_000
@@ -228,14 +228,14 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._changed:
             self._unfinished[request] = time.monotonic()
-            if len(self._unfinished) > _MOST_UNFINISHED:
+            if len(self._unfinished) > MOST_UNFINISHED:
                 self._cut(next(iter(self._unfinished)))
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
         """Close what takes too long to arrive; the base class calls this a few times each second."""
         with self._changed:
-            latest = time.monotonic() - _REQUEST_SECONDS
+            latest = time.monotonic() - REQUEST_SECONDS
             for late in [each for each, began in self._unfinished.items() if began < latest]:
                 self._cut(late)
 

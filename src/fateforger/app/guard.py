@@ -35,6 +35,8 @@ UPLOADS = "/files/"
 LONGEST_BODY = 2_000_000
 """Bytes of a request. The longest are forms of Slack of 250 kB, which may triple as they are encoded. Uploads to the
 local Slack are longer; it compares each with the size that was announced."""
+LONGEST_HEAD = 16_384
+"""Bytes of the address and the headers of a request. A browser sends up to 4 kB, with a cookie for each port."""
 COOKIE_SECONDS = 30 * 24 * 3600
 """Time for which a browser is remembered: a month, so that a bookmark of the page goes on working."""
 
@@ -44,6 +46,7 @@ CLOSED = mark_message(
     " “fateforger doctor” shows it again."
 )
 TOO_LONG = mark_message("This request is too long; at most {count} bytes are read.")
+TOO_MANY_HEADERS = "The address and headers of this request are too long."
 TITLE = mark_message("This page is private")
 
 HEADERS = {
@@ -151,6 +154,8 @@ class Guard:
         """Return the answer to a request that may not pass; ``None`` for one that may."""
         if not self._rules.knows(scope):
             return PlainTextResponse(_(FOREIGN), status_code=403)
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > LONGEST_HEAD:
+            return PlainTextResponse(TOO_MANY_HEADERS, status_code=431)
         opened = self._open(scope)
         if opened is not None:
             return opened

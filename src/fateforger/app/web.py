@@ -14,23 +14,21 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from fateforger.app.guard import HEADERS, Guard, Rules
+from fateforger.app.guard import HEADERS, LONGEST_HEAD, TOO_MANY_HEADERS, Guard, Rules
 from fateforger.app.tokens import EVERY_ADDRESS, LOOPBACK
 from fateforger.errors import BadInput
 
 REQUEST_SECONDS = 20
 """Time for a request to arrive completely. On this machine 50 MB take less than one."""
-MOST_UNFINISHED = 100
-"""Connections whose request has not arrived yet. A browser opens six; with more, the oldest is closed, so that
-half-sent requests shut nobody out."""
-LONGEST_HEAD = 16_384
-"""Bytes of the first line and the headers of a request. A browser sends up to 4 kB, with a cookie for each port."""
+MOST_UNFINISHED = 250
+"""Connections whose request has not arrived yet. A browser opens six, and a system lets a program open 1,024 files or
+more. With too many, the oldest is closed, so that half-sent requests shut nobody out."""
 LONGEST_FRAME = 1_000_000
 """Bytes of a WebSocket message. The longest are answers to forms of Slack, up to 250 kB."""
 _WORDS = {
     400: b"This is not a request that can be understood.",
     408: b"The request did not arrive in time.",
-    431: b"The address and headers of this request are too long.",
+    431: TOO_MANY_HEADERS.encode(),
 }
 
 
@@ -66,7 +64,8 @@ class _Connection(H11Protocol):
 
     def _watch(self) -> None:
         """Start the clock when a request may begin, and stop it when all of it is there."""
-        if self.transport.is_closing() or self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
+        is_ours = not self.transport.is_closing() and self.transport.get_protocol() is self  # and no WebSocket now
+        if not is_ours or self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
             self._finish()
         elif self not in self._unfinished:
             self._unfinished[self] = self.loop.call_later(REQUEST_SECONDS, self.give_up)
