@@ -198,7 +198,7 @@ class _Handler(RequestHandler):
         return is_request
 
     def log_error(self, format_: str, *args: Any) -> None:
-        # Anything that connects can send nonsense, so that is no error of ours.
+        # Any program can connect and send nonsense; that is not an error of this one.
         _LOG.info(format_, *args)
 
 

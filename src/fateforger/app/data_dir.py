@@ -51,7 +51,7 @@ def lock_data_dir(data_dir: Path, lock: str = PROGRAM_LOCK) -> Iterator[None]:
 
 
 def make_private(data_dir: Path) -> None:
-    """Create the data directory, or close one of ours that others can read.
+    """Create the data directory, or close an existing one that others can read.
 
     A directory with files of somebody else is left as it is. Raises :class:`BadInput` for such a one, and
     ``StoreUnavailable`` if the directory cannot be used.

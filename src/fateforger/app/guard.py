@@ -144,7 +144,7 @@ class Guard:
             try:
                 await self._app(scope, receive, send)
             except ClientDisconnect:
-                return  # gone, or too slow; there is nobody left to answer
+                return  # the client has gone, or was too slow
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:

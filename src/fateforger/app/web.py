@@ -22,7 +22,7 @@ REQUEST_SECONDS = 20
 """Time for a request to arrive completely. On this machine 50 MB take less than one."""
 MOST_UNFINISHED = 250
 """Connections whose request has not arrived yet. A browser opens six, and a system lets a program open 1,024 files or
-more. With too many, the oldest is closed, so that half-sent requests shut nobody out."""
+more. With too many, the oldest is closed, so that half-sent requests keep no person out."""
 LONGEST_FRAME = 1_000_000
 """Bytes of a WebSocket message. The longest are answers to forms of Slack, up to 250 kB."""
 _WORDS = {
