@@ -81,7 +81,10 @@ def test_without_the_token_nothing_personal_is_answered(program: Program, method
 
 @pytest.mark.attack("page's WebSocket", "another person of this machine without the token", "5", "mended")
 def test_without_the_token_no_socket_opens(program: Program) -> None:
-    with pytest.raises(InvalidStatus, match="403"), connect(program.url.replace("http", "ws") + "/ui/ws", proxy=None):
+    with (
+        pytest.raises(InvalidStatus, match="403"),
+        connect(program.url.replace("http", "ws") + "/ui/ws?user=U0000ALEX", proxy=None),
+    ):
         pass
 
 
