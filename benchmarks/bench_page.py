@@ -79,12 +79,17 @@ class Page:
 
 
 @contextlib.asynccontextmanager
-async def open_page(base: str) -> AsyncIterator[Page]:
-    person = await asyncio.to_thread(Person, base)
+async def open_page(address: str) -> AsyncIterator[Page]:
+    person = await asyncio.to_thread(Person, address)
     await asyncio.to_thread(person.wait_connected)
     frames: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-    address = f"{base.replace('http', 'ws', 1)}/ui/ws?user={person.user}"
-    async with httpx.AsyncClient(timeout=20, trust_env=False) as http, connect(address, proxy=None) as socket:
+    cookies = dict(person.http.cookies)
+    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+    live = f"{person.base.replace('http', 'ws', 1)}/ui/ws?user={person.user}"
+    async with (
+        httpx.AsyncClient(timeout=20, trust_env=False, cookies=cookies) as http,
+        connect(live, proxy=None, additional_headers=headers) as socket,
+    ):
 
         async def listen() -> None:
             async for text in socket:
@@ -92,7 +97,7 @@ async def open_page(base: str) -> AsyncIterator[Page]:
 
         listening = asyncio.ensure_future(listen())
         try:
-            yield Page(base, person.user, person.channel, http, frames)
+            yield Page(person.base, person.user, person.channel, http, frames)
         finally:
             listening.cancel()
 
@@ -195,7 +200,7 @@ async def run() -> None:
             peer = await measure(page, "/echo", "Ping", (), (("Ping", "Pong"), ("Pong", "Ping")))
         program = Program(Path(folder) / "data").start()
         try:
-            async with open_page(program.url) as page:
+            async with open_page(program.address) as page:
                 ours = await measure(
                     page,
                     "/timebox",

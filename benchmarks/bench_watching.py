@@ -45,7 +45,7 @@ async def measured(program: Program) -> list[float]:
     """One figure for each edit."""
     calendar = CalDav(program.caldav_url())
     took: list[float] = []
-    async with open_page(program.url) as page:
+    async with open_page(program.address) as page:
         for number in range(ROUNDS):
             await asyncio.sleep(WATCH_SECONDS * number / ROUNDS)
             took.append(await shown(page, calendar, number))

@@ -206,7 +206,7 @@ class Traced:
         ]
         with log.open("wb") as output:
             self._process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
-        ready = eventually(lambda: re.search(r"Ready: (http://\S+?)/?\s", log.read_text()), "the program's address")
+        ready = eventually(lambda: re.search(r"Ready: (http://\S+)\s", log.read_text()), "the program's address")
         self.person = Person(ready.group(1))
         self.person.wait_connected()
 

@@ -11,6 +11,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from caldav_mcp.embedded import USER
 from caldav_mcp.errors import CalendarError
 from caldav_mcp.local_calendar import LocalCalendar, LocalCalendarConfig, open_local_calendar
 from caldav_mcp.times import zone_named
@@ -62,7 +63,8 @@ async def _serve(config: LocalCalendarConfig, port: int | None) -> None:
         if port is None:
             await _serve_stdio(calendar)
         else:
-            await _serve_http(calendar, port)
+            login = "" if config.caldav_url else f" (user name {USER}, password {config.radicale_password})"
+            await _serve_http(calendar, port, login)
 
 
 async def _serve_stdio(calendar: LocalCalendar) -> None:
@@ -72,7 +74,7 @@ async def _serve_stdio(calendar: LocalCalendar) -> None:
         await calendar.server.run(incoming, outgoing, calendar.server.create_initialization_options())
 
 
-async def _serve_http(calendar: LocalCalendar, port: int) -> None:
+async def _serve_http(calendar: LocalCalendar, port: int, login: str) -> None:
     import uvicorn  # noqa: PLC0415  only this transport needs it
     from starlette.applications import Starlette  # noqa: PLC0415  same
     from starlette.routing import Mount  # noqa: PLC0415  same
@@ -82,7 +84,7 @@ async def _serve_http(calendar: LocalCalendar, port: int) -> None:
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            _say(f"MCP at {address}/mcp, the day at {address}/day/, CalDAV at {calendar.caldav_url}")
+            _say(f"MCP at {address}/mcp, the day at {address}/day/, CalDAV at {calendar.caldav_url}{login}")
 
     app = Starlette(routes=[Mount("/day", calendar.pane_app), Mount("/", calendar.mcp_app)])
     with socket.create_server(("127.0.0.1", port)) as listening:

@@ -8,15 +8,20 @@ nothing.
 from __future__ import annotations
 
 import logging
+import re
+import socket
 import socketserver
 import subprocess
 import sys
 import threading
+import time
+from base64 import b64decode
 from collections.abc import Iterable
+from contextlib import suppress
+from hmac import compare_digest
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from wsgiref.simple_server import WSGIServer
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -29,7 +34,22 @@ from caldav_mcp.recurrence import is_plain
 from caldav_mcp.remembering_storage import RememberingStorage
 
 USER = "me"
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_LOG = logging.getLogger(__name__)
+_OWN_HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.ASCII)
+_REALM = 'Basic realm="fateforger calendar", charset="UTF-8"'
+_WRONG_LOGIN = (
+    b"This calendar wants the user name and password that fateforger up printed; fateforger doctor shows them again."
+)
+_HEADERS = [
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+]
+REQUEST_SECONDS = 20.0
+"""Time for the head of a request to arrive."""
+MOST_UNFINISHED = 32
+"""Connections whose request has not arrived: each takes a thread. With more, the oldest is closed."""
 _PATH = f"/{USER}/calendar/"
 _CHECKS = "caldav_mcp.radicale_checks"
 _TOO_OFTEN = (
@@ -44,12 +64,12 @@ _TOO_OFTEN = (
 class EmbeddedRadicale:
     """A running CalDAV server on 127.0.0.1 that keeps its files under one folder.
 
-    No password is needed: the socket is not reachable from other machines, nor for other web pages.
+    Its one user logs in with the `password`. Other machines and other web pages do not reach it.
     """
 
-    def __init__(self, folder: Path, port: int = 0) -> None:
+    def __init__(self, folder: Path, port: int = 0, *, password: str) -> None:
         self._server = _Server(("127.0.0.1", port))
-        self._server.set_app(_own_machine_only(build_application(folder)))
+        self._server.set_app(_own_machine_only(_with_login(build_application(folder), password)))
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="radicale", daemon=True
         )
@@ -97,16 +117,43 @@ def build_application(folder: Path, *, durable: bool = True) -> WSGIApplication:
 
 
 def _own_machine_only(app: WSGIApplication) -> WSGIApplication:
-    """Refuse what a foreign web page sends here: another `Origin`, or a `Host` that is not this machine."""
+    """Refuse what a foreign web page sends here: another `Origin`, or a `Host` that is not this machine.
+
+    Every answer tells browsers to show it nowhere.
+    """
 
     def respond(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        sent = [f"//{environ.get('HTTP_HOST', '')}", environ.get("HTTP_ORIGIN", "//localhost")]
-        if all(urlsplit(address).hostname in _LOOPBACK for address in sent):
-            return app(environ, start_response)
-        start_response("403 Forbidden", [("Content-Type", "text/plain"), ("Content-Length", "0")])
-        return []
+        def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            return start_response(status, [*headers, *_HEADERS], *more)
+
+        host = environ.get("HTTP_HOST", "").lower()
+        is_own = _OWN_HOST.fullmatch(host) and environ.get("HTTP_ORIGIN", f"http://{host}").lower() == f"http://{host}"
+        return app(environ, start) if is_own else _refuse(start, "403 Forbidden", b"This is not a page of yours.")
 
     return respond
+
+
+def _with_login(app: WSGIApplication, password: str) -> WSGIApplication:
+    """Ask for the name and the password before anything of a request is read."""
+    login = f"{USER}:{password}".encode()
+
+    def respond(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        scheme, _, given = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+        try:
+            is_right = scheme.lower() == "basic" and compare_digest(b64decode(given), login)
+        except ValueError:  # not Base64
+            is_right = False
+        if is_right:
+            return app(environ, start_response)
+        return _refuse(start_response, "401 Unauthorized", _WRONG_LOGIN, ("WWW-Authenticate", _REALM))
+
+    return respond
+
+
+def _refuse(start_response: StartResponse, status: str, body: bytes, *more: tuple[str, str]) -> Iterable[bytes]:
+    headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body))), *more]
+    start_response(status, headers)
+    return [body]
 
 
 def _in_good_time(app: Application) -> WSGIApplication:
@@ -140,6 +187,16 @@ def _is_computed_in_time(body: bytes) -> bool:
 class _Handler(RequestHandler):
     timeout = 30
     """Seconds that a connection may stay silent."""
+    server: _Server
+
+    def parse_request(self) -> bool:
+        is_request = super().parse_request()
+        self.server.finish_arrival(self.connection)
+        return is_request
+
+    def log_error(self, format_: str, *args: Any) -> None:
+        # Any program can connect and send nonsense; that is not an error of this one.
+        _LOG.info(format_, *args)
 
 
 class _Server(socketserver.ThreadingMixIn, WSGIServer):
@@ -150,6 +207,8 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
     def __init__(self, address: tuple[str, int]) -> None:
         self._under_way = 0
         self._changed = threading.Condition()
+        self._unfinished: dict[socket.socket, float] = {}
+        """When each connection began whose request has not arrived, the oldest first."""
         super().__init__(address, _Handler)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -159,8 +218,39 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
             super().process_request_thread(request, client_address)
         finally:
             with self._changed:
+                self._unfinished.pop(request, None)
                 self._under_way -= 1
                 self._changed.notify_all()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._changed:
+            self._unfinished[request] = time.monotonic()
+            if len(self._unfinished) > MOST_UNFINISHED:
+                self._cut(next(iter(self._unfinished)))
+        super().process_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """Close what takes too long to arrive; the base class calls this a few times each second."""
+        with self._changed:
+            latest = time.monotonic() - REQUEST_SECONDS
+            for late in [each for each, began in self._unfinished.items() if began < latest]:
+                self._cut(late)
+
+    def finish_arrival(self, request: socket.socket) -> None:
+        with self._changed:
+            self._unfinished.pop(request, None)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if isinstance(sys.exception(), OSError):
+            _LOG.info("a connection to the calendar ended in the middle of a request")
+        else:
+            super().handle_error(request, client_address)
+
+    def _cut(self, request: socket.socket) -> None:
+        """End the reading of a connection, whose thread closes it then."""
+        del self._unfinished[request]
+        with suppress(OSError):  # the other side has gone
+            request.shutdown(socket.SHUT_RDWR)
 
     def wait_for_requests(self, seconds: float) -> None:
         with self._changed:

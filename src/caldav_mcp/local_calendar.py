@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from caldav_mcp.dav import Dav
 from caldav_mcp.discovery import Account, discover
 from caldav_mcp.embedded import USER, EmbeddedRadicale
 from caldav_mcp.errors import Conflict, Forbidden, NotFound
-from caldav_mcp.mcp_server import mcp_server
+from caldav_mcp.mcp_server import LONGEST_REQUEST, mcp_server
 from caldav_mcp.multistatus import make_calendar, set_timezone
 from caldav_mcp.pane.app import pane_app
 from caldav_mcp.pane.changes import Changes
@@ -38,9 +39,10 @@ class LocalCalendarConfig:
     """Place of the calendar.
 
     `data_dir` holds the embedded store and the register of ids; `time_zone` is an IANA name. With `caldav_url` (a
-    calendar or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port. One
-    request to the CalDAV server may take `request_seconds`: a write is two of them, for which our callers wait ten
-    seconds. With `public_only`, a CalDAV server that is not on the internet is refused with `PrivateNetwork`.
+    calendar or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port;
+    calendar apps log in there as `me`, with `radicale_password`. One request to the CalDAV server may take
+    `request_seconds`: a write is two of them, for which our callers wait ten seconds. With `public_only`, a CalDAV
+    server that is not on the internet is refused with `PrivateNetwork`.
     """
 
     data_dir: Path
@@ -49,6 +51,7 @@ class LocalCalendarConfig:
     username: str | None = None
     password: str | None = field(default=None, repr=False)
     radicale_port: int = 0
+    radicale_password: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     calendar_name: str = "My calendar"
     request_seconds: float = 4.5
     public_only: bool = False
@@ -141,10 +144,17 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         config.data_dir.mkdir(parents=True, exist_ok=True)
         if config.caldav_url is None:
             folder = config.data_dir / "radicale"
-            radicale = await asyncio.to_thread(EmbeddedRadicale, folder, config.radicale_port)
+            radicale = await asyncio.to_thread(
+                EmbeddedRadicale, folder, config.radicale_port, password=config.radicale_password
+            )
             stack.push_async_callback(asyncio.to_thread, radicale.stop)
             dav = await stack.enter_async_context(
-                Dav(username=USER, on_this_machine=True, time_limit=config.request_seconds)
+                Dav(
+                    username=USER,
+                    password=config.radicale_password,
+                    on_this_machine=True,
+                    time_limit=config.request_seconds,
+                )
             )
             account = await _embedded_account(dav, radicale.calendar_url, config, now())
         else:
@@ -159,7 +169,10 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         calendars = Calendars(collections, owners, register, now, changes.note)
         tools = CalendarTools(calendars)
         server = mcp_server(tools)
-        mcp_app = server.streamable_http_app(json_response=True)
+        # Without sessions, nothing is kept of a client that does not come back.
+        mcp_app = server.streamable_http_app(
+            json_response=True, stateless_http=True, max_request_body_size=LONGEST_REQUEST
+        )
         await stack.enter_async_context(server.session_manager.run())
         yield _Parts(account, calendars, tools, server, mcp_app, pane_app(calendars, changes), changes)
 

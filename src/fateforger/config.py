@@ -17,6 +17,7 @@ from fateforger.planning.timing import zone
 from fateforger.text import COMMANDS, join_words, load_catalogue
 
 _COMMAND = re.compile(r"/[a-z0-9_-]{1,31}")
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,256}")
 
 
 def _assume_utc(value: datetime) -> datetime:
@@ -40,6 +41,12 @@ def _check_http_address(address: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("it should be an address like http://127.0.0.1:3000/mcp")
     return address.strip()
+
+
+def _check_token(token: SecretStr) -> SecretStr:
+    if not _TOKEN.fullmatch(token.get_secret_value()):
+        raise ValueError("it should be 16 or more letters, digits, - and _, so that nobody guesses it")
+    return token
 
 
 def _parse_pairs(value: object) -> object:
@@ -86,6 +93,10 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="Address the local page listens on.")
     port: int = Field(8765, ge=0, le=65535, description="Port of the local page; 0 picks a free one.")
+    page_token: Annotated[SecretStr, AfterValidator(_check_token)] | None = Field(
+        None,
+        description="Token in the page's address: 16 or more letters, digits, - and _; left out, one is made and kept.",
+    )
     ops_port: int | None = Field(
         None,
         ge=0,

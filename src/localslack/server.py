@@ -26,6 +26,11 @@ from localslack.workspace import Workspace
 _LOG = logging.getLogger(__name__)
 _STATIC = Path(__file__).parent / "static"
 _REVALIDATE = {"cache-control": "no-cache"}
+_PAGE_HEADERS = {
+    **_REVALIDATE,
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' http: https:; frame-src http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+}
 _NOT_STORED = "The workspace could not save that. Is the disk full? Please try again."
 
 PageEndpoint = Callable[[Workspace, Request], Awaitable[dict[str, Any]]]
@@ -88,7 +93,7 @@ def _routes(workspace: Workspace) -> list[BaseRoute]:
             await workspace.pages.serve(socket, person.id)
 
     async def page(_request: Request) -> Response:
-        return FileResponse(_STATIC / "index.html", headers=_REVALIDATE)
+        return FileResponse(_STATIC / "index.html", headers=_PAGE_HEADERS)
 
     return [
         Route("/api/{method}", api, methods=["GET", "POST"]),

@@ -15,6 +15,7 @@ from mcp import Client
 from mcp_types import TextContent
 
 from caldav_mcp import LocalCalendar, LocalCalendarConfig, open_local_calendar
+from caldav_mcp.embedded import EmbeddedRadicale, build_application
 from caldav_mcp.tools import Answer
 
 BERLIN = "Europe/Berlin"
@@ -131,12 +132,23 @@ def creation(event_id: str = "planfocus00001", **given: Any) -> dict[str, Any]:
     return {**fixed, **times, **given}
 
 
+PASSWORD = "the password of the embedded calendar"
+
+
+class OpenRadicale(EmbeddedRadicale):
+    """A CalDAV server elsewhere, which lets everybody in."""
+
+    def __init__(self, folder: Path, port: int = 0) -> None:
+        super().__init__(folder, port, password=PASSWORD)
+        self._server.set_app(build_application(folder))
+
+
 class OtherProgram:
     """Any CalDAV program, working on the collection without the tools."""
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._client = httpx.AsyncClient(auth=("me", ""), trust_env=False, timeout=60)
+        self._client = httpx.AsyncClient(auth=("me", PASSWORD), trust_env=False, timeout=60)
 
     async def __aenter__(self) -> Self:
         return self
@@ -188,6 +200,7 @@ class OtherProgram:
 async def opened(folder: Path, clock: Clock | None = None, **config: Any) -> AsyncIterator[AtTheTools]:
     """A calendar kept in a folder, in Berlin's zone unless told otherwise. A busy machine may take its time."""
     clock = clock or Clock()
-    settings = LocalCalendarConfig(**{"data_dir": folder, "time_zone": BERLIN, "request_seconds": 60.0, **config})
+    fixed = {"data_dir": folder, "time_zone": BERLIN, "request_seconds": 60.0, "radicale_password": PASSWORD}
+    settings = LocalCalendarConfig(**{**fixed, **config})
     async with await open_local_calendar(settings, now=clock) as calendar:
         yield AtTheTools(calendar.tools.call, calendar, clock)

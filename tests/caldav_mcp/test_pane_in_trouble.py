@@ -6,15 +6,13 @@ import asyncio
 from pathlib import Path
 
 import httpx
-from tests.caldav_mcp.making import opened
-
-from caldav_mcp.embedded import EmbeddedRadicale
+from tests.caldav_mcp.making import OpenRadicale, opened
 
 
 async def test_a_calendar_that_is_away_is_said_and_comes_back(tmp_path: Path) -> None:
     async with opened(tmp_path) as tools:
         await tools.create()
-    radicale = EmbeddedRadicale(tmp_path / "radicale")
+    radicale = OpenRadicale(tmp_path / "radicale")
     async with opened(tmp_path, caldav_url=radicale.calendar_url, username="me") as tools:
         transport = httpx.ASGITransport(app=tools.calendar.pane_app)
         async with httpx.AsyncClient(transport=transport, base_url="http://testserver/") as pane:
@@ -32,7 +30,7 @@ async def test_a_calendar_that_is_away_is_said_and_comes_back(tmp_path: Path) ->
             assert (gone.status_code, gone.json()["error"][-20:]) == (503, "connect ECONNREFUSED")
             away, is_reachable = await changed(first)
             assert not is_reachable
-            again = EmbeddedRadicale(tmp_path / "radicale", radicale.port)
+            again = OpenRadicale(tmp_path / "radicale", radicale.port)
             _, is_reachable = await changed(away)
             assert is_reachable
             shown = (await pane.get("events", params={"date": "2027-05-04"})).json()

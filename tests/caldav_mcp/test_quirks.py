@@ -9,12 +9,11 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.caldav_mcp.making import AtTheTools, OtherProgram, opened
+from tests.caldav_mcp.making import AtTheTools, OpenRadicale, OtherProgram, opened
 from tests.fakes.quirky_caldav import Habit, QuirkyCalDav
 from tests.fakes.serving import served
 
 from caldav_mcp.dav import _domain, _elsewhere
-from caldav_mcp.embedded import EmbeddedRadicale
 
 MAKE = """<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop>
 <D:displayname>{name}</D:displayname></D:prop></D:set></C:mkcalendar>"""
@@ -22,7 +21,7 @@ MAKE = """<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:pa
 
 @asynccontextmanager
 async def _front(folder: Path, *habits: Habit) -> AsyncIterator[tuple[str, QuirkyCalDav]]:
-    radicale = EmbeddedRadicale(folder / "elsewhere")
+    radicale = OpenRadicale(folder / "elsewhere")
     async with OtherProgram(radicale.calendar_url) as program:
         await program.request("PROPFIND", "/me/", "", Depth="0")
         for path, name in (("/me/a-old/", "Old"), ("/me/b-work/", "Work")):

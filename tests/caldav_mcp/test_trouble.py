@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from tests.caldav_mcp.making import START, AtTheTools, OtherProgram, creation, opened
+from tests.caldav_mcp.making import PASSWORD, START, AtTheTools, OpenRadicale, OtherProgram, creation, opened
 from tests.caldav_mcp.wire import Fault, Wire, wired
 from tests.fakes.serving import served
 
@@ -44,8 +44,8 @@ BARE: dict[Fault, str] = {
 
 
 @pytest.fixture
-async def radicale(tmp_path: Path) -> AsyncIterator[EmbeddedRadicale]:
-    server = EmbeddedRadicale(tmp_path / "radicale")
+async def radicale(tmp_path: Path) -> AsyncIterator[OpenRadicale]:
+    server = OpenRadicale(tmp_path / "radicale")
     async with OtherProgram(server.calendar_url) as program:
         await program.request("PROPFIND", "/me/", "", Depth="0")
         zone = zone_object("Europe/Berlin", START)
@@ -55,7 +55,7 @@ async def radicale(tmp_path: Path) -> AsyncIterator[EmbeddedRadicale]:
 
 
 @pytest.fixture
-async def wire(radicale: EmbeddedRadicale) -> AsyncIterator[Wire]:
+async def wire(radicale: OpenRadicale) -> AsyncIterator[Wire]:
     async with wired(radicale.calendar_url) as wire:
         yield wire
 
@@ -221,7 +221,7 @@ async def test_a_packed_answer_is_unpacked_once() -> None:
 
 
 async def test_a_calendar_that_is_gone_says_nothing_of_its_events(
-    tools: AtTheTools, wire: Wire, radicale: EmbeddedRadicale
+    tools: AtTheTools, wire: Wire, radicale: OpenRadicale
 ) -> None:
     await tools.create()
     async with Dav(username="me", on_this_machine=True, time_limit=60) as dav:
@@ -236,7 +236,7 @@ async def test_a_calendar_that_is_gone_says_nothing_of_its_events(
 async def test_radicale_stops_and_comes_back(tmp_path: Path) -> None:
     async with opened(tmp_path) as first:
         await first.create()
-    radicale = EmbeddedRadicale(tmp_path / "radicale")
+    radicale = OpenRadicale(tmp_path / "radicale")
     async with opened(tmp_path, caldav_url=radicale.calendar_url, username="me") as tools:
         assert await tools.titles() == ["Plan work"]
         radicale.stop()
@@ -250,7 +250,7 @@ async def test_radicale_stops_and_comes_back(tmp_path: Path) -> None:
         assert await tools.refused("delete-event", **NAMED) == full
         assert await tools.refused("update-event", **NAMED, summary="Other") == event
         assert (await tools.refused("create-event", **creation("planfocus00002"))).endswith("connect ECONNREFUSED")
-        again = EmbeddedRadicale(tmp_path / "radicale", radicale.port)
+        again = OpenRadicale(tmp_path / "radicale", radicale.port)
         assert await tools.titles() == ["Plan work"]
         again.stop()
 
@@ -275,12 +275,12 @@ async def test_passwords_in_addresses_are_not_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}])
-async def test_foreign_web_pages_cannot_reach_the_embedded_server(
-    radicale: EmbeddedRadicale, headers: dict[str, str]
-) -> None:
-    async with OtherProgram(radicale.calendar_url) as program:
-        assert (await program.request("PROPFIND", "", "", Depth="0")).status_code == 207
-        assert (await program.request("PROPFIND", "", "", Depth="0", **headers)).status_code == 403
+async def test_foreign_web_pages_cannot_reach_the_embedded_server(tmp_path: Path, headers: dict[str, str]) -> None:
+    server = EmbeddedRadicale(tmp_path, password=PASSWORD)
+    async with OtherProgram(server.calendar_url) as program:
+        assert (await program.request("PROPFIND", "/", "", Depth="0")).status_code == 207
+        assert (await program.request("PROPFIND", "/", "", Depth="0", **headers)).status_code == 403
+    server.stop()
 
 
 async def test_a_register_that_cannot_be_used_is_said(tmp_path: Path) -> None:

@@ -16,14 +16,18 @@ _REPORT = """<?xml version="1.0" encoding="utf-8"?>
 
 @dataclass
 class CalDav:
-    """``url`` is the calendar collection."""
+    """``url`` is the calendar collection, with the login in it where one is needed."""
 
     url: str
-    http: httpx.Client = field(
-        default_factory=lambda: httpx.Client(
-            timeout=60, trust_env=False, auth=("me", ""), limits=httpx.Limits(max_keepalive_connections=0)
+    http: httpx.Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        address = httpx.URL(self.url)
+        login = (address.username or "me", address.password)
+        self.url = str(address.copy_with(userinfo=b""))
+        self.http = httpx.Client(
+            timeout=60, trust_env=False, auth=login, limits=httpx.Limits(max_keepalive_connections=0)
         )
-    )
 
     def hrefs(self) -> list[str]:
         answer = self.http.request("REPORT", self.url, content=_REPORT, headers={"Depth": "1"})

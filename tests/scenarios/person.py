@@ -68,7 +68,7 @@ def _client(seconds: float) -> httpx.Client:
 
 @dataclass
 class Person:
-    """``user`` is one of the workspace's people. Counts clicks and submits as a person would."""
+    """``base`` is the address to open, as the program prints it. ``user`` is one of the workspace's people. Counts clicks and submits as a person would."""
 
     base: str
     user: str = ""
@@ -78,10 +78,17 @@ class Person:
     http: httpx.Client = field(default_factory=lambda: _client(60))
 
     def __post_init__(self) -> None:
+        self.open(self.base)
         if not self.user:
             people = self.get("/ui/state", user="")["users"]
             self.user = next(p["id"] for p in people if not p["is_bot"])
         self.channel = next(c["id"] for c in self.state()["channels"] if c["is_im"])
+
+    def open(self, address: str) -> None:
+        """Open an address with a token, which becomes a cookie, as in a browser."""
+        self.base, with_token, _ = address.partition("/?")
+        if with_token:
+            assert self.http.get(address, follow_redirects=True).status_code == 200
 
     # --- looking
 

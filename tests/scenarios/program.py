@@ -27,6 +27,8 @@ class Program:
     cold: bool = not sys.platform.startswith("linux")
     process: subprocess.Popen[bytes] | Fork | None = None
     url: str = ""
+    address: str = ""
+    """What it printed for a person to open: the page's address with its token."""
 
     @property
     def log(self) -> Path:
@@ -40,7 +42,8 @@ class Program:
             self.process = self._started(arguments, environment)
         else:
             self.process = programs().start(COMMAND_LINE, *arguments, environment=environment, output=self.log)
-        self.url = eventually(lambda: self._address(offset), "the program's address")
+        self.address = eventually(lambda: self._address(offset), "the program's address")
+        self.url = self.address.partition("/?")[0]
         self.port = int(self.url.rsplit(":", 1)[1])
         return self
 
@@ -59,7 +62,7 @@ class Program:
         said = self.log.read_bytes()[offset:].decode(errors="replace") if self.log.exists() else ""
         if self.process.poll() is not None:
             raise NotSeen(f"the program ended with {self.process.poll()}:\n{said}")
-        found = re.search(r"Ready: (http://\S+?)/?\s", said)
+        found = re.search(r"Ready: (http://\S+)\s", said)
         return found.group(1) if found else None
 
     def kill(self) -> None:
@@ -83,11 +86,12 @@ class Program:
         return status
 
     def person(self) -> Person:
-        person = Person(self.url)
+        person = Person(self.address)
         person.wait_connected()
         return person
 
     def caldav_url(self) -> str:
-        """The calendar's address as the program printed it."""
-        found = re.findall(r"CalDAV: (http://\S+)", self.log.read_text(errors="replace"))
-        return str(found[-1])
+        """The calendar's address as the program printed it, with the name and the password in it."""
+        printed = r"CalDAV: http://(\S+)(?: \(user name (\S+), password (\S+)\))?"
+        address, user, password = re.findall(printed, self.log.read_text(errors="replace"))[-1]
+        return f"http://{user}:{password}@{address}" if user else f"http://{address}"

@@ -54,7 +54,7 @@ async def rules(data: Path) -> list[str]:
 def forge(program: Program, owner: Person) -> None:
     """The click of somebody else on the very same button, which is in the owner's direct messages."""
     eventually(lambda: owner.has("Apply"), "the proposal in the thread")
-    robin = Person(program.url, "U0000ROBIN")
+    robin = Person(program.address, "U0000ROBIN")
     message, block, element = owner.find("Apply")
     action = {"type": element["type"], "action_id": element["action_id"], "block_id": block, "value": element["value"]}
     surface = {"type": "message", "channel": owner.channel, "ts": message["ts"]}
@@ -92,7 +92,7 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
         rule = (await asked(client, "propose_constraint", **asking))["proposal"]["id"]
     program.start()
     calendar = CalDav(program.caldav_url())
-    person.base = program.url
+    person.open(program.address)
     forge(program, person)
 
     async with Client(piped(data, token)) as client, async_playwright() as playwright:
@@ -101,7 +101,7 @@ async def test_nothing_is_written_without_the_owners_click(program: Program) -> 
 
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = await browser.new_page(viewport={"width": 1500, "height": 950})
-        await page.goto(program.url)
+        await page.goto(program.address)
         await page.get_by_text("FateForger", exact=True).nth(1).click()
         await page.get_by_text("replies").last.click()
         thread = page.locator("#thread")

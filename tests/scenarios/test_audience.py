@@ -53,7 +53,7 @@ def read_in(person: Person, channel: str) -> list[str]:
 
 def nothing_of_it(program: Program) -> list[str]:
     """What Robin reads in the channel, in which there is no word of anybody's day."""
-    robin = Person(program.url, ROBIN)
+    robin = Person(program.address, ROBIN)
     seen = read_in(robin, GENERAL)
     assert [text for text in seen for word in PRIVATE if word in text] == []
     assert [text for text in read_in(robin, robin.channel) for word in PRIVATE if word in text] == []
@@ -81,10 +81,10 @@ def test_a_command_in_a_channel_plans_in_direct_messages(tmp_path: Path) -> None
         alex.reads("Plan this day")
         planned_in_direct_messages(alex)
         program.restart()
-        alex.base = program.url
+        alex.open(program.address)
         alex.wait_connected()
         assert nothing_of_it(program) == []
-        refused = Person(program.url, ROBIN).http.get(
+        refused = Person(program.address, ROBIN).http.get(
             f"{program.url}/ui/messages", params={"user": ROBIN, "channel": alex.channel}
         )
         assert refused.status_code >= 400
@@ -119,7 +119,7 @@ def test_a_mention_that_a_model_reads_plans_in_direct_messages(tmp_path: Path) -
 def test_a_message_of_a_channel_is_saved_as_a_task_in_direct_messages(tmp_path: Path) -> None:
     """K14: the shortcut on a message, and the queue that is asked for there; nobody else sees the form or the cards."""
     with running(tmp_path) as program:
-        alex, robin = program.person(), Person(program.url, ROBIN)
+        alex, robin = program.person(), Person(program.address, ROBIN)
         said = robin.post("/ui/message", channel=GENERAL, text="Who sends the report?", thread_ts=None)["message"]
         alex.post("/ui/shortcut", callback_id="save_as_task", channel=GENERAL, ts=said["ts"])
         alex.form()

@@ -63,7 +63,7 @@ def test_six_stages_in_the_browser_and_back(program: Program, page: Page) -> Non
     calendar.put("standup", "Standup", datetime(2026, 3, 2, 8, 30, tzinfo=UTC), datetime(2026, 3, 2, 9, 0, tzinfo=UTC))
     before = calendar.raw()
     expect.set_options(timeout=60_000)
-    page.goto(program.url)
+    page.goto(program.address)
     page.get_by_role("button", name=re.compile("^Plan (my|a) day$")).last.click()
     press(page, "Plan this day")
     expect(page.get_by_text("the hours of your day").last).to_be_visible()
@@ -106,7 +106,7 @@ def test_a_block_dragged_in_the_day_pane_is_the_persons_edit(program: Program, p
     for _ in all_steps(program.person()):
         pass
     expect.set_options(timeout=60_000)
-    page.goto(program.url)
+    page.goto(program.address)
     page.get_by_role("button", name=re.compile("replies")).first.click()
     day = page.frame_locator("iframe")
     block = day.get_by_role("button", name=re.compile("^Prepare talk, Mon 2 Mar, 09:00 – 10:00"))

@@ -106,7 +106,7 @@ def test_a_server_that_answers_with_the_whole_calendar(program: Program, tmp_pat
             program.start()
             with asking(program.url) as took:
                 planned_beside(program.person(), "“Standup” repeats")
-                day = httpx.get(f"{program.url}/day/events?date=2026-03-02", trust_env=False, timeout=60).json()
+                day = Person(program.address).get("/day/events", date="2026-03-02")
             assert day["leftOut"] == ["Standup"]
             assert "Review" in [event["title"] for event in day["events"]]
             program.stop()

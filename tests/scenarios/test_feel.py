@@ -60,7 +60,7 @@ def test_words_stop_thumbs_and_no_ghost_after_a_kill(program: Program, listener:
     """S115, S213, S217, S271, S273: one card throughout; what takes long says so, can be stopped, and leaves nothing
     behind."""
     expect.set_options(timeout=60_000)
-    page.goto(program.url)
+    page.goto(program.address)
     expect(page.get_by_role("button", name=FIRST_WORDS[1], exact=True).last).to_be_visible()
     page.get_by_role("button", name="Plan my day", exact=True).first.click()
     expect(page.get_by_role("button", name="Plan this day")).to_be_visible()

@@ -51,7 +51,7 @@ def add(page: Page, words: str, *, times: str) -> None:
 def test_a_rule_is_added_seen_denied_and_taken_back(program: Program, page: Page) -> None:
     """S32, S33, S35, S36, S214: by form alone, without a model."""
     expect.set_options(timeout=60_000)
-    page.goto(program.start().url)
+    page.goto(program.start().address)
     press(page, "Plan my day")
     press(page, "Plan this day")
     press(page, "Add a rule")
@@ -85,7 +85,7 @@ def test_many_rules_are_paged_searched_and_edited(program: Program, page: Page, 
     told.write_text("\n".join(json.dumps(line) for line in lines))
     status, _, errors = through_the_door("constraints", "import", str(told), "--data-dir", str(program.data))
     assert status == 0, errors
-    page.goto(program.start().url)
+    page.goto(program.start().address)
     page.get_by_role("tab", name="Home").click()
     press(page, "Your rules")
     form = page.get_by_role("dialog")
@@ -120,7 +120,7 @@ def test_a_change_against_a_rule_waits_and_a_block_says_why_it_is_there(
     told.write_text(json.dumps(rule))
     status, _, errors = through_the_door("constraints", "import", str(told), "--data-dir", str(program.data))
     assert status == 0, errors
-    page.goto(program.start().url)
+    page.goto(program.start().address)
     form, thread = page.get_by_role("dialog"), page.locator("#thread")
     press(page, "Plan my day")
     press(page, "Plan this day")
@@ -147,7 +147,7 @@ def test_a_change_against_a_rule_waits_and_a_block_says_why_it_is_there(
 def test_a_rule_over_the_order_of_the_day(program: Program, page: Page) -> None:
     """S131, S139, S214: from App Home in rule words, a mistake shown with its place; held to in Refine, set aside."""
     expect.set_options(timeout=60_000)
-    page.goto(program.start().url)
+    page.goto(program.start().address)
     page.get_by_role("tab", name="Home").click()
     press(page, "Add a rule over the order of the day")
     form, thread = page.get_by_role("dialog"), page.locator("#thread")

@@ -127,7 +127,7 @@ def test_somebody_else_gets_a_polite_no(program: Program) -> None:
     person.slash("/timebox")
     person.reads("Plan this day")
     before = person.says()
-    other = Person(program.url, other_id)
+    other = Person(program.address, other_id)
     message, block, element = person.find("Plan this day")
     action = {"type": element["type"], "action_id": element["action_id"], "block_id": block, "value": element["value"]}
     surface = {"type": "message", "channel": person.channel, "ts": message["ts"]}

@@ -26,7 +26,7 @@ _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _HEADERS = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": "connect-src 'self'; img-src 'self' data:; font-src 'self'; style-src 'self'; "
-    "object-src 'none'; base-uri 'none'; form-action 'none'",
+    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }

@@ -32,8 +32,9 @@ from fateforger.adapters.store.copies import (
 from fateforger.adapters.store.database import HEAD_REVISION
 from fateforger.adapters.store.upkeep import check_tables, count_logins, find_unreadable_logins
 from fateforger.adapters.store.vault import Vault
+from fateforger.app.data_dir import lock_data_dir
 from fateforger.app.memory import read_place
-from fateforger.app.resources import KEY_FILE, lock_data_dir, open_state
+from fateforger.app.resources import KEY_FILE, open_state
 from fateforger.config import Settings
 from fateforger.errors import BadInput, StoreUnavailable
 from fateforger.text import format_count, join_words

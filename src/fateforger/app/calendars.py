@@ -231,10 +231,11 @@ def find_lasting_problem(connection: Connection, error: CalendarError) -> str:
 class CalDavGateway:
     """Serves the people's CalDAV calendars to our own MCP client, each under a name that cannot be guessed."""
 
-    def __init__(self, folder: Path, url: str, servers: CalDavServers, now: Callable[[], datetime]) -> None:
-        """Keep what belongs to each calendar in ``folder``. ``url`` is the address of this app."""
+    def __init__(self, folder: Path, url: str, token: str, servers: CalDavServers, now: Callable[[], datetime]) -> None:
+        """Keep what belongs to each calendar in ``folder``. ``url`` is the address of this app, ``token`` opens it."""
         self._folder = folder
         self._url = url
+        self._token = token
         self._servers = servers
         self._now = now
         self._apps: dict[str, ASGIApp] = {}
@@ -275,6 +276,7 @@ class CalDavGateway:
                     calendar_id=connection.calendar_id,
                     key=connection.key,
                     provider=connection.provider.value,
+                    token=self._token,
                 )
                 async with aclosing(one):
                     yield SeveralCalendars(one, ",".join(connection.reads)) if connection.reads else one

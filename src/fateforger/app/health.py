@@ -9,14 +9,24 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import httpx
 
 from fateforger.adapters.tasklists import LOOK_SECONDS, TickTick
+from fateforger.app.data_dir import make_private
 from fateforger.app.memory import MEMORY_FIX, check_memory
 from fateforger.app.resources import Check, build_google_budget, check_owner, open_state
+from fateforger.app.tokens import (
+    CALDAV_USER,
+    build_address,
+    describe_caldav,
+    describe_exposure,
+    find_page,
+    read_caldav_password,
+    read_page_token,
+)
 from fateforger.calendar.directory import CalendarEntry, choose_read, find_calendar
 from fateforger.config import Settings
 from fateforger.conversation.task_offers import ExternalTaskList, FindOwner
@@ -110,7 +120,7 @@ async def check_calendars(settings: Settings) -> Check:
     return Check(
         "calendar",
         "local",
-        f"The embedded CalDAV calendar, in {settings.time_zone}.",
+        f"The embedded CalDAV calendar, in {settings.time_zone}. {_describe_embedded(settings)}",
         "For Google set FATEFORGER_CALENDAR_URL, for any CalDAV calendar FATEFORGER_CALDAV_URL.",
     )
 
@@ -205,6 +215,7 @@ async def run_checks(settings: Settings, *, ask_model: bool = False) -> tuple[Ch
     checks = [await _within_time(name, part, settings) for name, part in parts]
     return (
         *checks,
+        *_check_pages(settings),
         *await _check_events(settings),
         *await check_delegations(settings),
         *await check_lists(settings),
@@ -289,7 +300,7 @@ async def _check_python(_: Settings) -> Check:
 async def _check_data(settings: Settings) -> Check:
     folder = settings.data_dir
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         free = shutil.disk_usage(folder).free
     except OSError as error:
         return Check("data", "broken", f"I cannot use {folder}: {error.strerror}.", _FIXES["data"])
@@ -305,6 +316,8 @@ async def _check_state(settings: Settings) -> Check:
 
     where = settings.database_url or settings.data_dir / "fateforger.db"
     try:
+        if not settings.database_url:
+            make_private(settings.data_dir)
         store = await asyncio.to_thread(open_store, where)
     except FateforgerError as error:
         return Check("state", "broken", error.message, _SERVER_FIX if settings.database_url else _FIXES["state"])
@@ -319,7 +332,7 @@ async def _check_slack(settings: Settings) -> Check:
         return Check(
             "slack",
             "local",
-            f"The local page, at http://{settings.host}:{settings.port} once it is up.",
+            f"The local page. {_describe_page(settings, '/')}",
             "For your workspace create an app from what fateforger manifest prints, and set SLACK_BOT_TOKEN and"
             " SLACK_APP_TOKEN.",
         )
@@ -343,6 +356,28 @@ async def _check_slack(settings: Settings) -> Check:
         return Check("slack", "real", f"Workspaces install the app at {settings.public_url}/slack/install.")
     words = f"Connected to {who['team']} as {who['user']}, {describe_mode(settings)}."
     return Check("slack", "real", words, _picture_fix(settings, who.headers))
+
+
+def _check_pages(settings: Settings) -> Iterator[Check]:
+    """Say where the days of a local calendar are, and warn of a page that other machines may reach."""
+    if settings.real_slack and settings.calendar_url is None:
+        yield Check("page", "local", f"The days of your calendar. {_describe_page(settings, '/day/')}")
+    warning = describe_exposure(settings)
+    if warning is not None:
+        yield Check("network", "missing", warning)
+
+
+def _describe_page(settings: Settings, path: str) -> str:
+    if settings.port == 0:
+        return "fateforger up prints its address."
+    return f"While it is up, open {build_address(find_page(settings), read_page_token(settings), path)}"
+
+
+def _describe_embedded(settings: Settings) -> str:
+    if settings.port == 0 or settings.caldav_port == 0:
+        return "fateforger up prints how calendar apps open it."
+    url = f"http://127.0.0.1:{settings.caldav_port}/{CALDAV_USER}/calendar/"
+    return f"While it is up, calendar apps open {describe_caldav(url, read_caldav_password(settings))}."
 
 
 _EVENTS_FIX = (

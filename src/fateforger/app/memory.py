@@ -22,7 +22,8 @@ from fateforger.adapters.memory.vectors import (
     Place,
     QdrantServer,
 )
-from fateforger.app.resources import Check, lock_data_dir, open_state
+from fateforger.app.data_dir import lock_data_dir
+from fateforger.app.resources import Check, open_state
 from fateforger.config import Settings
 from fateforger.errors import BadInput, MemoryUnavailable, RebuildNeeded
 from fateforger.memory.ports import Constraints

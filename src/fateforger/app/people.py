@@ -10,15 +10,9 @@ from typing import Any
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.store import Store
 from fateforger.app.access import build_access
+from fateforger.app.data_dir import lock_data_dir
 from fateforger.app.memory import build_memory
-from fateforger.app.resources import (
-    build_clock,
-    build_ownership,
-    find_calendar_key,
-    get_replica_name,
-    lock_data_dir,
-    open_state,
-)
+from fateforger.app.resources import build_clock, build_ownership, find_calendar_key, get_replica_name, open_state
 from fateforger.config import Settings
 from fateforger.errors import BadInput, MemoryUnavailable
 from fateforger.ports.clock import Clock

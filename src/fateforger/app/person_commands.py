@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 
@@ -12,12 +13,11 @@ from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
 from fateforger.app.caldav_login import open_servers
 from fateforger.app.calendars import GATEWAY, CalDavGateway
+from fateforger.app.data_dir import COMMAND_LOCK, lock_data_dir
 from fateforger.app.logins import build_delegations, build_logins, build_openers
 from fateforger.app.resources import (
-    COMMAND_LOCK,
     build_clock,
     build_ownership,
-    lock_data_dir,
     open_journal,
     open_state,
     open_submitter,
@@ -47,9 +47,10 @@ async def open_person_submitter(settings: Settings, user_id: str) -> AsyncIterat
             yield await stack.enter_async_context(open_submitter(settings))
             return
         stack.enter_context(lock_data_dir(settings.data_dir, COMMAND_LOCK))
-        clock, web = build_clock(settings), WebServer("127.0.0.1", 0)
+        token = secrets.token_urlsafe(24)
+        clock, web = build_clock(settings), WebServer("127.0.0.1", 0, token=token)
         servers = open_servers(settings)
-        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
+        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", token, servers, clock.now)
         await web.start(Starlette(routes=[Mount(GATEWAY, gateway)]))
         stack.push_async_callback(web.stop)
         logins = build_logins(settings, connections, clock, web.url, store)

@@ -29,6 +29,7 @@ from fateforger.app.combinations import check_settings, take_place
 from fateforger.app.connect_links import PATH as CONNECT_PATH
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
+from fateforger.app.data_dir import lock_data_dir
 from fateforger.app.delegation import Delegations, Organization
 from fateforger.app.follow_ups import FollowUps
 from fateforger.app.health import build_external_list
@@ -43,7 +44,6 @@ from fateforger.app.resources import (
     describe_claim,
     describe_owner,
     get_replica_name,
-    lock_data_dir,
     open_state,
     open_vault,
     start_local_calendar,
@@ -53,6 +53,13 @@ from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import EventsEndpoint, Services, SlackApp, run_slack_app
 from fateforger.app.slack_install import InstallPages
 from fateforger.app.slack_login import build_login, describe_mode
+from fateforger.app.tokens import (
+    build_address,
+    describe_caldav,
+    describe_exposure,
+    read_caldav_password,
+    read_page_token,
+)
 from fateforger.app.traces import export_traces
 from fateforger.app.web import WebServer
 from fateforger.calendar.connections import Connections
@@ -147,14 +154,17 @@ def build_turn_log(settings: Settings, clock: Clock) -> TurnLog:
     return TurnLog(clock, RecordingSink(RecordingFiles(settings.record), cleaning))
 
 
-async def _open_calendar(resources: _Resources, web: WebServer) -> tuple[McpCalendar, LocalCalendar | None]:
-    """Return the calendar, and the server behind it if that is a local one. Raises ``UserError``."""
+async def _open_calendar(resources: _Resources, web: WebServer, token: str) -> tuple[McpCalendar, LocalCalendar | None]:
+    """Return the calendar, and the server behind it, which ``token`` opens, if that is a local one.
+
+    Raises ``UserError``.
+    """
     settings = resources.settings
     if settings.calendar_url:
         return build_calendar(settings, settings.calendar_url, resources.store.quota), None
     port = settings.caldav_port if settings.port else 0
     local = await resources.stack.enter_async_context(start_local_calendar(settings, resources.clock, port=port))
-    return build_calendar(settings, f"{web.url}/calendar/mcp"), local
+    return build_calendar(settings, f"{web.url}/calendar/mcp", token=token), local
 
 
 def describe_calendar(settings: Settings) -> str:
@@ -246,13 +256,17 @@ log = logging.getLogger(__name__)
 class App:
     """A running program.
 
-    ``page_url`` is ``None`` with real Slack. ``lines`` describe each part. ``claim`` tells a person how to claim a
-    calendar without an owner; it holds the code, which appears nowhere else.
+    ``page_url`` is ``None`` with real Slack; ``day_url`` shows the days of a local calendar, and ``caldav`` says how
+    calendar apps open it. All three hold a secret. ``lines`` describe each part. ``warning`` says that
+    others can reach the page. ``claim`` tells a person how to claim a calendar without an owner; it holds the code,
+    which appears nowhere else.
     """
 
-    page_url: str | None
-    caldav_url: str | None
+    page_url: str | None = field(repr=False)
+    day_url: str | None = field(repr=False)
+    caldav: str | None = field(repr=False)
     lines: tuple[str, ...]
+    warning: str | None
     claim: str | None = field(repr=False)
 
 
@@ -277,12 +291,13 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         store, clock = resources.store, resources.clock
         operations = Operations(store, clock)
         ops_url = await operations.serve(stack, settings)
-        web = WebServer(settings.host, settings.port, public_url=settings.public_url)
+        token = read_page_token(settings)
+        web = WebServer(settings.host, settings.port, token=token, public_url=settings.public_url)
         stack.callback(web.close)
-        calendar, local = await _open_calendar(resources, web)
+        calendar, local = await _open_calendar(resources, web, token)
         login = build_login(settings, web.url)
         servers = open_servers(settings)
-        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", servers, clock.now)
+        gateway = CalDavGateway(settings.data_dir / "calendars", f"{web.url}{GATEWAY}", token, servers, clock.now)
         connections = SqlConnections(store.database, open_vault(settings))
         logins = build_logins(settings, connections, clock, f"{settings.public_url or web.url}{CONNECT_PATH}", store)
         delegations = build_delegations(settings, connections, clock, store)
@@ -354,11 +369,20 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         await coordinator.resume()
         code = await resources.ownership.offer_code()
         yield App(
-            page_url=None if settings.real_slack else web.url,
-            caldav_url=None if local is None else local.caldav_url,
+            page_url=None if settings.real_slack else build_address(web.url, token),
+            day_url=None if local is None else build_address(web.url, token, "/day/"),
+            caldav=_describe_embedded(settings, local),
             lines=await _describe_parts(resources, team, ops_url),
+            warning=describe_exposure(settings),
             claim=None if code is None else describe_claim(code),
         )
+
+
+def _describe_embedded(settings: Settings, local: LocalCalendar | None) -> str | None:
+    """Return where calendar apps find the calendar; for the embedded one also its name and password."""
+    if local is None or settings.caldav_url:
+        return None if local is None else local.caldav_url
+    return describe_caldav(local.caldav_url, read_caldav_password(settings))
 
 
 async def _describe_parts(resources: _Resources, team: str, ops_url: str | None) -> tuple[str, ...]:

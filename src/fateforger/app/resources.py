@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
-import os
 import secrets
 import socket
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -19,8 +17,10 @@ from urllib.parse import urlsplit
 
 from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store.database import PROGRAM_NAME, Database, open_database
+from fateforger.app.data_dir import COMMAND_LOCK, lock_data_dir, make_private, read_or_create
+from fateforger.app.tokens import read_caldav_password
 from fateforger.config import Settings
-from fateforger.errors import BadInput, CalendarUnreachable, StoreUnavailable
+from fateforger.errors import BadInput, CalendarUnreachable
 from fateforger.ports.clock import Clock
 from fateforger.text import TIMEBOX, command_name
 
@@ -34,43 +34,6 @@ if TYPE_CHECKING:
     from fateforger.calendar.submitter import CalendarSubmitter
     from fateforger.ports.people import OwnerRecord
     from fateforger.workers.people import Ownership
-
-
-try:
-    import fcntl
-except ModuleNotFoundError:  # pragma: no cover - Windows has no fcntl; SQLite's own locks still keep the data whole
-    fcntl = None  # type: ignore[assignment]  # checked where it is used
-
-
-PROGRAM_LOCK, COMMAND_LOCK = "running.lock", "command.lock"
-
-
-@contextlib.contextmanager
-def lock_data_dir(data_dir: Path, lock: str = PROGRAM_LOCK) -> Iterator[None]:
-    """Hold a lock in the data directory for this process. The system releases it even after ``kill -9``.
-
-    A command waits until another command ends. Raises :class:`BadInput` if another program holds the directory, and
-    ``StoreUnavailable`` if the directory cannot be used.
-    """
-    try:
-        data_dir.mkdir(parents=True, exist_ok=True)
-        data_dir.chmod(0o700)
-        handle = os.open(data_dir / lock, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise StoreUnavailable(f"I cannot use the data directory {data_dir}: {error.strerror}.") from None
-    try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if lock == PROGRAM_LOCK else 0))
-            except OSError:
-                raise BadInput(
-                    f"Another fateforger is running on {data_dir}. Stop it first, or give this one a directory of"
-                    " its own with --data-dir.",
-                    where="data_dir",
-                ) from None
-        yield
-    finally:
-        os.close(handle)
 
 
 def get_replica_name(settings: Settings) -> str:
@@ -91,25 +54,6 @@ def _make_name(_data_dir: Path) -> str:
 def read_directory_name(data_dir: Path) -> str:
     """Return the name of a data directory, which no other one has. Raises ``StoreUnavailable``."""
     return read_or_create(data_dir / "replica", lambda: f"replica-{secrets.token_hex(6)}")
-
-
-def read_or_create(path: Path, make: Callable[[], str]) -> str:
-    """Return the line in a file that only its owner can read; create the file atomically if it is missing.
-
-    Raises ``StoreUnavailable``.
-    """
-    try:
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-            draft.touch(mode=0o600)
-            draft.write_text(make())
-            with contextlib.suppress(FileExistsError):
-                os.link(draft, path)
-            draft.unlink()
-        return path.read_text().strip()
-    except OSError as error:
-        raise StoreUnavailable(f"I cannot use {path}: {error.strerror}.", where="data_dir") from None
 
 
 State = Literal["real", "local", "missing", "broken"]
@@ -147,12 +91,7 @@ async def open_state(settings: Settings) -> Store:
 
 async def _open_database(settings: Settings) -> Database:
     if settings.database_url is None:
-        try:
-            settings.data_dir.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreUnavailable(
-                f"I cannot use the data directory {settings.data_dir}: {error.strerror}.", where="data_dir"
-            ) from None
+        make_private(settings.data_dir)
     where = settings.database_url or settings.data_dir / "fateforger.db"
     return await asyncio.to_thread(open_database, where)
 
@@ -198,6 +137,7 @@ def build_local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCa
         username=settings.caldav_username,
         password=settings.caldav_password.get_secret_value() if settings.caldav_password else None,
         radicale_port=port,
+        radicale_password=read_caldav_password(settings),
     )
 
 
@@ -218,12 +158,17 @@ def build_google_budget(settings: Settings, endpoint: str, quota: Quota) -> Requ
 
 
 def build_calendar(
-    settings: Settings, endpoint: str, quota: Quota | None = None, *, patience: float | None = None
+    settings: Settings,
+    endpoint: str,
+    quota: Quota | None = None,
+    *,
+    token: str | None = None,
+    patience: float | None = None,
 ) -> McpCalendar:
     """Return the calendar port over the configured calendar server, or the embedded one. It does not connect yet.
 
-    ``quota`` counts the requests to the configured server. ``patience`` is how many seconds reads wait for the request
-    budget of the login; ``None`` means the default.
+    ``token`` opens the embedded server, and ``quota`` counts the requests to the configured one. ``patience`` is how
+    many seconds reads wait for the request budget of the login; ``None`` means the default.
     """
     from fateforger.adapters.calendar.calendars import SeveralCalendars, open_mcp_calendar  # noqa: PLC0415  heavy
     from fateforger.adapters.calendar.connection import BUDGET_PATIENCE  # noqa: PLC0415  heavy
@@ -237,6 +182,7 @@ def build_calendar(
         budget=None if quota is None else build_google_budget(settings, endpoint, quota),
         patience=BUDGET_PATIENCE if patience is None else patience,
         provider="mcp" if settings.calendar_url else "caldav",
+        token=token,
     )
     return SeveralCalendars(calendar, settings.calendars_read) if settings.calendars_read.strip() else calendar
 
@@ -318,10 +264,11 @@ async def open_submitter(settings: Settings) -> AsyncIterator[CalendarSubmitter]
             local = await stack.enter_async_context(start_local_calendar(settings, clock))
             from fateforger.app.web import WebServer  # noqa: PLC0415  heavy
 
-            web = WebServer("127.0.0.1", 0)
+            token = secrets.token_urlsafe(24)
+            web = WebServer("127.0.0.1", 0, token=token)
             await web.start(local.mcp_app)
             stack.push_async_callback(web.stop)
-            calendar = build_calendar(settings, f"{web.url}/mcp")
+            calendar = build_calendar(settings, f"{web.url}/mcp", token=token)
         stack.push_async_callback(calendar.aclose)
         yield submitter(settings, calendar, SqlJournal(database), clock, role="door")
 

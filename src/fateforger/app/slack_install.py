@@ -48,7 +48,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 }
 _TEMPLATES = Environment(loader=PackageLoader("fateforger.app"), autoescape=True, undefined=StrictUndefined)
 

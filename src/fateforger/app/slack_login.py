@@ -8,7 +8,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from pydantic import SecretStr
 
-from fateforger.app.resources import read_or_create
+from fateforger.app.data_dir import read_or_create
 from fateforger.config import Settings
 from fateforger.slack.client import SLACK_URL, OAuthApp, SlackLogin
 from fateforger.slack.manifest import EVENTS_PATH

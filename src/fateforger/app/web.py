@@ -5,18 +5,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import sys
 from collections.abc import Iterator
-from urllib.parse import urlsplit
+from typing import ClassVar
 
+import h11
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from fateforger.app.guard import HEADERS, LONGEST_HEAD, TOO_MANY_HEADERS, Guard, Rules
+from fateforger.app.tokens import EVERY_ADDRESS, LOOPBACK
 from fateforger.errors import BadInput
 
-PUBLIC_PATHS = ("/connect/", "/changes/", "/slack/")
-"""Paths that may be reached from elsewhere: pages for people, notices by Google and Microsoft, and what Slack calls.
-Everything else is for this machine only."""
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+REQUEST_SECONDS = 20
+"""Time for a request to arrive completely. On this machine 50 MB take less than one."""
+MOST_UNFINISHED = 250
+"""Connections whose request has not arrived yet. A browser opens six, and a system lets a program open 1,024 files or
+more. With too many, the oldest is closed, so that half-sent requests keep no person out."""
+LONGEST_FRAME = 1_000_000
+"""Bytes of a WebSocket message. The longest are answers to forms of Slack, up to 250 kB."""
+_WORDS = {
+    400: b"This is not a request that can be understood.",
+    408: b"The request did not arrive in time.",
+    431: TOO_MANY_HEADERS.encode(),
+}
 
 
 class _Server(uvicorn.Server):
@@ -27,45 +40,68 @@ class _Server(uvicorn.Server):
         yield
 
 
-class SameOrigin:
-    """Refuse requests that another web page made: a foreign ``Origin``, or a ``Host`` that is not this server's.
+class _Connection(H11Protocol):
+    """A connection whose requests have to arrive in time."""
 
-    Without it, any page open in the same browser could press buttons here (DNS rebinding, cross-site posts).
-    """
+    _unfinished: ClassVar[dict[_Connection, asyncio.TimerHandle]] = {}
+    """Of all servers of this process, the oldest first."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str], public: str | None = None) -> None:
-        """Answer requests for ``hosts``, and those for the host ``public`` only below :data:`PUBLIC_PATHS`."""
-        self._app = app
-        self._hosts = hosts
-        self._public = public
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
+        super().connection_made(transport)
+        self._watch()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in {"http", "websocket"} and not self._is_allowed(scope):
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008})
-                return
-            body = b"This page only answers to its own address."
-            headers = [(b"content-type", b"text/plain; charset=utf-8")]
-            await send({"type": "http.response.start", "status": 403, "headers": headers})
-            await send({"type": "http.response.body", "body": body})
-            return
-        await self._app(scope, receive, send)
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._finish()
+        super().connection_lost(exc)
 
-    def _is_allowed(self, scope: Scope) -> bool:
-        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        host = _parse_host(f"//{headers.get(b'host', '')}")
-        origin = headers.get(b"origin")
-        hosts = self._hosts
-        if self._public is not None and scope["path"].startswith(PUBLIC_PATHS):
-            hosts = hosts | {self._public}
-        return host in hosts and (origin is None or _parse_host(origin) in hosts)
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
 
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
 
-def _parse_host(address: str) -> str | None:
-    try:
-        return urlsplit(address).hostname
-    except ValueError:
-        return None
+    def _watch(self) -> None:
+        """Start the clock when a request may begin, and stop it when all of it is there."""
+        is_ours = not self.transport.is_closing() and self.transport.get_protocol() is self  # and no WebSocket now
+        if not is_ours or self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
+            self._finish()
+        elif self not in self._unfinished:
+            self._unfinished[self] = self.loop.call_later(REQUEST_SECONDS, self.give_up)
+            if len(self._unfinished) > MOST_UNFINISHED:
+                next(iter(self._unfinished)).give_up()
+
+    def _finish(self) -> None:
+        timer = self._unfinished.pop(self, None)
+        if timer is not None:
+            timer.cancel()
+
+    def give_up(self) -> None:
+        """Close the connection, with a word to a client that has begun a request."""
+        self._finish()
+        begun, _ended = self.conn.trailing_data
+        if (begun or self.conn.their_state is h11.SEND_BODY) and self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            self._refuse(408)
+        else:
+            self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's sentence; ours says more
+        # uvicorn calls this while it handles h11's error, which knows the status.
+        error = sys.exception()
+        self._refuse(error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400)
+
+    def _refuse(self, status: int) -> None:
+        body = _WORDS.get(status, _WORDS[400])
+        headers = [
+            ("content-type", "text/plain; charset=utf-8"),
+            ("content-length", str(len(body))),
+            ("connection", "close"),
+            *HEADERS.items(),
+        ]
+        for event in (h11.Response(status_code=status, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
 
 class WebServer:
@@ -74,28 +110,33 @@ class WebServer:
     Raises :class:`BadInput` if the port is taken.
     """
 
-    def __init__(self, host: str, port: int, *, public_url: str | None = None, any_host: bool = False) -> None:
-        """Also answer requests for the host of ``public_url``, at which people reach the public pages.
+    def __init__(
+        self, host: str, port: int, *, token: str | None = None, public_url: str | None = None, any_host: bool = False
+    ) -> None:
+        """Ask for the ``token``, or leave that to what is served.
 
-        With ``any_host`` there is nothing that another page must not press, and every name of this machine will do.
+        Also answer requests for the host of ``public_url``, at which people reach the public pages. With ``any_host``
+        there is nothing that another page must not press, and every name of this machine will do.
         """
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
-        self.url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{self.port}"  # noqa: S104  compared, not bound
-        self._public = None if public_url is None else _parse_host(public_url)
-        self._hosts = frozenset(_LOOPBACK | {host})
-        self._any_host = any_host
+        self.url = f"http://{'127.0.0.1' if host in EVERY_ADDRESS else host}:{self.port}"
+        self._rules = Rules(None if any_host else LOOPBACK | {host}, public_url, token)
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
-            app if self._any_host else SameOrigin(app, self._hosts, self._public),
+            Guard(app, self._rules),
+            http=_Connection,
             log_level="warning",
             access_log=False,
             lifespan="off",
             timeout_graceful_shutdown=2,
             ws="websockets-sansio",
+            ws_max_size=LONGEST_FRAME,
+            h11_max_incomplete_event_size=LONGEST_HEAD,
+            server_header=False,
         )
         self._server = _Server(config)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]), name="web server")

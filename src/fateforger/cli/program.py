@@ -49,14 +49,18 @@ def up_command(
         async with open_app(settings) as program:
             for line in program.lines:
                 click.echo(f"  {line}")
-            if program.caldav_url:
-                click.echo(f"  CalDAV: {program.caldav_url}")
+            if program.caldav:
+                click.echo(f"  CalDAV: {program.caldav}")
+            if program.warning:
+                click.echo(f"\nWarning: {program.warning}")
             if program.claim:
                 click.echo(f"\n{program.claim}")
             if program.page_url:
                 click.echo(f"\nReady: {program.page_url}\n")
                 click.echo("Open it and choose “Plan my day”. Stop with Ctrl-C; nothing is lost.")
             else:
+                if program.day_url:
+                    click.echo(f"  Your day: {program.day_url}")
                 click.echo(f"\nReady: type {command_name(TIMEBOX)} in Slack. Stop with Ctrl-C; nothing is lost.")
             await stop.wait()
             click.echo("Stopping.")
@@ -88,7 +92,6 @@ def doctor_command(ctx: click.Context, ask_model: bool, as_json: bool, **where: 
 
 
 _SECONDS = 8
-_EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104  compared, not bound
 
 
 @click.command("health")
@@ -97,8 +100,9 @@ _EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104  compared, not bound
 def health_command(ctx: click.Context, port: int | None) -> None:
     """Ask the program that runs on this machine whether it is well. Exits with 3 when it is not, or does not answer."""
     settings = load_settings(ctx, port=port)
-    host = "127.0.0.1" if settings.host in _EVERY_ADDRESS else settings.host
-    said = _ask(f"http://{host}:{settings.port}/health")
+    from fateforger.app.tokens import find_page  # noqa: PLC0415  the help text needs none of it
+
+    said = _ask(f"{find_page(settings)}/health")
     ill = [part for part in ("database", "slack") if not said.get(part)]
     if ill:
         raise WorldError(f"The program runs, but this does not answer: {', '.join(ill)}. fateforger doctor says more.")

@@ -22,8 +22,10 @@ class Files:
         row = self._database.row("SELECT body FROM files WHERE id = ?", file_id)
         return None if row is None else json.loads(row[0])
 
-    def fill(self, file_id: str, content: bytes) -> None:
-        self._database.write("UPDATE files SET content = ? WHERE id = ?", content, file_id)
+    def fill(self, file_id: str, content: bytes) -> bool:
+        """Store the content of a file; return False if it has another one."""
+        self._database.write("UPDATE files SET content = ? WHERE id = ? AND content IS NULL", content, file_id)
+        return self.content(file_id) == content
 
     def content(self, file_id: str) -> bytes | None:
         row = self._database.row("SELECT content FROM files WHERE id = ?", file_id)

@@ -69,12 +69,18 @@ def info(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
 
 
 async def receive_upload(workspace: Workspace, request: Request) -> Response:
-    """Take the raw bytes that follow `files.getUploadURLExternal`."""
+    """Take the raw bytes that follow `files.getUploadURLExternal`, once; the same ones may be sent again."""
     file_id = request.path_params["file_id"]
-    if workspace.store.files.get(file_id) is None:
+    file = workspace.store.files.get(file_id)
+    if file is None:
         return PlainTextResponse("no such upload", status_code=404)
-    content = await request.body()
-    workspace.store.files.fill(file_id, content)
+    content = bytearray()
+    async for chunk in request.stream():
+        content += chunk
+        if len(content) > file["size"]:
+            return PlainTextResponse(f"this upload was announced with {file['size']} bytes", status_code=413)
+    if not workspace.store.files.fill(file_id, bytes(content)):
+        return PlainTextResponse("this upload is finished", status_code=409)
     return PlainTextResponse(f"OK - {len(content)}")
 
 
@@ -89,7 +95,7 @@ def serve_file(workspace: Workspace, request: Request) -> Response:
     headers = {
         "content-disposition": "inline" if shown else "attachment",
         "x-content-type-options": "nosniff",
-        "content-security-policy": "sandbox; default-src 'none'",
+        "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'self'",
     }
     return Response(content, media_type=file["mimetype"], headers=headers)
 

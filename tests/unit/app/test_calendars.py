@@ -7,11 +7,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.caldav_mcp.making import OpenRadicale
 from tests.fakes.google_mcp import GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 
-from caldav_mcp.embedded import EmbeddedRadicale
 from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, MOST_A_MINUTE
 from fateforger.adapters.store.calendars import USE
 from fateforger.app.health import LOGIN_FIX, START_FIX, STATE_FIRST, check_calendars
@@ -39,7 +39,7 @@ async def google() -> AsyncIterator[GoogleMcp]:
 @pytest.fixture
 def caldav(tmp_path: Path) -> Iterator[str]:
     """An account with two calendars."""
-    server = EmbeddedRadicale(tmp_path / "elsewhere")
+    server = OpenRadicale(tmp_path / "elsewhere")
     root = f"http://127.0.0.1:{server.port}"
     with httpx.Client(auth=("me", ""), trust_env=False) as http:
         http.request("PROPFIND", f"{root}/me/", headers={"Depth": "0"})

@@ -18,8 +18,9 @@ from fateforger.adapters.memory.vectors import (
     Pgvector,
     QdrantServer,
 )
+from fateforger.app.data_dir import lock_data_dir
 from fateforger.app.memory import build_embedder, build_memory, check_memory, read_place, rebuild_index
-from fateforger.app.resources import lock_data_dir, open_state
+from fateforger.app.resources import open_state
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput
 

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from fateforger.app.web import SameOrigin
+from fateforger.app.guard import Guard, Rules
 
-PUBLIC = "plan.example.org"
+HOST, PUBLIC = "plan.example.org", "https://plan.example.org"
 
 
 async def _say(request: Request) -> PlainTextResponse:
@@ -19,7 +19,7 @@ async def _say(request: Request) -> PlainTextResponse:
 
 
 async def ask(path: str, *, public: str | None = PUBLIC, **headers: str) -> int:
-    app = SameOrigin(Starlette(routes=[Route("/{path:path}", _say)]), frozenset({"127.0.0.1"}), public)
+    app = Guard(Starlette(routes=[Route("/{path:path}", _say)]), Rules(frozenset({"127.0.0.1"}), public))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://127.0.0.1") as client:
         return (await client.get(path, headers=headers)).status_code
 
@@ -36,12 +36,23 @@ async def ask(path: str, *, public: str | None = PUBLIC, **headers: str) -> int:
 )
 async def test_only_the_connect_page_and_notices_are_public(path: str, *, allowed: bool) -> None:
     """S309: a proxy that passes everything on does not open the calendar, the local page or the server for agents."""
-    assert (await ask(path, host=PUBLIC) == 200) is allowed
+    assert (await ask(path, host=HOST) == 200) is allowed
     assert await ask(path) == 200
 
 
 async def test_no_other_host_and_no_foreign_page_gets_in() -> None:
     assert await ask("/connect/abc", host="evil.example.org") == 403
-    assert await ask("/connect/abc", host=PUBLIC, origin="https://evil.example.org") == 403
-    assert await ask("/connect/abc", host=PUBLIC, origin=f"https://{PUBLIC}") == 200
-    assert await ask("/connect/abc", host=PUBLIC, public=None) == 403
+    assert await ask("/connect/abc", host=HOST, origin="https://evil.example.org") == 403
+    assert await ask("/connect/abc", host=HOST, origin=PUBLIC) == 200
+    assert await ask("/connect/abc", host=HOST, public=None) == 403
+
+
+@pytest.mark.parametrize("origin", ["http://plan.example.org", "https://plan.example.org:8443", "null"])
+async def test_an_origin_has_a_scheme_and_a_port(origin: str) -> None:
+    """S372: another server on the same machine is another page."""
+    assert await ask("/connect/abc", host=HOST, origin=origin) == 403
+    assert await ask("/connect/abc", host=HOST, origin=f"{PUBLIC}:443") == 200
+    for other in ("http://127.0.0.1:9999", "https://127.0.0.1", "http://localhost"):
+        assert await ask("/", origin=other) == 403
+    assert await ask("/", origin="http://127.0.0.1") == 200
+    assert await ask("/", host="a@127.0.0.1") == 403

@@ -13,12 +13,12 @@ import pytest
 
 from fateforger.adapters.store.store import open_store
 from fateforger.app.combinations import check_settings, take_place
+from fateforger.app.data_dir import lock_data_dir
 from fateforger.app.resources import (
     build_calendar,
     build_clock,
     find_local_key,
     get_replica_name,
-    lock_data_dir,
     start_local_calendar,
     submitter,
 )

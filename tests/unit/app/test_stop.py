@@ -18,10 +18,11 @@ async def test_a_page_that_waits_for_news_is_answered(tmp_path: Path, caplog: py
     settings = read_settings(data_dir=tmp_path, port=0)
     async with httpx.AsyncClient(trust_env=False) as http:
         async with open_app(settings) as program:
-            address = f"{program.page_url}/day/changes"
+            opened = await http.get(str(program.page_url), follow_redirects=True)
+            address = str(opened.url.copy_with(path="/day/changes"))
             known = (await http.get(address)).json()
             waiting = asyncio.create_task(http.get(address, params={"since": known["version"]}))
-            (await http.get(f"{program.page_url}/ui/state")).raise_for_status()
+            (await http.get(opened.url.copy_with(path="/ui/state"))).raise_for_status()
         answer = (await waiting).json()
         assert (answer["reachable"], answer["version"] != known["version"]) == (True, True)
         with pytest.raises(httpx.ConnectError):

@@ -16,7 +16,7 @@ from tests.factories.constraints import line_of, random_context, random_history,
 from tests.factories.inside import run_inside
 
 from fateforger.adapters.store.store import open_store
-from fateforger.app.resources import lock_data_dir
+from fateforger.app.data_dir import lock_data_dir
 from fateforger.cli.documents import dump_json_line
 from fateforger.memory.documents import write_version
 from fateforger.memory.retrieval import NO_INDEX

@@ -12,7 +12,7 @@ import pytest
 from tests.contracts.stores import new_file
 from tests.factories.inside import run_inside
 
-from fateforger.app.resources import lock_data_dir
+from fateforger.app.data_dir import lock_data_dir
 
 BED = {
     "name": "In bed by eleven", "description": "I want to be in bed by eleven.", "necessity": "must", "status": "locked",

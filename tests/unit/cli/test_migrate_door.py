@@ -22,8 +22,8 @@ from tests.factories.mirror import mirror_file
 from tests.factories.notion import TbDatabases
 from tests.fakes.notion_server import TOKEN, notion_server
 
+from fateforger.app.data_dir import lock_data_dir
 from fateforger.app.memory import build_memory
-from fateforger.app.resources import lock_data_dir
 from fateforger.cli import main
 from fateforger.config import read_settings
 from fateforger.memory.versions import Version

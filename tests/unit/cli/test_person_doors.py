@@ -21,8 +21,8 @@ from tests.fakes.memory_index import MemoryIndex
 
 from fateforger.adapters.store.people import UNFINISHED
 from fateforger.adapters.store.store import open_store
+from fateforger.app.data_dir import lock_data_dir
 from fateforger.app.people import CALENDAR_STAYS, COPIES_STAY, PAGE_STAYS, erase_person
-from fateforger.app.resources import lock_data_dir
 from fateforger.config import read_settings
 from fateforger.workers.lanes import INDEXING
 from fateforger.workers.memory import Indexer

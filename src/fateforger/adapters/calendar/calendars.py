@@ -308,6 +308,7 @@ def open_mcp_calendar(
     account: str | None = None,
     key: str | None = None,
     environment: Mapping[str, str] | None = None,
+    token: str | None = None,
     budget: RequestBudget | None = None,
     patience: float = BUDGET_PATIENCE,
     call_seconds: float = CALL_SECONDS,
@@ -316,14 +317,15 @@ def open_mcp_calendar(
 ) -> McpCalendar:
     """Return a calendar behind the MCP server at ``where``. Nothing is connected yet.
 
-    ``where`` is a URL, or a command line that is started with ``environment`` added to a minimal environment.
+    ``where`` is a URL, to which the bearer ``token`` goes if there is one, or a command line that is started with
+    ``environment`` added to a minimal environment.
     ``time_zone`` is the person's IANA zone, in which all-day events are placed. ``account`` names the login when the
     server has several. ``key`` identifies the calendar in the journal; pass one when the address may change after a
     restart, otherwise it is built from the address and the calendar's id. ``budget`` is shared by everything that uses
     the same login; without one nothing is counted. ``patience`` is the number of seconds a read waits for the budget
     before it is refused. ``provider`` names it in figures. Raises :class:`~fateforger.errors.BadInput`.
     """
-    endpoint = read_endpoint(where, environment)
+    endpoint = read_endpoint(where, environment, token)
     try:
         target = Target(calendar_id, account, zone(time_zone).key)
     except ValueError as problem:

@@ -15,8 +15,8 @@ import asyncio
 import hashlib
 import logging
 import shlex
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import PurePath
@@ -82,9 +82,10 @@ class Endpoint(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HttpEndpoint:
-    """A running server that speaks streamable HTTP."""
+    """A running server that speaks streamable HTTP, with a bearer token if it wants one."""
 
     url: str
+    token: str | None = field(default=None, repr=False)
     open_seconds: ClassVar[float] = OPEN_SECONDS
 
     @property
@@ -98,10 +99,20 @@ class HttpEndpoint:
         return _("the calendar server at {name}", name=self.name)
 
     def open_transport(self) -> AbstractAsyncContextManager[Any]:
-        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  heavy
+        return _open_http(self.url, {} if self.token is None else {"Authorization": f"Bearer {self.token}"})
 
-        # A page of 250 events with long descriptions is several megabytes in one event of the stream.
-        return streamable_http_client(self.url, max_sse_event_size=None)
+
+@asynccontextmanager
+async def _open_http(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  heavy
+    from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415  heavy
+
+    # A page of 250 events with long descriptions is several megabytes in one event of the stream.
+    async with (
+        create_mcp_http_client(headers) as client,
+        streamable_http_client(url, http_client=client, max_sse_event_size=None) as streams,
+    ):
+        yield streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +144,15 @@ class CommandEndpoint:
         )
 
 
-def read_endpoint(text: str, environment: Mapping[str, str] | None = None) -> Endpoint:
+def read_endpoint(text: str, environment: Mapping[str, str] | None = None, token: str | None = None) -> Endpoint:
     """Parse ``http://...`` and ``https://...`` as URLs, anything else as a shell-quoted command line.
+
+    A server with a URL gets the ``token``.
 
     Raises :class:`~fateforger.errors.BadInput`.
     """
     if "://" in text.strip().split(" ", 1)[0]:
-        return HttpEndpoint(_check_url(text))
+        return HttpEndpoint(_check_url(text), token)
     try:
         words = shlex.split(text)
     except ValueError as problem:
