@@ -77,14 +77,16 @@ GOOGLE_HISTORIES ?= 2000
 MICROSOFT_HISTORIES ?= 1000
 CALDAV_HISTORIES ?= 300
 TERMINALS ?= 60
+CHAOS_DAYS ?= 30
 SEED ?= 1
 
-soak: install-dev  ## Random histories with edits by hand, and of command lines (HISTORIES=10000 GOOGLE_HISTORIES=2000 MICROSOFT_HISTORIES=1000 CALDAV_HISTORIES=300 TERMINALS=60 SEED=1)
+soak: install-dev  ## Random histories with edits by hand, and of command lines (HISTORIES=10000 GOOGLE_HISTORIES=2000 MICROSOFT_HISTORIES=1000 CALDAV_HISTORIES=300 TERMINALS=60 CHAOS_DAYS=30 SEED=1)
 	$(BIN)/python -m tests.soak --histories $(HISTORIES) --seed $(SEED)
 	$(BIN)/python -m tests.soak --histories $(GOOGLE_HISTORIES) --seed $(SEED) --calendar google
 	$(BIN)/python -m tests.soak --histories $(MICROSOFT_HISTORIES) --seed $(SEED) --calendar microsoft
 	$(BIN)/python -m tests.soak --histories $(CALDAV_HISTORIES) --seed $(SEED) --calendar caldav
 	$(BIN)/python -m tests.soak --terminals $(TERMINALS) --seed $(SEED)
+	$(BIN)/python -m tests.soak --chaos $(CHAOS_DAYS) --seed $(SEED)
 
 KILLS ?= 100
 

@@ -78,7 +78,8 @@ def pass_on(to: str) -> Starlette:
     async def answer(request: Request) -> Response:
         headers = {name: value for name, value in request.headers.items() if name not in _HOP}
         content = await request.body()
-        given = await client.request(request.method, f"{to}{request.url.path}", content=content, headers=headers)
+        asked = httpx.URL(to).copy_with(path=request.url.path, query=request.url.query.encode())
+        given = await client.request(request.method, asked, content=content, headers=headers)
         shown = {name: value for name, value in given.headers.items() if name.lower() not in _HOP}
         return Response(given.content, given.status_code, shown)
 
