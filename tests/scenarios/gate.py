@@ -72,7 +72,8 @@ def _given(message: Any) -> Any:
 
 def pass_on(to: str) -> Starlette:
     """Hand every request on to the server at ``to``."""
-    client = httpx.AsyncClient(trust_env=False, timeout=30)
+    alone = httpx.Limits(max_keepalive_connections=0)  # nobody closes the client
+    client = httpx.AsyncClient(trust_env=False, timeout=30, limits=alone)
     methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "REPORT", "PROPFIND", "OPTIONS", "MKCALENDAR"]
 
     async def answer(request: Request) -> Response:
