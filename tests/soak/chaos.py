@@ -158,9 +158,11 @@ class Human:
 
     @property
     def arrived(self) -> bool:
-        return (self.person.has("Undo") and not self._wants_undo()) or (
-            self.undone and self.person.has("Commit to calendar")
+        """Whether the thread of this day, which may not have begun, is where the person wants it."""
+        done = (
+            self.person.has("Commit to calendar") if self.undone else not self._wants_undo() and self.person.has("Undo")
         )
+        return bool(self.person.opened) and (done or (self.undone and self.person.has("Undo")))
 
     def view(self) -> str:
         """All that the program has said to the person in this day's conversation."""
