@@ -4,7 +4,7 @@ FROM python:3.11.14-slim-bookworm AS build
 WORKDIR /build
 COPY requirements.lock ./
 RUN python -m venv /opt/fateforger \
- && /opt/fateforger/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
+ && /opt/fateforger/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN /opt/fateforger/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation .

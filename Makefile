@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install install-dev up test test-all test-http mutants check soak kill-loop bench docs lock messages clean
+.PHONY: help install install-dev up test test-all test-http mutants check licenses sbom audit release soak kill-loop bench docs lock messages clean
 
 help:  ## Show these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -12,16 +12,16 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fateforger needs Python 3.11 or newer; try: make PYTHON=python3.11 up"; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV); this takes a minute, once."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
 
 $(VENV)/.docs: requirements-docs.lock $(VENV)/.runtime
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-docs.lock
 	@touch $@
 
 install: $(VENV)/.runtime  ## Install what the program needs into .venv
@@ -30,11 +30,35 @@ install-dev: $(VENV)/.dev  ## Install what tests and checks need as well
 up: install  ## Start everything on embedded defaults and print the page's address
 	@$(BIN)/fateforger up
 
-check: install-dev  ## Lint, types, import contracts
+check: install-dev licenses sbom  ## Lint, types, import contracts, licenses, bill of materials
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+licenses: install-dev  ## Check the licenses of all packages that the program is installed with
+	$(BIN)/python scripts/check_licenses.py
+
+SBOM := dist/fateforger.cdx.json
+
+sbom: $(SBOM)  ## Write the bill of materials (CycloneDX) of requirements.lock to dist/
+$(SBOM): requirements.lock pyproject.toml $(VENV)/.dev
+	@mkdir -p dist
+	$(BIN)/python -W ignore::UserWarning -m cyclonedx_py requirements $< --pyproject pyproject.toml --output-reproducible --output-file $@
+
+PIP_AUDIT := pip-audit==2.10.1
+
+audit:  ## Ask PyPI and npm for known vulnerabilities of what is pinned (needs a network)
+	@test -d build/audit || $(PYTHON) -m venv build/audit
+	@build/audit/bin/pip install --quiet --disable-pip-version-check $(PIP_AUDIT)
+	build/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock -r requirements-dev.lock -r requirements-docs.lock
+	npm audit --prefix docker/google-calendar-mcp --package-lock-only
+
+release: install-dev  ## Build what a release attaches into dist/: wheel, source, bill of materials, hashes (docs/releasing.md)
+	@rm -rf dist
+	$(BIN)/python -m hatchling build
+	@$(MAKE) --no-print-directory sbom
+	cd dist && sha256sum * > SHA256SUMS
 
 PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
@@ -55,14 +79,16 @@ GOOGLE_HISTORIES ?= 2000
 MICROSOFT_HISTORIES ?= 1000
 CALDAV_HISTORIES ?= 300
 TERMINALS ?= 60
+CHAOS_DAYS ?= 30
 SEED ?= 1
 
-soak: install-dev  ## Random histories with edits by hand, and of command lines (HISTORIES=10000 GOOGLE_HISTORIES=2000 MICROSOFT_HISTORIES=1000 CALDAV_HISTORIES=300 TERMINALS=60 SEED=1)
+soak: install-dev  ## Random histories with edits by hand, and of command lines (HISTORIES=10000 GOOGLE_HISTORIES=2000 MICROSOFT_HISTORIES=1000 CALDAV_HISTORIES=300 TERMINALS=60 CHAOS_DAYS=30 SEED=1)
 	$(BIN)/python -m tests.soak --histories $(HISTORIES) --seed $(SEED)
 	$(BIN)/python -m tests.soak --histories $(GOOGLE_HISTORIES) --seed $(SEED) --calendar google
 	$(BIN)/python -m tests.soak --histories $(MICROSOFT_HISTORIES) --seed $(SEED) --calendar microsoft
 	$(BIN)/python -m tests.soak --histories $(CALDAV_HISTORIES) --seed $(SEED) --calendar caldav
 	$(BIN)/python -m tests.soak --terminals $(TERMINALS) --seed $(SEED)
+	$(BIN)/python -m tests.soak --chaos $(CHAOS_DAYS) --seed $(SEED)
 
 KILLS ?= 100
 
@@ -93,4 +119,4 @@ messages: install-dev  ## Extract the texts that people read into every translat
 	$(BIN)/pybabel -q update -D fateforger -d src/fateforger/locales -i src/fateforger/locales/fateforger.pot --no-fuzzy-matching --ignore-obsolete
 
 clean:  ## Remove the virtual environment and caches (never your data)
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

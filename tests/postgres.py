@@ -49,27 +49,31 @@ class PostgresServer:
 
         if not self._free:
             self._free.append(next(self._names))
-            self._command(f"CREATE DATABASE {self._free[-1]}")
+            self.command(f"CREATE DATABASE {self._free[-1]}")
             open_store(self._url(self._free[-1])).database.engine.dispose()
         name = self._free.pop()
         yield self._url(name)
-        self._command(_HANG_UP.format(name))
+        self.hang_up(name)
         tables = ", ".join(table.name for table in list_tables("postgresql"))
-        self._command(f"TRUNCATE {tables}, procrastinate_workers RESTART IDENTITY CASCADE", name)
+        self.command(f"TRUNCATE {tables}, procrastinate_workers RESTART IDENTITY CASCADE", name)
         self._free.append(name)
 
     @contextmanager
     def bare_database(self) -> Iterator[str]:
         """The URL of a database without any table, dropped in the end."""
         name = next(self._names)
-        self._command(f"CREATE DATABASE {name}")
+        self.command(f"CREATE DATABASE {name}")
         yield self._url(name)
-        self._command(f"DROP DATABASE {name} WITH (FORCE)")
+        self.command(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def hang_up(self, name: str) -> None:
+        """End every connection to a database."""
+        self.command(_HANG_UP.format(name))
 
     def _url(self, name: str) -> str:
         return f"postgresql://fateforger@/{name}?host={self._folder}"
 
-    def _command(self, statement: str, database: str = "postgres") -> None:
+    def command(self, statement: str, database: str = "postgres") -> None:
         """Carry out one statement, not in a transaction."""
         import psycopg
 

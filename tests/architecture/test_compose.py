@@ -64,7 +64,15 @@ def checked_by(service: str) -> list[str]:
 def test_every_image_is_pinned_to_a_version() -> None:
     bases = [i.split()[0] for path in DOCKERFILES.values() for i in instructions(path, "FROM")]
     run = [s["image"] for s in SERVICES.values() if "build" not in s]
-    assert [image for image in bases + run if not re.search(r":\d+\.\d+(\.\d+)?(-pg\d+)?-[a-z-]+$", image)] == []
+    pinned = re.compile(r".+:\d+\.\d+(\.\d+)?(-pg\d+)?-[a-z-]+(@sha256:[0-9a-f]{64})?")
+    assert [image for image in bases + run if not pinned.fullmatch(image)] == []
+
+
+def test_an_image_has_the_same_pin_wherever_it_is_named() -> None:
+    """S403: a release that pins digests pins every place, not the first one only."""
+    everywhere = [i.split()[0] for path in DOCKERFILES.values() for i in instructions(path, "FROM")]
+    tags = {image.partition("@")[0] for image in everywhere}
+    assert len(set(everywhere)) == len(tags)
 
 
 def test_everything_that_is_installed_is_pinned_by_hash() -> None:

@@ -69,6 +69,23 @@ def leaves(nav: Any) -> Iterator[str]:
             yield from leaves(item)
 
 
+def test_every_proof_in_the_page_of_threats_exists() -> None:
+    """S403: each row of what stops an attack names a test, and that is there."""
+    _, _, tried = (
+        (ROOT / "docs" / "threats.md").read_text().partition("| attack | what stops it | proof |\n|---|---|---|\n")
+    )
+    rows = tried.split("\n\n")[0].splitlines()
+    named = [re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row) for row in rows]
+    assert len(rows) > 10
+    assert [row for row, found in zip(rows, named, strict=True) if not found] == []
+    assert [
+        f"{file}::{test}"
+        for found in named
+        for file, test in found
+        if not (ROOT / file).is_file() or f"def {test}(" not in (ROOT / file).read_text()
+    ] == []
+
+
 def test_the_changelog_begins_with_what_is_unreleased_and_this_version() -> None:
     headings = re.findall(r"^## \[(.+?)\](?: - \d{4}-\d{2}-\d{2})?$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert headings[:2] == ["Unreleased", __version__]

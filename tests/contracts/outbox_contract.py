@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.contracts.session_examples import later, message, session
 
-from fateforger.session.store import Outbox, Sent, Sessions
+from fateforger.session.store import EVER_AFTER, Outbox, Sent, Sessions
 
 HERE = Sent("D1", "1.1")
 
@@ -56,6 +56,14 @@ class OutboxContract:
         await outbox.mark_failed("a1", "Slack is down", retry_at=later(10))
         assert await _pending(other, 9.9) == ["b1"]
         assert await _pending(other, 10) == ["a1", "b1"]
+
+    async def test_a_clock_that_was_set_back_holds_nothing_back(self, outbox: Outbox, other: Outbox) -> None:
+        """S404: a retry by another clock, an hour ahead, is due; one that waits for something else than time is not."""
+        await outbox.mark_failed("a1", "Slack is down", retry_at=later(3600))
+        assert await _pending(other, 0) == ["a1", "b1"]
+        await outbox.mark_failed("a1", "not installed", retry_at=EVER_AFTER)
+        assert await _pending(other, 0) == ["b1"]
+        assert [m.id for m in await other.pending(now=EVER_AFTER)] == ["a1", "b1"]
 
     async def test_what_a_session_owes(self, outbox: Outbox, other: Outbox) -> None:
         """Until the last of its messages was sent or given up, also while one of them waits for a later try."""

@@ -72,13 +72,15 @@ def _given(message: Any) -> Any:
 
 def pass_on(to: str) -> Starlette:
     """Hand every request on to the server at ``to``."""
-    client = httpx.AsyncClient(trust_env=False, timeout=30)
+    alone = httpx.Limits(max_keepalive_connections=0)  # nobody closes the client
+    client = httpx.AsyncClient(trust_env=False, timeout=30, limits=alone)
     methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "REPORT", "PROPFIND", "OPTIONS", "MKCALENDAR"]
 
     async def answer(request: Request) -> Response:
         headers = {name: value for name, value in request.headers.items() if name not in _HOP}
         content = await request.body()
-        given = await client.request(request.method, f"{to}{request.url.path}", content=content, headers=headers)
+        asked = httpx.URL(to).copy_with(path=request.url.path, query=request.url.query.encode())
+        given = await client.request(request.method, asked, content=content, headers=headers)
         shown = {name: value for name, value in given.headers.items() if name.lower() not in _HOP}
         return Response(given.content, given.status_code, shown)
 

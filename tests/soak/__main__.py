@@ -1,5 +1,5 @@
 """``python -m tests.soak``: random histories, and how often something was lost, foreign or there twice; with
-``--kills``, the real program killed again and again; with ``--terminals``, command lines on one calendar."""
+``--kills``, the real program killed again and again; with ``--terminals``, command lines on one calendar; with ``--chaos``, days in which everything fails."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import nullcontext
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import get_args
 
 import click
-from tests.postgres import MISSING, programs, running_server
+from tests.postgres import MISSING, programs, programs_with_vectors, running_server
+from tests.soak.chaos import open_chaos
 from tests.soak.days import Kind
 from tests.soak.killing import kill_again_and_again
 from tests.soak.run import KINDS, Script, Tally, play_all, stage
@@ -34,10 +36,15 @@ def main() -> int:
     parser.add_argument("--kills", type=int, help="kill -9 the real program so often instead, on each database")
     parser.add_argument("--terminals", type=int, help="play so many histories of command lines on one calendar instead")
     parser.add_argument("--terminal", metavar="HISTORY", help="play one of them: seed:number")
+    parser.add_argument(
+        "--chaos", type=int, metavar="DAYS", help="live so many days while everything fails, on each database"
+    )
     parser.add_argument("--calendar", choices=get_args(Kind), default="fake", help="that of --histories")
     given = parser.parse_args()
     if given.kills:
         return kill_loop(given.kills, given.seed)
+    if given.chaos:
+        return live_in_chaos(given.chaos, given.seed)
     if given.terminals or given.terminal:
         seed, _, number = (given.terminal or str(given.seed)).partition(":")
         return play_terminals(int(seed), [int(number)] if number else range(given.terminals))
@@ -80,6 +87,22 @@ def kill_loop(kills: int, seed: int) -> int:
     with TemporaryDirectory() as folder, running_server(found) as server, server.database() as url:
         click.echo(f"PostgreSQL: {kill_again_and_again(Path(folder), url, kills, seed)}")
     return 0
+
+
+def live_in_chaos(days: int, seed: int) -> int:
+    """Live on SQLite, then on PostgreSQL with two programs; each ends with its first breach."""
+    found = programs_with_vectors()
+    broken = False
+    for name, where in (("SQLite", None), ("PostgreSQL", found)):
+        if name == "PostgreSQL" and where is None:
+            click.echo(MISSING)
+            continue
+        with TemporaryDirectory() as folder, running_server(where) if where else nullcontext() as server:
+            with open_chaos(Path(folder), str(seed), server) as chaos:
+                chaos.live(days)
+            click.echo(f"{name}, {chaos}")
+            broken = broken or bool(chaos.breaches)
+    return int(broken)
 
 
 def play_terminals(seed: int, numbers: Sequence[int]) -> int:

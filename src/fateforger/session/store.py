@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from datetime import date as Date  # noqa: N812  as in the commands
-from datetime import datetime
 from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -135,13 +135,20 @@ class ThreadMessages(Protocol):
 
 SENDING_LANE = "sending"
 """The lane of the one job that sends the outbox."""
+EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
+"""The retry time of a message that waits for something else than time."""
+LONGEST_RETRY = timedelta(minutes=2)
+"""A retry that lies further ahead was set by a clock that has been set back since, or by that of another program."""
 
 
 class Outbox(Protocol):
     """Messages to be sent, in order within one session; kept until they are known to have arrived."""
 
     async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
-        """Return the next unsent message of each session whose retry time has come, oldest first."""
+        """Return the next unsent message of each session whose retry time has come, oldest first.
+
+        A retry time more than :data:`LONGEST_RETRY` ahead counts as come, but not :data:`EVER_AFTER`.
+        """
         ...
 
     async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Sequence[Outgoing] = ()) -> None:

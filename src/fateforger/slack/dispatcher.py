@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from fateforger.errors import FateforgerError, StoreError
@@ -15,7 +15,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job
 from fateforger.ports.traces import trace
 from fateforger.session.messages import Outgoing
-from fateforger.session.store import Outbox
+from fateforger.session.store import EVER_AFTER, LONGEST_RETRY, Outbox
 from fateforger.slack.client import CallRefused, NotInstalled, SlackCallError, SlackLoginError, TransientSlackError
 from fateforger.slack.delivery import Delivery
 from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, TryLater, ignore
@@ -26,7 +26,6 @@ log = logging.getLogger(__name__)
 BATCH = 20
 EVERYTHING = 10_000
 GRACE_SECONDS = 10.0
-_EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -74,7 +73,7 @@ class Dispatcher:
     async def _send_due(self) -> None:
         if not self._remembered:
             # Anything that waits now may have been sent by a process that died or lost its lease before recording it.
-            self.delivery.doubt(item.id for item in await self.outbox.pending(now=_EVER_AFTER, limit=EVERYTHING))
+            self.delivery.doubt(item.id for item in await self.outbox.pending(now=EVER_AFTER, limit=EVERYTHING))
             self._remembered = True
         due = await self.outbox.pending(now=self.clock.now(), limit=BATCH + len(self._sending))
         for item in due:
@@ -94,7 +93,7 @@ class Dispatcher:
                     await self.delivery.deliver(item)
             except NotInstalled as trouble:
                 log.info("the message %s waits until the app is installed again", item.id)
-                await self.outbox.mark_failed(item.id, str(trouble), retry_at=_EVER_AFTER)
+                await self.outbox.mark_failed(item.id, str(trouble), retry_at=EVER_AFTER)
             except SlackLoginError as trouble:
                 log.error("Slack refuses the app's login (%s); the message %s waits", trouble, item.id)  # noqa: TRY400  the sentence says it all
                 await self._retry_later(item, trouble)
@@ -116,7 +115,8 @@ class Dispatcher:
     async def _retry_later(self, item: Outgoing, trouble: TransientSlackError) -> None:
         if trouble.unsure:
             self.delivery.doubt([item.id])
-        seconds = self._next_backoff(item) if trouble.retry_after is None else trouble.retry_after
+        asked = self._next_backoff(item) if trouble.retry_after is None else trouble.retry_after
+        seconds = min(asked, LONGEST_RETRY.total_seconds())
         retry_at = self.clock.now() + timedelta(seconds=seconds)
         await self.outbox.mark_failed(item.id, str(trouble), retry_at=retry_at)
         asyncio.get_running_loop().call_later(seconds, self._rounds.wake)

@@ -44,7 +44,7 @@ from fateforger.session.heads import PAGE, HeadFilter, SessionHead, Written, des
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import SENDING_LANE, Sent
+from fateforger.session.store import EVER_AFTER, LONGEST_RETRY, SENDING_LANE, Sent
 from fateforger.values import replace
 
 # Literal in the statements and the indexes: SQLite uses a partial index only if it sees the same condition.
@@ -139,7 +139,8 @@ class SqlOutbox:
         is_behind = exists().where(
             earlier.c.session_id == OUTBOX.c.session_id, earlier.c.state == QUEUED, earlier.c.seq < OUTBOX.c.seq
         )
-        is_due = or_(OUTBOX.c.retry_at.is_(None), OUTBOX.c.retry_at <= now)
+        is_beyond = (OUTBOX.c.retry_at > now + LONGEST_RETRY) & (OUTBOX.c.retry_at < EVER_AFTER)
+        is_due = or_(OUTBOX.c.retry_at.is_(None), OUTBOX.c.retry_at <= now, is_beyond)
         query = select(OutboxRow).where(OUTBOX.c.state == QUEUED, is_due, ~is_behind)
         return await self._find(query.order_by(OUTBOX.c.seq).limit(limit))
 

@@ -1,0 +1,29 @@
+"""A day in which everything fails; ``python -m tests.soak --chaos 100`` lives many of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.postgres import PostgresServer
+from tests.soak.chaos import open_chaos
+
+pytestmark = [pytest.mark.process, pytest.mark.timeout(1_200)]  # starts of the program, and its patience
+
+
+def live(folder: Path, seed: str, server: PostgresServer | None, days: int, spells: int) -> None:
+    with open_chaos(folder, seed, server, spells) as chaos:
+        chaos.live(days)
+        assert not chaos.breaches, str(chaos)
+        assert chaos.counts["days"] == days
+
+
+def test_nothing_is_lost_doubled_leaked_or_silent(tmp_path: Path) -> None:
+    """S405: three people, one program on SQLite, and a few spells of trouble."""
+    live(tmp_path, "1", None, days=1, spells=3)
+
+
+@pytest.mark.extra
+def test_nothing_is_lost_doubled_leaked_or_silent_in_a_team(tmp_path: Path, vector_server: PostgresServer) -> None:
+    """S405: the same with two programs on PostgreSQL, whose clocks differ, for longer."""
+    live(tmp_path, "20", vector_server, days=2, spells=12)
