@@ -82,6 +82,7 @@ from fateforger.conversation.session_lifecycle import SessionCloser
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
 from fateforger.conversation.turn_runs import warm_up
 from fateforger.errors import WorldError
+from fateforger.masks import mask_address
 from fateforger.memory.ports import Finder
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
@@ -134,7 +135,7 @@ def describe_model(settings: Settings) -> str:
     if settings.model is None:
         return "Language model: none; buttons and forms do the whole job."
     others = ", ".join(f"{name} for {role}" for role, name in settings.model_roles.items())
-    where = settings.model_url or settings.model_provider
+    where = mask_address(settings.model_url or settings.model_provider or "")
     return f"Language model: {settings.model} at {where}{f'; {others}' if others else ''}."
 
 
