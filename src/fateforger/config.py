@@ -349,6 +349,15 @@ class Settings(BaseSettings):
     record: Path | None = Field(
         None, description="Directory to record each turn in, with what models were asked and answered; left out, none."
     )
+    keep_recordings: int | None = Field(
+        None, ge=1, description="Days after which a recording is deleted; left out, recordings stay."
+    )
+    keep_sessions: int | None = Field(
+        None,
+        ge=30,
+        description="Days after which a planned day that is over is deleted, with what can be undone of it; left out,"
+        " days stay until their person is erased.",
+    )
     record_titles: Literal["keep", "redact"] = Field(
         "redact", description="Whether recordings keep people's words, or tell them in pseudonyms: keep or redact."
     )

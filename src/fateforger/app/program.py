@@ -54,6 +54,7 @@ from fateforger.app.slack import EventsEndpoint, Services, SlackApp, run_slack_a
 from fateforger.app.slack_install import InstallPages
 from fateforger.app.slack_login import build_login, describe_mode
 from fateforger.app.traces import export_traces
+from fateforger.app.upkeep import prune
 from fateforger.app.web import WebServer
 from fateforger.calendar.connections import Connections
 from fateforger.calendar.ports import Journal
@@ -532,7 +533,7 @@ def _build_handlers(
 
     async def tidy_up() -> None:
         await tidying.run_once()
-        await store.retention.prune(now=clock.now())
+        await prune(settings, store, now=clock.now())
 
     yield Repeated(TIDYING, tidy_up)
     # A model client of its own, so that no turn waits for it.
