@@ -79,7 +79,7 @@ class RecordingFiles:
         return len(old)
 
     def _iter_files(self) -> Iterator[Path]:
-        """Yield the recordings and their drafts; whatever else is in the folder is none of ours."""
+        """Yield the recordings and their drafts, but no other files of the folder."""
         yield from (path for path in sorted(self._folder.iterdir()) if ".json" in path.suffixes and path.is_file())
 
     def _forget(self, user_id: str) -> int:

@@ -64,7 +64,7 @@ class Pruned:
 
 
 async def prune(settings: Settings, store: Store, *, now: datetime) -> int:
-    """Delete what has been kept long enough, also what the settings say about days and recordings; return how much.
+    """Delete rows and recordings that are older than the program or its settings keep them; return their number.
 
     Raises ``StoreError``.
     """
