@@ -78,7 +78,7 @@ class SqlRetention:
         return sum([await self._repeat(work) for work in works])
 
     async def prune_sessions(self, *, before: datetime) -> int:
-        """Delete a bounded number of days that nobody planned or touched since, and return how many.
+        """Delete a bounded number of days that are over and were not touched since; return their number.
 
         Their messages, their ratings and what was written for them go with them, so that no row names a day that is
         gone. A day with a write that is not finished stays. Raises ``StoreError``.
