@@ -155,7 +155,7 @@ def _check_status(response: httpx.Response) -> httpx.Response:
     if status < 300:
         return response
     if status < 400:
-        raise NotDav(f"The calendar server sends us elsewhere: {response.headers.get('Location', 'nowhere')}")
+        raise NotDav(f"The calendar server sends us elsewhere: {_public(response.headers.get('Location', 'nowhere'))}")
     if status >= 500 and status not in _BY_STATUS:
         raise ServerTrouble(_MESSAGES.get(status, response.reason_phrase or f"Status {status}"))
     raise _BY_STATUS.get(status, BadRequest)
@@ -183,9 +183,9 @@ def _domain(host: str) -> str:
 
 
 def _public(url: str) -> str:
-    """Return the address without any user name or password in it."""
+    """Return the address without user, query and fragment, which may hold a password."""
     parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def _reason(error: Exception) -> str:

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from enum import Enum, auto
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from fateforger.errors import BadInput
+from fateforger.masks import find_secrets, find_secrets_of_libraries, mask_address, protect, split_secret
 from fateforger.planning.timing import zone
 from fateforger.text import COMMANDS, join_words, load_catalogue
 
@@ -22,6 +35,15 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,256}")
 
 def _assume_utc(value: datetime) -> datetime:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+class Kind(Enum):
+    """The kind of a text in the settings. A ``SecretStr`` needs none: all of it is secret."""
+
+    NAME = auto()
+    """No secret: a name, an id or a list of them."""
+    ADDRESS = auto()
+    """An address, or the command line of a server, of which parts may be secret (:mod:`fateforger.masks`)."""
 
 
 def _check_zone(name: str) -> str:
@@ -80,6 +102,11 @@ def default_data_dir() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "share") / "fateforger"
 
 
+Name = Annotated[str, Kind.NAME]
+Address = Annotated[str, Kind.ADDRESS]
+HttpAddress = Annotated[str, Kind.ADDRESS, AfterValidator(_check_http_address)]
+
+
 class Settings(BaseSettings):
     """All settings. Each field's description is its line in ``.env.example``."""
 
@@ -91,7 +118,7 @@ class Settings(BaseSettings):
         default_factory=default_data_dir,
         description="Where everything durable lives: sessions, journal, the embedded calendar.",
     )
-    host: str = Field("127.0.0.1", description="Address the local page listens on.")
+    host: Name = Field("127.0.0.1", description="Address the local page listens on.")
     port: int = Field(8765, ge=0, le=65535, description="Port of the local page; 0 picks a free one.")
     page_token: Annotated[SecretStr, AfterValidator(_check_token)] | None = Field(
         None,
@@ -107,13 +134,13 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "warning", description="Least severe lines to log; up --verbose means info."
     )
-    public_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
+    public_url: HttpAddress | None = Field(
         None, description="Address at which people reach this program's pages, such as https://plan.example.org."
     )
-    time_zone: Annotated[str, AfterValidator(_check_zone)] = Field(
+    time_zone: Annotated[Name, AfterValidator(_check_zone)] = Field(
         "Europe/Amsterdam", description="Zone of the embedded calendar and of people whose zone is unknown."
     )
-    language: Annotated[str, AfterValidator(_check_language)] = Field(
+    language: Annotated[Name, AfterValidator(_check_language)] = Field(
         "en", description="Language of people whose own is unknown: en, de, es, fr or nl."
     )
     now: Annotated[datetime, AfterValidator(_assume_utc)] | None = Field(
@@ -127,19 +154,19 @@ class Settings(BaseSettings):
     watch_seconds: float = Field(
         5, ge=0, le=600, description="Seconds between looks at the day of an open session, to see edits; 0 for none."
     )
-    database_url: str | None = Field(
+    database_url: Address | None = Field(
         None, description="PostgreSQL URL for state; left out, an SQLite file in the data directory."
     )
-    calendar_url: str | None = Field(
+    calendar_url: Address | None = Field(
         None, description="MCP endpoint of a google-calendar-mcp server; left out, the embedded calendar."
     )
-    calendar_id: str = Field("primary", description="Which of that server's calendars is written to.")
-    calendars_read: str = Field(
+    calendar_id: Name = Field("primary", description="Which of that server's calendars is written to.")
+    calendars_read: Name = Field(
         "",
         description="Other calendars to plan around: names or ids with commas between, or selected (ticked), or all.",
     )
-    calendar_account: str | None = Field(None, description="Account name in that server, when it has several.")
-    caldav_url: str | None = Field(
+    calendar_account: Name | None = Field(None, description="Account name in that server, when it has several.")
+    caldav_url: Address | None = Field(
         None, description="Your own CalDAV server or collection for the local calendar server; left out, Radicale."
     )
     caldav_port: int = Field(
@@ -148,7 +175,7 @@ class Settings(BaseSettings):
         le=65535,
         description="Port at which CalDAV clients reach the embedded calendar; 0 picks a free one.",
     )
-    caldav_username: str | None = Field(None, description="User name for that CalDAV server.")
+    caldav_username: Name | None = Field(None, description="User name for that CalDAV server.")
     caldav_password: SecretStr | None = Field(None, description="Password for that CalDAV server.")
     caldav_private: bool = Field(
         default=False,
@@ -173,7 +200,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("SLACK_SIGNING_SECRET", "FATEFORGER_SLACK_SIGNING_SECRET"),
         description="Signing secret of your Slack app, for HTTP mode.",
     )
-    proxy: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
+    proxy: HttpAddress | None = Field(
         None, description="HTTP proxy for the way to Slack; left out, HTTPS_PROXY and NO_PROXY decide."
     )
     commands: Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_pairs), AfterValidator(_check_commands)] = (
@@ -182,7 +209,7 @@ class Settings(BaseSettings):
             description="Other names for commands that another app has as well, like tasks=/my-tasks,pull=/my-pull.",
         )
     )
-    slack_client_id: str | None = Field(
+    slack_client_id: Name | None = Field(
         None,
         validation_alias=AliasChoices("SLACK_CLIENT_ID", "FATEFORGER_SLACK_CLIENT_ID"),
         description="Client id of your Slack app, so that several workspaces install it: docs/workspaces.md.",
@@ -195,41 +222,41 @@ class Settings(BaseSettings):
     guests: Literal["none", "multi-channel", "all"] = Field(
         "multi-channel", description="Which guests of a workspace may plan: none, multi-channel or all."
     )
-    calendar_owner: str | None = Field(
+    calendar_owner: Name | None = Field(
         None, description="Slack id (U...) of the calendar's owner; left out, whoever claims it with up's code."
     )
-    google_client_id: str | None = Field(
+    google_client_id: Name | None = Field(
         None, description="Client id of your Google OAuth client, so that people connect their own calendar."
     )
     google_client_secret: SecretStr | None = Field(None, description="Client secret of your Google OAuth client.")
-    google_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
+    google_url: HttpAddress | None = Field(
         None, description="Another address that speaks Google's sign-in and Calendar API; left out, Google's own."
     )
-    microsoft_client_id: str | None = Field(
+    microsoft_client_id: Name | None = Field(
         None, description="Application id of your Microsoft Entra app, so that people connect their own calendar."
     )
     microsoft_client_secret: SecretStr | None = Field(None, description="Client secret of that app.")
-    microsoft_tenant: str = Field(
+    microsoft_tenant: Name = Field(
         "common",
         description="Directory whose accounts may connect: an id or domain, organizations, or common for all.",
     )
-    microsoft_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
+    microsoft_url: HttpAddress | None = Field(
         None, description="Another address that speaks Microsoft's sign-in and Graph; left out, Microsoft's own."
     )
     google_service_account: SecretStr | None = Field(
         None, description="Key of a Google service account for a whole Workspace domain: its JSON, or the file's path."
     )
-    google_domains: str = Field(
+    google_domains: Name = Field(
         "", description="Domains whose administrator let that service account in, with commas between."
     )
-    microsoft_domains: str = Field(
+    microsoft_domains: Name = Field(
         "", description="Domains whose administrator let the app in for everybody, with commas between."
     )
     secret_keys: SecretStr | None = Field(
         None,
         description="Fernet keys that encrypt people's logins, newest first, with commas between: docs/connections.md.",
     )
-    slack_api_base_url: str | None = Field(
+    slack_api_base_url: Address | None = Field(
         None,
         validation_alias=AliasChoices("SLACK_API_BASE_URL", "FATEFORGER_SLACK_API_BASE_URL"),
         description="Another Slack-compatible server's Web API address, ending in /api/.",
@@ -242,10 +269,10 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("NOTION_TOKEN", "FATEFORGER_NOTION_TOKEN"),
         description="Token of a Notion integration; only for moving constraints from there (docs/notion.md).",
     )
-    notion_url: str | None = Field(
+    notion_url: Address | None = Field(
         None, description="Another address that speaks Notion's API; left out, Notion's own."
     )
-    ticktick_mcp_url: Annotated[str, AfterValidator(_check_http_address)] | None = Field(
+    ticktick_mcp_url: HttpAddress | None = Field(
         None,
         validation_alias=AliasChoices("TICKTICK_MCP_URL", "FATEFORGER_TICKTICK_MCP_URL"),
         description="Address of an MCP server for TickTick (streamable HTTP); Stage 2 offers what is open there.",
@@ -255,18 +282,18 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("TICKTICK_MCP_TOKEN", "FATEFORGER_TICKTICK_MCP_TOKEN"),
         description="Bearer token for that server, if it wants one.",
     )
-    ticktick_mcp_tool: str | None = Field(
+    ticktick_mcp_tool: Name | None = Field(
         None,
         validation_alias=AliasChoices("TICKTICK_MCP_TOOL", "FATEFORGER_TICKTICK_MCP_TOOL"),
         description="Its tool that lists tasks as JSON; left out, the first one with a known name.",
     )
-    model: str | None = Field(
+    model: Name | None = Field(
         None, description="Name of the language model, as its server calls it; left out, buttons and forms do it all."
     )
     model_provider: Literal["openai", "openrouter", "gemini", "ollama", "vllm"] | None = Field(
         None, description="Where that model is: openai, openrouter, gemini, ollama or vllm; or give its address below."
     )
-    model_url: str | None = Field(
+    model_url: Address | None = Field(
         None, description="Address of any server with OpenAI's chat completions, ending in /v1."
     )
     model_key: SecretStr | None = Field(None, description="Key for that server; Ollama and vLLM need none.")
@@ -301,7 +328,7 @@ class Settings(BaseSettings):
         "embedded",
         description="Where the index of constraints is: embedded, or pgvector or qdrant for several programs to share.",
     )
-    memory_url: str | None = Field(
+    memory_url: Address | None = Field(
         None, description="Address of that Qdrant server or PostgreSQL; for pgvector left out, the database for state."
     )
     memory_key: SecretStr | None = Field(None, description="Key for that Qdrant server.")
@@ -309,10 +336,10 @@ class Settings(BaseSettings):
         "local",
         description="What finds rules: local (meaning, offline), spelling (less memory), fastembed, openai, ollama.",
     )
-    memory_embedder_model: str | None = Field(
+    memory_embedder_model: Name | None = Field(
         None, description="Name of its embedding model; left out, a small one that is usual there."
     )
-    memory_embedder_url: str | None = Field(
+    memory_embedder_url: Address | None = Field(
         None, description="Address of any server with OpenAI's embeddings, ending in /v1."
     )
     memory_embedder_key: SecretStr | None = Field(None, description="Key for that server; Ollama needs none.")
@@ -332,6 +359,15 @@ class Settings(BaseSettings):
     )
     record: Path | None = Field(
         None, description="Directory to record each turn in, with what models were asked and answered; left out, none."
+    )
+    keep_recordings: int | None = Field(
+        None, ge=1, description="Days after which a recording is deleted; left out, recordings stay."
+    )
+    keep_sessions: int | None = Field(
+        None,
+        ge=30,
+        description="Days after which a planned day that is over is deleted, with what can be undone of it; left out,"
+        " days stay until their person is erased.",
     )
     record_titles: Literal["keep", "redact"] = Field(
         "redact", description="Whether recordings keep people's words, or tell them in pseudonyms: keep or redact."
@@ -355,18 +391,47 @@ class Settings(BaseSettings):
             raise ValueError("FATEFORGER_MICROSOFT_CLIENT_ID is missing; FATEFORGER_MICROSOFT_DOMAINS needs it")
         return self
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, object]]:
+        """Return the settings for a ``repr``, without the secret parts of addresses."""
+        addresses = list_addresses(type(self))
+        for name, value in super().__repr_args__():
+            yield name, mask_address(value) if name in addresses and isinstance(value, str) else value
+
     @property
     def secrets(self) -> tuple[str, ...]:
-        """All values that must not appear in a log or file: tokens, keys, passwords."""
+        """All values that must not appear in a log or file: tokens, keys, passwords, and what addresses hold of them.
+
+        Those in the standard variables for proxies, traces and PostgreSQL are among them.
+        """
         given = [value for name in type(self).model_fields if isinstance(value := getattr(self, name), SecretStr)]
-        addresses = [url for url in (self.database_url, self.memory_url, self.proxy) if url]
-        passwords = [password for url in addresses if (password := urlsplit(url).password)]
-        return (*(value.get_secret_value() for value in given), *passwords)
+        addresses = [url for name in list_addresses(type(self)) if (url := getattr(self, name))]
+        found = (
+            *(split_secret(value.get_secret_value()) for value in given),
+            *map(find_secrets, addresses),
+            find_secrets_of_libraries(os.environ),
+        )
+        return tuple(dict.fromkeys(chain.from_iterable(found)))
 
     @property
     def real_slack(self) -> bool:
         """Check whether Slack is configured; otherwise the local page replaces it."""
         return self.slack_bot_token is not None or self.slack_client_id is not None
+
+
+def list_addresses(settings: type[BaseModel]) -> tuple[str, ...]:
+    """Return the names of the settings that hold an address."""
+    return tuple(
+        name
+        for name, field in settings.model_fields.items()
+        if Kind.ADDRESS in find_kinds(field.annotation, field.metadata)
+    )
+
+
+def find_kinds(annotation: Any, metadata: Iterable[Any] = ()) -> frozenset[Kind]:
+    """Return the kinds that the annotation of a setting names."""
+    inner = (find_kinds(part) for part in get_args(annotation) if not isinstance(part, str))
+    own = (each for each in (annotation, *metadata) if isinstance(each, Kind))
+    return frozenset(own).union(*inner)
 
 
 def read_settings(**overrides: object) -> Settings:
@@ -383,13 +448,15 @@ def read_unchecked_settings(**overrides: object) -> Settings:
     """Return the settings like :func:`read_settings`, also those of a program that has no Slack app yet."""
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return Settings(**given)  # type: ignore[arg-type]  # validated by pydantic right here
+        settings = Settings(**given)  # type: ignore[arg-type]  # validated by pydantic right here
     except ValidationError as error:
         finding = error.errors(include_url=False)[0]
         name = ".".join(str(p) for p in finding["loc"])
         message = finding["msg"].removeprefix("Value error, ").rstrip(".")
         sentence = f"The setting {name} cannot be used: {message}." if name else f"{message}."
         raise BadInput(sentence, where=name or "settings") from None
+    protect(settings.secrets)
+    return settings
 
 
 def _refuse_half_login(settings: Settings) -> None:
@@ -422,8 +489,8 @@ def _refuse_half_login(settings: Settings) -> None:
         and address.scheme == "http"
         and address.hostname not in {"127.0.0.1", "localhost"}
     ):
+        shown = mask_address(str(settings.public_url))
         raise BadInput(
-            f"FATEFORGER_PUBLIC_URL is {settings.public_url}, but in HTTP mode Slack wants an address that begins with"
-            " https://.",
+            f"FATEFORGER_PUBLIC_URL is {shown}, but in HTTP mode Slack wants an address that begins with https://.",
             where="settings",
         )

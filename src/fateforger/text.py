@@ -5,6 +5,7 @@ English is the source: a message is its own id. Catalogues of other languages ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -130,6 +131,35 @@ def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
     return load_catalogue(_language.get()).ngettext(one, many, count).format(count=count, **values)
 
 
+_LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_INVISIBLE = re.compile(
+    r"(\U0001f3f4[\U000e0061-\U000e007a]{2,6}\U000e007f)"  # the flag of a region, which stays
+    r"|[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164]"
+    r"|[\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    # Joiners and variants of emoji and of some scripts stay where they can have an effect.
+    r"|[\u200c\u200d](?![^\x00-\x7f\s\u200c\u200d])|(?<![^\x00-\x7f\s])[\u200c\u200d]|[\ufe0e\ufe0f](?=[\ufe0e\ufe0f])"
+)
+_MARK = r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_STACK = re.compile(rf"({_MARK}{{4}}){_MARK}+")
+
+
+def clean_text(text: str) -> str:
+    """Return somebody's text as it is safe to show: what is seen is all there is, in the order in which it was typed.
+
+    Whatever could turn the reading order around or be read without being seen is left out, and so are marks piled up on
+    one letter. Control characters, also those that command a terminal, become U+FFFD, and each line end a line feed.
+    This is the one function for that; it is called where a text leaves the program: in Slack's messages, in pictures,
+    on the command line, in the log, in prompts and in answers to agents.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _CONTROL.sub("\ufffd", _LINE_END.sub("\n", text))
+    if text.isascii():
+        return text
+    return _STACK.sub(r"\1", _INVISIBLE.sub(lambda found: found[1] or "", text)).replace("\u2800", " ")
+
+
 NO_TITLE = mark_message("(no title)")
 
 
@@ -151,8 +181,8 @@ def truncate(text: str, limit: int) -> str:
 
 
 def shorten(text: str, limit: int = 80) -> str:
-    """Put a text on one line and truncate it."""
-    return truncate(" ".join(text.split()), limit)
+    """Clean a text, put it on one line and truncate it."""
+    return truncate(" ".join(clean_text(text).split()), limit)
 
 
 def quote_title(title: str, limit: int = 80) -> str:

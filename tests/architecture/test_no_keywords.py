@@ -82,7 +82,6 @@ ALLOWED = {
     "slack/delivery.py::_place": "finds a message in Slack by its mark",
     "slack/delivery.py::_reply": "finds a message in Slack by its mark",
     "slack/notices.py::_show_proposal": "finds a message in Slack by its mark",
-    "ui/proposal_cards.py::_quote_text": "takes out what turns the direction of writing, whatever it says",
     "slack/notices.py::perform": "finds a message in Slack by its mark",
     "slack/handlers.py::start": "whether a command claims the calendar with a code, a fixed form (S105)",
     "slack/handlers.py::hear": "a leading slash, which makes a command of a message (S152)",

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert, select, update
 from tests.contracts.session_examples import NOON, message, session
 from tests.contracts.stores import KINDS, two_stores
 
+from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store import retention
+from fateforger.adapters.store.journal import TX, SyncTx
 from fateforger.adapters.store.retention import DEAD_JOBS_KEPT, RECEIPTS_KEPT, SENT_KEPT
 from fateforger.adapters.store.store import Store
+from fateforger.app.upkeep import prune
+from fateforger.config import read_settings
 from fateforger.ports.jobs import NewJob
 from fateforger.session.store import Sent
 
@@ -76,3 +82,64 @@ async def test_a_round_deletes_a_bounded_number(store: Store, monkeypatch: pytes
         await finish(store, f"event{n}")
     late = NOON + RECEIPTS_KEPT + TICK
     assert [await store.retention.prune(now=late) for _ in range(3)] == [4, 1, 0]
+
+
+async def test_days_go_when_the_settings_say_so(store: Store, tmp_path: Path) -> None:
+    """S390: with their messages; a day that was touched since, and a day to come, stay."""
+    await store.sessions.save(session(), expected=0, outgoing=[message("m1", "root")])
+    settings = read_settings(data_dir=tmp_path)
+    long_after = NOON + timedelta(days=400)
+    await prune(settings, store, now=long_after)
+    assert await store.sessions.load("s1") is not None, "nothing is deleted unless it is asked for"
+    await prune(read_settings(data_dir=tmp_path, keep_sessions=401), store, now=long_after)
+    assert await store.sessions.load("s1") is not None
+    assert await prune(read_settings(data_dir=tmp_path, keep_sessions=30), store, now=long_after) == 1
+    assert await store.sessions.load("s1") is None
+    assert await store.outbox.slot("s1", "root") is None
+
+
+async def test_a_day_with_an_unfinished_write_stays(store: Store) -> None:
+    """S390: and one whose write is done goes with what was written and its undo."""
+    await store.sessions.save(session(), expected=0)
+
+    async def write(state: str, name: str, undoes: str | None = None) -> None:
+        row = SyncTx(
+            id=name,
+            calendar="c",
+            day=NOON.date(),
+            tz="Etc/UTC",
+            kind="submit",
+            state=state,
+            created_at=NOON,
+            cause=name,
+            tx_group=name,
+            undoes=undoes,
+            schema_version=1,
+            plan="{}",
+            context="{}",
+            session_id=None if undoes else "s1",
+        )
+        await store.database.write(lambda c: c.execute(insert(TX).values(row.model_dump(exclude={"seq"}))))
+
+    await write("applying", "t1")
+    late = NOON + timedelta(days=99)
+    assert await store.retention.prune_sessions(before=late) == 0
+    await store.database.write(lambda c: c.execute(update(TX).values(state="committed")))
+    await write("committed", "t2", undoes="t1")
+    assert await store.retention.prune_sessions(before=late) == 1
+    assert await store.database.read(lambda c: list(c.scalars(select(TX.c.id)))) == []
+
+
+async def test_recordings_go_when_the_settings_say_so(store: Store, tmp_path: Path) -> None:
+    """S390: what is not a recording stays."""
+    folder = tmp_path / "turns"
+    files = RecordingFiles(folder)
+    for name in ("old.json", "new.json"):
+        await files.keep(name, "{}")
+    (folder / "notes.txt").write_text("mine")
+    for name in ("old.json", "notes.txt"):
+        os.utime(folder / name, (0, 0))
+    await prune(read_settings(data_dir=tmp_path, record=folder), store, now=NOON)
+    assert (folder / "old.json").exists()
+    assert await prune(read_settings(data_dir=tmp_path, record=folder, keep_recordings=7), store, now=NOON) == 1
+    assert sorted(path.name for path in folder.iterdir()) == ["new.json", "notes.txt"]

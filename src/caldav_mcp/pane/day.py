@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from caldav_mcp.display import clean_text
 from caldav_mcp.occurrences import Occurrence
 from caldav_mcp.pane.layout import side_by_side
 from caldav_mcp.pane.moves import state_of
@@ -35,7 +36,7 @@ async def day_json(calendars: Calendars, day: date, zone: ZoneInfo) -> dict[str,
         "weekday": f"{day:%A}",
         "words": f"{day.day} {day:%B %Y}",
         "zone": zone.key,
-        "calendar": calendars.primary.about.name,
+        "calendar": clean_text(calendars.primary.about.name),
         "today": calendars.now().astimezone(zone).date().isoformat(),
         "previous": (day - timedelta(days=1)).isoformat(),
         "next": (day + timedelta(days=1)).isoformat(),
@@ -49,7 +50,7 @@ async def day_json(calendars: Calendars, day: date, zone: ZoneInfo) -> dict[str,
             if _fills_days(o) and _covers(o, day)
         ],
         "events": _dump_timed(calendars, named, timed, start, end, zone),
-        "leftOut": [event["summary"] for event in left_out(expansion)],
+        "leftOut": [clean_text(event["summary"]) for event in left_out(expansion)],
     }
 
 
@@ -81,9 +82,9 @@ def _dump_event(calendars: Calendars, named: Named, occurrence: Occurrence, zone
     own: dict[str, Any] = next((guest for guest in event.get("attendees", []) if guest.get("self")), {})
     return {
         "id": event["id"],
-        "title": event.get("summary", "")[:_LONGEST_TITLE],
-        "description": event.get("description", "")[:_LONGEST_TEXT],
-        "location": event.get("location", "")[:_LONGEST_TITLE],
+        "title": clean_text(event.get("summary", "")[:_LONGEST_TITLE]),
+        "description": clean_text(event.get("description", "")[:_LONGEST_TEXT]),
+        "location": clean_text(event.get("location", "")[:_LONGEST_TITLE]),
         "color": event.get("colorId", "0"),
         "isFree": event.get("transparency") == "transparent",
         "isTentative": event["status"] == "tentative" or own.get("responseStatus") == "tentative",

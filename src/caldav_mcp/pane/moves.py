@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 from zoneinfo import ZoneInfo
 
+from caldav_mcp.display import clean_text
 from caldav_mcp.errors import BadRequest, PreconditionFailed, ToolError
 from caldav_mcp.limits import MAX_MOVE_MINUTES
 from caldav_mcp.times import zone_named
@@ -48,9 +49,8 @@ async def move_event(calendars: Calendars, move: Move) -> None:
     event = await shown_event(calendars, named, move.event_id)
     if event is None or event["status"] == "cancelled":
         raise ToolError("This event is no longer on the calendar, so it was not moved.")
-    changed = ToolError(
-        f"“{event.get('summary', '')[:100]}” was changed meanwhile, so it was not moved. This is how it is now."
-    )
+    title = clean_text(event.get("summary", "")[:100])
+    changed = ToolError(f"“{title}” was changed meanwhile, so it was not moved. This is how it is now.")
     if state_of(event) != move.state:
         raise changed
     if "date" in event["start"]:

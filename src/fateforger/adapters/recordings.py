@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,6 +34,10 @@ class RecordingFiles:
     async def forget(self, user_id: str) -> int:
         """See :meth:`fateforger.ports.model.Recordings.forget`."""
         return await self._do("delete from", lambda: self._forget(user_id))
+
+    async def prune(self, *, before: datetime) -> int:
+        """Delete the recordings that are older than an instant; return how many. Raises ``StoreUnavailable``."""
+        return await self._do("delete from", lambda: self._prune(before.timestamp()))
 
     async def _do(self, what: str, work: Callable[[], _R]) -> _R:
         try:
@@ -60,11 +65,22 @@ class RecordingFiles:
         if not self._folder.is_dir():
             return
         person = re.compile(rf'"user_id"\s*:\s*{re.escape(json.dumps(user_id, ensure_ascii=False))}')
-        for path in sorted(self._folder.iterdir()):
-            if ".json" in path.suffixes and path.is_file():
-                text = path.read_text(encoding="utf-8", errors="replace")
-                if person.search(text):
-                    yield path, text
+        for path in self._iter_files():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if person.search(text):
+                yield path, text
+
+    def _prune(self, before: float) -> int:
+        if not self._folder.is_dir():
+            return 0
+        old = [path for path in self._iter_files() if path.stat().st_mtime < before]
+        for path in old:
+            path.unlink(missing_ok=True)
+        return len(old)
+
+    def _iter_files(self) -> Iterator[Path]:
+        """Yield the recordings and their drafts, but no other files of the folder."""
+        yield from (path for path in sorted(self._folder.iterdir()) if ".json" in path.suffixes and path.is_file())
 
     def _forget(self, user_id: str) -> int:
         found = [path for path, _ in self._iter_about(user_id)]

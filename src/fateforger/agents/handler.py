@@ -16,7 +16,10 @@ from fateforger.agents.proposal_tools import CONSTRAINT_TOOLS, PLAN_TOOLS, PROPO
 from fateforger.agents.task_tools import TASK_TOOLS
 from fateforger.errors import FateforgerError, UserError
 from fateforger.limits import MAX_CALLS_PER_MINUTE
+from fateforger.masks import hide_secrets
 from fateforger.ports.clock import Clock
+from fateforger.text import clean_text
+from fateforger.values import replace
 
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in (*TASK_TOOLS, *PLAN_TOOLS, *CONSTRAINT_TOOLS, *PROPOSAL_TOOLS)}
 
@@ -94,10 +97,11 @@ class CallHandler:
             number = await self._begin_call(client, name, given)
         except FateforgerError as error:
             log.warning("a call of %s was refused: %s", name[:80], error.message)
-            return _error_answer(error)
+            answer = _error_answer(error)
+            return replace(answer, document=_clean_document(answer.document))
         caller = Caller(client, number, self.clock.now())
         answer = await self._answer(name, given, caller)
-        return await self._end_call(number, answer)
+        return await self._end_call(number, replace(answer, document=_clean_document(answer.document)))
 
     async def _find_client(self, token: str | None) -> Client:
         if not token:
@@ -157,9 +161,14 @@ def _check_scope(tool: Tool, client: Client) -> None:
 
 
 def _error_answer(error: FateforgerError) -> Answer:
-    said = {"kind": error.kind, "message": _make_printable(error.message), "where": error.where}
+    said = {"kind": error.kind, "message": error.message, "where": error.where}
     return Answer({"error": said}, is_error=True)
 
 
-def _make_printable(text: str) -> str:
-    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+def _clean_document(value: Any) -> Any:
+    """Return a document whose texts are safe to show and hold no secret of this program."""
+    if isinstance(value, str):
+        return clean_text(hide_secrets(value))
+    if isinstance(value, Mapping):
+        return {name: _clean_document(each) for name, each in value.items()}
+    return [_clean_document(each) for each in value] if isinstance(value, list | tuple) else value

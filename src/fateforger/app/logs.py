@@ -7,7 +7,9 @@ import logging
 from datetime import UTC, datetime
 from typing import Literal
 
+from fateforger.masks import hide_secrets
 from fateforger.ports.correlation import find_cause
+from fateforger.text import clean_text
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
@@ -18,9 +20,16 @@ def configure_logging(form: Literal["text", "json"], level: str) -> None:
     Libraries name addresses, and with them people's accounts, in their lines of level ``info``: those are left out.
     """
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines() if form == "json" else logging.Formatter(_TEXT))
+    handler.setFormatter(JsonLines() if form == "json" else TextLines(_TEXT))
     logging.basicConfig(level="WARNING" if level == "info" else level.upper(), handlers=[handler], force=True)
     logging.getLogger("fateforger").setLevel(level.upper())
+
+
+class TextLines(logging.Formatter):
+    """Lines for people, without secrets. Further lines of a record are indented, so that no title forges a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return clean_text(hide_secrets(super().format(record))).replace("\n", "\n    ")
 
 
 class JsonLines(logging.Formatter):
@@ -41,4 +50,5 @@ class JsonLines(logging.Formatter):
             line["cause"] = cause
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
+        line = {name: clean_text(hide_secrets(value)) for name, value in line.items()}
         return json.dumps(line, ensure_ascii=False)

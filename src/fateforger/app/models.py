@@ -23,6 +23,7 @@ from fateforger.config import Settings
 from fateforger.conversation.language.answers import PatchWords
 from fateforger.conversation.language.model_calls import system_text
 from fateforger.errors import BadInput, ModelAuthFailed, ModelError, ModelRejected, ModelTimedOut, UserError
+from fateforger.masks import mask_address
 from fateforger.ports.model import Role, estimate_tokens
 from fateforger.session.constants import DECISION_LIMIT, PATCH_LIMIT
 
@@ -98,7 +99,7 @@ def check_settings(settings: Settings, model: str) -> Check:
         endpoint = build_endpoint(settings, model)
     except UserError as error:
         return Check("model", "broken", error.message, "Mend that setting, or leave FATEFORGER_MODEL out.")
-    return Check("model", "real", f"{model} at {endpoint.url}; `fateforger doctor --model` asks it.")
+    return Check("model", "real", f"{model} at {mask_address(endpoint.url)}; `fateforger doctor --model` asks it.")
 
 
 async def check_models(settings: Settings, model: str) -> tuple[Check, ...]:

@@ -61,6 +61,7 @@ from fateforger.app.tokens import (
     read_page_token,
 )
 from fateforger.app.traces import export_traces
+from fateforger.app.upkeep import prune
 from fateforger.app.web import WebServer
 from fateforger.calendar.connections import Connections
 from fateforger.calendar.ports import Journal
@@ -89,6 +90,7 @@ from fateforger.conversation.session_lifecycle import SessionCloser
 from fateforger.conversation.turn_log import RecordingSink, TurnLog
 from fateforger.conversation.turn_runs import warm_up
 from fateforger.errors import WorldError
+from fateforger.masks import mask_address
 from fateforger.memory.ports import Finder
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
@@ -141,7 +143,7 @@ def describe_model(settings: Settings) -> str:
     if settings.model is None:
         return "Language model: none; buttons and forms do the whole job."
     others = ", ".join(f"{name} for {role}" for role, name in settings.model_roles.items())
-    where = settings.model_url or settings.model_provider
+    where = mask_address(settings.model_url or settings.model_provider or "")
     return f"Language model: {settings.model} at {where}{f'; {others}' if others else ''}."
 
 
@@ -555,7 +557,7 @@ def _build_handlers(
 
     async def tidy_up() -> None:
         await tidying.run_once()
-        await store.retention.prune(now=clock.now())
+        await prune(settings, store, now=clock.now())
 
     yield Repeated(TIDYING, tidy_up)
     # A model client of its own, so that no turn waits for it.

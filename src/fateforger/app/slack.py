@@ -19,6 +19,7 @@ from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import WorldError
 from fateforger.limits import MAX_SLACK_BODY_BYTES
+from fateforger.masks import mask_address
 from fateforger.metrics import SLACK_REQUESTS
 from fateforger.ports.clock import Clock
 from fateforger.ports.homes import Homes
@@ -195,8 +196,8 @@ class SlackApp:
                 await asyncio.gather(*(socket.connect_async() for socket in self._sockets))  # type: ignore[no-untyped-call]  # Bolt has no annotation here
         except TimeoutError:
             raise WorldError(
-                f"Slack answers at {self._login.base_url}, but no socket to it can be opened. Please check whether a"
-                " firewall or proxy stops WebSockets, and try again."
+                f"Slack answers at {mask_address(self._login.base_url)}, but no socket to it can be opened. Please"
+                " check whether a firewall or proxy stops WebSockets, and try again."
             ) from None
         log.info("connected to Slack with %d sockets", len(self._sockets))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from fateforger import __version__
 from fateforger.errors import BadInput
+from fateforger.masks import hide_secrets
 from fateforger.ports.traces import NO_SPAN, Span, record_with
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class OtelRecorder:
         with self._tracer.start_as_current_span(
             name,
             context=self._outside(),
-            attributes=attributes,
+            attributes=_hide(attributes),
             record_exception=False,  # its text may quote a person
             set_status_on_exception=False,
         ) as span:
@@ -104,7 +105,7 @@ class OtelRecorder:
             yield NO_SPAN
             return
         with self._tracer.start_as_current_span(
-            name, context=context, attributes=attributes, record_exception=False, set_status_on_exception=False
+            name, context=context, attributes=_hide(attributes), record_exception=False, set_status_on_exception=False
         ) as span:
             yield _Attributes(span)
 
@@ -114,6 +115,10 @@ class OtelRecorder:
         return carrier.get("traceparent", "")
 
 
+def _hide(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {name: hide_secrets(value) for name, value in attributes.items()}
+
+
 class _Attributes:
     """A span of OpenTelemetry as a :class:`~fateforger.ports.traces.Span`."""
 
@@ -121,4 +126,4 @@ class _Attributes:
         self._span = span
 
     def set_attribute(self, key: str, value: str) -> None:
-        self._span.set_attribute(key, value)
+        self._span.set_attribute(key, hide_secrets(value))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.connections import REMEDY
 from fateforger.adapters.store.given_up import SqlGivenUp
 from fateforger.adapters.store.store import Store
@@ -63,13 +65,28 @@ class Pruned:
     messages: int
 
 
-async def maintain(store: Store, *, now: datetime, days: int, vacuum: bool) -> Pruned:
+async def prune(settings: Settings, store: Store, *, now: datetime) -> int:
+    """Delete rows and recordings that are older than the program or its settings keep them; return their number.
+
+    Raises ``StoreError``.
+    """
+    count = await store.retention.prune(now=now)
+    if settings.keep_sessions is not None:
+        count += await store.retention.prune_sessions(before=now - timedelta(days=settings.keep_sessions))
+    if settings.record is not None and settings.keep_recordings is not None:
+        # Files have the time of the machine, whatever the clock of the program says.
+        before = SystemClock().now() - timedelta(days=settings.keep_recordings)
+        count += await RecordingFiles(settings.record).prune(before=before)
+    return count
+
+
+async def maintain(settings: Settings, store: Store, *, now: datetime, days: int, vacuum: bool) -> Pruned:
     """Delete what is no longer needed, and what was given up more than ``days`` ago; give space back to the disk.
 
     Raises ``StoreUnavailable``.
     """
     jobs, messages = await SqlGivenUp(store.database).prune(before=now - timedelta(days=days))
-    await store.retention.prune(now=now)
+    await prune(settings, store, now=now)
     if vacuum:
         await store.database.vacuum()
     await store.database.scrub()

@@ -287,7 +287,7 @@ def maintain_command(ctx: click.Context, days: int, vacuum: bool, as_json: bool,
     async def run(opened: Opened) -> Any:
         from fateforger.app.upkeep import maintain  # noqa: PLC0415  heavy
 
-        return await maintain(opened.store, now=opened.now, days=days, vacuum=vacuum)
+        return await maintain(opened.settings, opened.store, now=opened.now, days=days, vacuum=vacuum)
 
     pruned = run_with_store(ctx, where, run)
     counts = f"{format_count(pruned.jobs, 'job')} and {format_count(pruned.messages, 'message')}"

@@ -7,7 +7,6 @@ document goes to stdout and nothing else; errors are ``{"error": {"kind", "messa
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -96,8 +95,10 @@ def _to_exit_status(error: FateforgerError) -> int:
 
 
 def _fail(kind: str, message: str, where: str | None, *, as_json: bool, status: int) -> NoReturn:
+    from fateforger.cli.output import echo, write_json  # noqa: PLC0415  most commands need none of it
+
     if as_json:
-        click.echo(json.dumps({"error": {"kind": kind, "message": message, "where": where}}, ensure_ascii=False))
+        write_json({"error": {"kind": kind, "message": message, "where": where}})
     else:
-        click.echo(message if where is None else f"{message} ({where})", err=True)
+        echo(message if where is None else f"{message} ({where})", err=True)
     sys.exit(status)

@@ -15,21 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import (
-    decode_line,
-    dump_json_line,
-    open_output,
-    parse_json,
-    print_result,
-    read_raw_lines,
-    write_json,
-)
+from fateforger.cli.documents import decode_line, open_output, parse_json, print_result, read_raw_lines
 from fateforger.cli.options import (
     Opened,
     add_store_options,
     check_person_option,
     run_with_store,
 )
+from fateforger.cli.output import dump_json_line, echo, overwrite, write_json
 from fateforger.errors import BadInput, ConstraintUnreadable, MemoryUnavailable, StoreUnavailable
 from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials, remove_credentials
 from fateforger.memory.documents import check_version, read_version, write_version
@@ -76,34 +69,34 @@ def _count_outcomes(report: Report) -> dict[str, int]:
 
 def print_report(report: Report) -> None:
     """Print the result for people: a table of the written rows, the problems with place and reason, and the sum."""
-    click.echo(f"From {report.source}, constraints of {report.user_id}:")
+    echo(f"From {report.source}, constraints of {report.user_id}:")
     shown = [row for row in report.rows if row.outcome.is_written and row.version is not None]
     if shown:
-        click.echo(f"{'':<9}{'':<8}{'status':<10}{'reach':<10}{'edited':<12}name")
+        echo(f"{'':<9}{'':<8}{'status':<10}{'reach':<10}{'edited':<12}name")
     for row in shown:
-        click.echo(_format_line(row))
+        echo(_format_line(row))
         for note in row.notes:
-            click.echo(f"{'':<9}{note}")
+            echo(f"{'':<9}{note}")
     amiss = [row for row in report.rows if row.outcome.is_amiss]
     if amiss:
-        click.echo("\nCannot be moved as they are:" if shown else "Cannot be moved as they are:")
+        echo("\nCannot be moved as they are:" if shown else "Cannot be moved as they are:")
     for row in amiss:
-        click.echo(f"  “{row.name}” ({row.where})\n      {row.why}")
-    click.echo(f"\n{_format_summary(report)}" if shown or amiss else _format_summary(report))
+        echo(f"  “{row.name}” ({row.where})\n      {row.why}")
+    echo(f"\n{_format_summary(report)}" if shown or amiss else _format_summary(report))
     for sentence in report.left_out:
-        click.echo(sentence)
+        echo(sentence)
     if shown and not report.applied:
-        click.echo("Nothing was changed. Add --apply to write them.")
+        echo("Nothing was changed. Add --apply to write them.")
 
 
 def print_taken_back(versions: Sequence[Version], stay: int, *, applied: bool) -> None:
     """Print the constraints that were put away again, or would be."""
     for version in versions:
-        click.echo(f"{'put away' if version.retired else 'as before':<10}{version.record.name}  [{version.uid}]")
+        echo(f"{'put away' if version.retired else 'as before':<10}{version.record.name}  [{version.uid}]")
     done = "taken back" if applied else "would be taken back"
-    click.echo(f"{len(versions)} {done}; {stay} were changed here since and stay.")
+    echo(f"{len(versions)} {done}; {stay} were changed here since and stay.")
     if versions and not applied:
-        click.echo("Nothing was changed. Add --apply to do it.")
+        echo("Nothing was changed. Add --apply to do it.")
 
 
 def _format_line(row: MigratedRow) -> str:
@@ -140,12 +133,13 @@ class ProgressBar:
             return
         bar = "" if not total else f" [{'#' * (30 * done // total):<30}]"
         text = f"{what}{bar} {done}{'' if total is None else f' of {total}'}"
-        click.echo(f"\r{text:<{self._width}}", err=True, nl=False)
+        overwrite(text, self._width)
         self._width = len(text)
 
     def close(self) -> None:
         if self._width:
-            click.echo(f"\r{'':<{self._width}}\r", err=True, nl=False)
+            overwrite("", self._width)
+            overwrite("", 0)
 
 
 BATCH = 200
@@ -165,7 +159,7 @@ def import_command(ctx: click.Context, source: str, as_json: bool, **where: str 
     if count.bad and count.total == len(count.bad):
         raise BadInput(f"No line of {source} can be used: {count.bad[0]['message']}", where=count.bad[0]["where"])
     for mistake in () if as_json else count.bad:
-        click.echo(f"Line {mistake['line']} is skipped: {mistake['message']} ({mistake['where']})", err=True)
+        echo(f"Line {mistake['line']} is skipped: {mistake['message']} ({mistake['where']})", err=True)
     skipped = f", {len(count.bad)} skipped" if count.bad else ""
     sentence = f"{count.total} read: {count.written} written, {count.already} there already{skipped}."
     counts = {"read": count.total, "written": count.written, "already": count.already, "skipped": len(count.bad)}
@@ -396,7 +390,7 @@ def _fill_memory(ctx: click.Context, where: dict[str, str | None], user_id: str,
     filled, count = run_with_store(ctx, where, fill)
     sentence = _describe_filled(filled, format_count(count, "constraint"), user_id)
     if not quiet:
-        click.echo(sentence)
+        echo(sentence)
 
 
 def _describe_filled(filled: FillResult, constraints: str, user_id: str) -> str:

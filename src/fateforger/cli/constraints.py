@@ -23,7 +23,7 @@ from fateforger.cli.constraint_options import (
     build_limits,
     with_moment_of,
 )
-from fateforger.cli.documents import join_place, parse_json, print_result, read_document, read_lines, write_json
+from fateforger.cli.documents import join_place, parse_json, print_result, read_document, read_lines
 from fateforger.cli.options import (
     Opened,
     add_person_option,
@@ -32,6 +32,7 @@ from fateforger.cli.options import (
     run_with_store,
     write_line_with_uid,
 )
+from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
 from fateforger.memory.applicability import Answer, Context, decide_applicability
 from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials
@@ -87,7 +88,7 @@ def list_command(
     found, message = run_with_store(ctx, where, ask)
     rows = [version for version in found if wanted.admits(version.record)][:limit]
     if message is not None and not as_json:
-        click.echo(message, err=True)
+        echo(message, err=True)
     said = {} if about is None else {"message": message}
     document = {"constraints": [write_line_with_uid(version) for version in rows], **said}
     print_result(document, [*map(_format_line, rows)] or [_describe_nothing(user_id, uid, about)], as_json=as_json)
@@ -263,12 +264,12 @@ def _build_context_document(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _print_answer(answer: Answer, *, explain: bool) -> None:
     if not answer.applicable:
-        click.echo("No constraint applies.")
+        echo("No constraint applies.")
     for item in answer.applicable:
-        click.echo(f"{item.record.necessity.value:<6} {item.record.name}  [{item.uid}]")
-        click.echo(f"       {' '.join(item.reasons)}")
+        echo(f"{item.record.necessity.value:<6} {item.record.name}  [{item.uid}]")
+        echo(f"       {' '.join(item.reasons)}")
     for out in answer.excluded if explain else ():
-        click.echo(f"not    {out.version.record.name}  [{out.uid}]\n       {out.reason}")
+        echo(f"not    {out.version.record.name}  [{out.uid}]\n       {out.reason}")
 
 
 _WORDS = {
@@ -403,7 +404,7 @@ def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
         raise BadInput(REFUSED)
     kept = without_private_data(record)
     if kept != record:
-        click.echo(LEFT_OUT, err=True)
+        echo(LEFT_OUT, err=True)
         record = kept
     if "scope" not in record.model_fields_set:
         record = replace(record, scope=Scope.PROFILE if session_id is None else Scope.SESSION)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput, FateforgerError, StoreUnavailable
 from fateforger.limits import MAX_DOCUMENT_BYTES
+from fateforger.masks import hide_secrets
 
 if TYPE_CHECKING:
     from fateforger.planning.plan import Resolved
@@ -29,10 +31,6 @@ def format_block(block: Resolved) -> str:
         clocks = f"{clocks[0]} {block.start:%Z}", f"{clocks[1]} {block.end:%Z}"
     end = clocks[1] + ("⁺¹" if block.end.date() > block.start.date() else "")
     return f"{clocks[0]}–{end:<7} {block.event.name}  ({block.event.type.words}, {block.minutes} min)"
-
-
-_LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
-"""Characters that JSON may contain unescaped, but at which some readers split lines."""
 
 
 def read_text(source: str) -> str:
@@ -138,36 +136,29 @@ def decode_line(data: bytes, where: str) -> str:
         raise BadInput("This line is not UTF-8 text.", where=where) from None
 
 
-def dump_json_line(document: Any) -> str:
-    """Return a JSON document on one line, with every character escaped that a reader may treat as a line end."""
-    return json.dumps(document, ensure_ascii=False).translate(_LINE_ENDS)
-
-
-def write_json(document: Any) -> None:
-    """Print one JSON document on one line."""
-    click.echo(dump_json_line(document))
-
-
 def print_result(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
     """Print the document for programs, or the lines for people."""
-    for line in [dump_json_line(document)] if as_json else lines:
-        click.echo(line)
+    if as_json:
+        write_json(document)
+        return
+    for line in lines:
+        echo(line)
 
 
 @contextlib.contextmanager
 def open_output(target: str) -> Iterator[Callable[[str], object]]:
-    """Yield a function that writes a line to stdout, or to a file that only its owner can read.
+    """Yield a function that writes a line, without secrets, to stdout or to a file that only its owner can read.
 
     The file is written completely or not at all. Raises ``StoreUnavailable``.
     """
     if target == "-":
-        yield click.echo
+        yield lambda line: click.echo(hide_secrets(line))
         return
     draft = Path(f"{target}.part")
     try:
         draft.touch(mode=0o600)
         with draft.open("w", encoding="utf-8", newline="\n") as file:
-            yield lambda line: file.write(f"{line}\n")
+            yield lambda line: file.write(f"{hide_secrets(line)}\n")
         draft.replace(target)
     except OSError as error:
         raise StoreUnavailable(f"I cannot write {target}: {error.strerror or error}.", where=target) from None

@@ -12,6 +12,7 @@ import click
 
 from fateforger.adapters.optimizer.process import is_installed, optimize_now
 from fateforger.cli.documents import format_block
+from fateforger.cli.output import echo
 from fateforger.drafting.day_draft import LONG_STEPS
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.model import Draft, UnplacedItem, write_draft
@@ -31,18 +32,18 @@ def print_draft(document: Any, days: int | None, steps: int | None, budget: int 
     """Print the draft for people."""
     draft = _draft(document, days, steps, budget, bar=sys.stderr.isatty())
     for plan in (draft.plan, *draft.later):
-        click.echo(f"{plan.date:%A %d %B %Y}, {plan.tz}")
+        echo(f"{plan.date:%A %d %B %Y}, {plan.tz}")
         for block in resolve(plan):
-            click.echo(format_block(block))
+            echo(format_block(block))
     for left in draft.unplaced:
         ways = " · ".join(f"{each.label} ({each.cost})" if each.cost else each.label for each in left.choices)
-        click.echo(f"✗ {_name_task(left, draft)}: {left.reason}. {ways}")
+        echo(f"✗ {_name_task(left, draft)}: {left.reason}. {ways}")
     if draft.conflict is not None:
-        click.echo(f"! {draft.conflict.sentence}")
+        echo(f"! {draft.conflict.sentence}")
     for broken in draft.broken:
-        click.echo(f"• {broken.text}")
+        echo(f"• {broken.text}")
     if not draft.finished:
-        click.echo("→ Time was up; this is the best day found so far.")
+        echo("→ Time was up; this is the best day found so far.")
 
 
 def _name_task(left: UnplacedItem, draft: Draft) -> str:

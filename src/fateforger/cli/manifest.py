@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from fateforger.cli.options import as_json
+from fateforger.cli.output import echo
 from fateforger.errors import BadInput
 
 _HEADING = "# The Slack app. At api.slack.com/apps choose Create New App, From a manifest, and paste this.\n"
@@ -34,9 +35,9 @@ def manifest_command(mode: Literal["socket", "http"] | None, url: str | None, as
     http = settings.slack_mode == "http"
     document = app_manifest(_check_address(settings.public_url) if http else None)
     if as_json:
-        click.echo(json.dumps(document, indent=2))
+        echo(json.dumps(document, indent=2))
     else:
-        click.echo(_HEADING + yaml.safe_dump(document, sort_keys=False, width=120), nl=False)
+        echo((_HEADING + yaml.safe_dump(document, sort_keys=False, width=120)).removesuffix("\n"))
 
 
 def _check_address(url: str | None) -> str:

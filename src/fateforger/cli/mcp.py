@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import print_result, write_json
+from fateforger.cli.documents import print_result
 from fateforger.cli.options import Opened, add_place_options, add_store_options, load_settings, run_with_store
+from fateforger.cli.output import echo, write_json
 from fateforger.cli.program import stop_on_signals
 from fateforger.errors import BadInput
 
@@ -48,9 +49,9 @@ def add_command(
     if as_json:
         write_json({"client": _to_document(client), "token": token})
         return
-    click.echo(f"{client.name} may work for {client.user_id}: {', '.join(client.scopes)}.", err=True)
-    click.echo("Its token, which is shown only now:", err=True)
-    click.echo(token)
+    echo(f"{client.name} may work for {client.user_id}: {', '.join(client.scopes)}.", err=True)
+    echo("Its token, which is shown only now:", err=True)
+    echo(token)
 
 
 @client_command.command("list")
@@ -154,7 +155,7 @@ def mcp_command(
     async def run() -> None:
         stop = stop_on_signals()
         async with agents.serve_http(settings, host, settings.mcp_port if port is None else port) as url:
-            click.echo(f"Ready for agents: {url}")
+            echo(f"Ready for agents: {url}")
             await stop.wait()
 
     asyncio.run(run())

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import answer_lines, format_block, print_result, read_document, write_json
+from fateforger.cli.documents import answer_lines, format_block, print_result, read_document
 from fateforger.cli.options import as_json
+from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput, PlanInvalid
 from fateforger.limits import MAX_FRAME
 from fateforger.planning.plan import Resolved, TBPlan, overlap_sentence, overlaps, resolve, resolve_strict
@@ -50,9 +51,9 @@ def resolve_command(plan: str | None, batch: str | None, as_json: bool) -> None:
         write_json(_resolve_document(document))
         return
     day = read_plan(document)
-    click.echo(f"{day.date:%A %d %B %Y}, {day.tz}")
+    echo(f"{day.date:%A %d %B %Y}, {day.tz}")
     for block in resolve_strict(day):
-        click.echo(format_block(block))
+        echo(format_block(block))
 
 
 @plan_command.command("patch")
@@ -70,7 +71,7 @@ def patch_command(plan: str, patch: str, as_json: bool) -> None:
         write_json({"plan": write_plan(applied.plan), "inverse": inverse})
         return
     for block in resolve_strict(applied.plan):
-        click.echo(format_block(block))
+        echo(format_block(block))
 
 
 @plan_command.command("draw")

@@ -14,6 +14,7 @@ import click
 
 from fateforger.cli.documents import print_result
 from fateforger.cli.options import add_place_options, add_store_options, load_settings
+from fateforger.cli.output import echo
 from fateforger.errors import WorldError
 from fateforger.text import TIMEBOX, command_name
 
@@ -48,22 +49,22 @@ def up_command(
         stop = stop_on_signals()
         async with open_app(settings) as program:
             for line in program.lines:
-                click.echo(f"  {line}")
+                echo(f"  {line}")
             if program.caldav:
-                click.echo(f"  CalDAV: {program.caldav}")
+                echo(f"  CalDAV: {program.caldav}")
             if program.warning:
-                click.echo(f"\nWarning: {program.warning}")
+                echo(f"\nWarning: {program.warning}")
             if program.claim:
-                click.echo(f"\n{program.claim}")
+                echo(f"\n{program.claim}")
             if program.page_url:
-                click.echo(f"\nReady: {program.page_url}\n")
-                click.echo("Open it and choose “Plan my day”. Stop with Ctrl-C; nothing is lost.")
+                echo(f"\nReady: {program.page_url}\n")
+                echo("Open it and choose “Plan my day”. Stop with Ctrl-C; nothing is lost.")
             else:
                 if program.day_url:
-                    click.echo(f"  Your day: {program.day_url}")
-                click.echo(f"\nReady: type {command_name(TIMEBOX)} in Slack. Stop with Ctrl-C; nothing is lost.")
+                    echo(f"  Your day: {program.day_url}")
+                echo(f"\nReady: type {command_name(TIMEBOX)} in Slack. Stop with Ctrl-C; nothing is lost.")
             await stop.wait()
-            click.echo("Stopping.")
+            echo("Stopping.")
 
     asyncio.run(run())
 
@@ -106,11 +107,11 @@ def health_command(ctx: click.Context, port: int | None) -> None:
     ill = [part for part in ("database", "slack") if not said.get(part)]
     if ill:
         raise WorldError(f"The program runs, but this does not answer: {', '.join(ill)}. fateforger doctor says more.")
-    click.echo("It is well.")
+    echo("It is well.")
     if said.get("constraints_trouble"):
-        click.echo(f"Only what it should remember has to wait: {said['constraints_trouble']}")
+        echo(f"Only what it should remember has to wait: {said['constraints_trouble']}")
     if said.get("memory_trouble"):
-        click.echo(f"Only searching what it remembers does not work: {said['memory_trouble']}")
+        echo(f"Only searching what it remembers does not work: {said['memory_trouble']}")
 
 
 def _ask(url: str) -> dict[str, object]:

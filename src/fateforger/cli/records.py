@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import open_output, print_result, read_document, write_json
+from fateforger.cli.documents import open_output, print_result, read_document
 from fateforger.cli.options import add_store_options, as_json, check_person_option, load_settings, run_with_store
+from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput
 from fateforger.text import format_count, truncate
 
@@ -101,9 +102,9 @@ def replay_command(sources: tuple[str, ...], as_json: bool) -> None:
         write_json({"same": same, "turns": turns})
     else:
         for file, found in replayed:
-            click.echo(f"{file}: {_count_differences(found)}")
+            echo(f"{file}: {_count_differences(found)}")
             for difference in found:
-                click.echo("\n".join(f"  {line}" for line in _format_difference(difference)))
+                echo("\n".join(f"  {line}" for line in _format_difference(difference)))
     if not same:
         raise click.exceptions.Exit(1)
 

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from fateforger.cli.documents import read_document, write_json
+from fateforger.cli.documents import read_document
 from fateforger.cli.options import add_place_options, as_json, check_person_option, load_settings
+from fateforger.cli.output import echo, write_json
 from fateforger.errors import StoreUnavailable, UserError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class ProgressLines:
 @asynccontextmanager
 async def show_progress() -> AsyncIterator[ProgressLines]:
     """Print progress on standard error once the block waits or takes longer than a second."""
-    lines = ProgressLines(lambda text: click.echo(text, err=True))
+    lines = ProgressLines(lambda text: echo(text, err=True))
     timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, lines.announce_reading)
     try:
         yield lines
@@ -266,12 +267,12 @@ def history_command(ctx: click.Context, limit: int, as_json: bool, **where: str 
         write_json({"transactions": transactions})
         return
     if not transactions:
-        click.echo("Nothing has been written to this calendar yet.")
+        echo("Nothing has been written to this calendar yet.")
     for row in transactions:
         said = f" {row['said']}" if row["said"] else ""
         mark = "  (can be undone)" if row["undoable"] else ""
-        click.echo(f"{row['created_at']}  {row['title']}:{said} {row['deeds']}, {row['state']}.{mark}")
-        click.echo(f"  Transaction {row['transaction']}")
+        echo(f"{row['created_at']}  {row['title']}:{said} {row['deeds']}, {row['state']}.{mark}")
+        echo(f"  Transaction {row['transaction']}")
 
 
 def _open_submitter(
@@ -398,13 +399,13 @@ def _show(document: dict[str, Any], *, as_json: bool) -> None:
         return
     for op in document["ops"]:
         failed = op["state"] in {"conflict", "failed", "superseded"}
-        click.echo(f"{op['words']}: not done. {op['reason']}" if failed else op["words"])
+        echo(f"{op['words']}: not done. {op['reason']}" if failed else op["words"])
     counts = ", ".join(f"{number} {verb}" for verb, number in document["counts"].items() if number) or "nothing to do"
-    click.echo(f"{document['status']}: {counts}")
+    echo(f"{document['status']}: {counts}")
     for sentence in document["sentences"]:
-        click.echo(sentence)
+        echo(sentence)
     if document["transaction"]:
-        click.echo(f"Transaction {document['transaction']}")
+        echo(f"Transaction {document['transaction']}")
 
 
 def _build_history(transactions: Sequence[Transaction]) -> list[dict[str, Any]]:

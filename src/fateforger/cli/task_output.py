@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import click
-
-from fateforger.cli.documents import write_json
+from fateforger.cli.output import echo, write_json
 from fateforger.planning.task_details import PLAIN, list_facts
 from fateforger.tasks.queue import blockers
 from fateforger.tasks.task import STATES, QueuedTask, priority_words
@@ -24,7 +22,7 @@ def print_answer(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *
     if as_json:
         write_json({"message": sentence, "task": build_task_document(task, tasks)})
     else:
-        click.echo(sentence)
+        echo(sentence)
 
 
 def format_task(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:

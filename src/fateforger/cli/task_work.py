@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import click
 
-from fateforger.cli.documents import write_json
+from fateforger.cli.output import echo, write_json
 from fateforger.cli.task_output import build_task_document, describe_task, list_rule_texts, print_answer
 from fateforger.cli.task_queue import (
     Queue,
@@ -51,7 +51,7 @@ def pull_command(
         write_json({"message": sentence, "task": build_task_document(task, tasks), "rules": list_rule_texts(workflow)})
         return
     for text in (*describe_task(task, tasks, workflow), sentence):
-        click.echo(text)
+        echo(text)
 
 
 async def _pull_task(queue: Queue, task_id: str | None) -> QueuedTask:

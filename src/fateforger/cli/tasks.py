@@ -9,8 +9,8 @@ from uuid import uuid4
 import click
 from pydantic import ValidationError
 
-from fateforger.cli.documents import write_json
 from fateforger.cli.durations import durations_command
+from fateforger.cli.output import echo, write_json
 from fateforger.cli.task_details import add_detail_options, take_details
 from fateforger.cli.task_output import build_task_document, describe_task, format_task, list_rule_texts, print_answer
 from fateforger.cli.task_queue import (
@@ -57,9 +57,9 @@ def list_command(ctx: click.Context, user_id: str | None, everything: bool, as_j
         write_json({"tasks": [build_task_document(task, tasks) for task in shown]})
         return
     if not shown:
-        click.echo("The queue is empty.")
+        echo("The queue is empty.")
     for task in shown:
-        click.echo(format_task(task, tasks))
+        echo(format_task(task, tasks))
 
 
 @click.command("show")
@@ -77,7 +77,7 @@ def show_command(ctx: click.Context, task_id: str, user_id: str | None, as_json:
         write_json({"task": build_task_document(task, tasks), "rules": list_rule_texts(workflow)})
         return
     for text in describe_task(task, tasks, workflow):
-        click.echo(text)
+        echo(text)
 
 
 _KINDS = ("do", "plan_day", "block_time", "decompose", "review_constraints")

@@ -24,6 +24,7 @@ from fateforger.conversation.language.model_calls import extract_json
 from fateforger.conversation.recordings import AnyRun, DraftRun, Exchange, OpeningRun, RecordedTurn, Run
 from fateforger.conversation.turn_values import TurnInput
 from fateforger.errors import BadInput
+from fateforger.masks import Scrubber
 from fateforger.planning.timing import zone
 from fateforger.ports.model import Completion, Prompt
 from fateforger.session.commands.calendar import ResolveConflict
@@ -315,8 +316,6 @@ _DURATION = TypeAdapter(timedelta)
 
 
 SECRET = "[secret]"  # noqa: S105  the replacement of a secret
-SHORTEST = 8
-"""Length from which a secret is searched for everywhere, including our own names and values."""
 
 
 class Redaction:
@@ -327,8 +326,7 @@ class Redaction:
     """
 
     def __init__(self, *, secrets: Sequence[str] = (), key: bytes | None = None) -> None:
-        # The longest first: a secret that begins with another one would otherwise leave a fragment.
-        self._secrets = sorted({secret for secret in secrets if secret}, key=len, reverse=True)
+        self._scrubber = Scrubber(secrets, mask=SECRET)
         self._key = key
 
     def redact_turn(self, turn: RecordedTurn, prompts: Sequence[Sequence[Prompt]]) -> RecordedTurn:
@@ -345,22 +343,14 @@ class Redaction:
         return replace(turn, titles="kept" if self._key is None else "redacted", runs=runs)
 
     def redact_document(self, document: str) -> str:
-        """Return the document without secrets of :data:`SHORTEST` or more characters; a last check before writing."""
-        for secret in self._secrets:
-            if len(secret) >= SHORTEST:
-                document = document.replace(json.dumps(secret, ensure_ascii=False)[1:-1], SECRET)
-        return document
+        """Return the document without secrets; a last check before writing."""
+        return self._scrubber.scrub(document)
 
     def _has_secret(self, turn: RecordedTurn) -> bool:
         text = turn.model_dump_json()
-        return any(secret in text for secret in self._secrets)
+        return self._scrubber.scrub(text) != text
 
     def _hide(self) -> Hide:
         if self._key is not None:
             return Pseudonyms(self._key).text  # leaves nothing of a secret either
-        return self._without_secrets
-
-    def _without_secrets(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, SECRET)
-        return text
+        return self._scrubber.scrub

@@ -19,8 +19,9 @@ from fateforger.slack.blocks import render
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.ids import get_bare, get_tenant
 from fateforger.slack.limits import LimitedClient
+from fateforger.slack.mrkdwn import Mrkdwn, escape
 from fateforger.slack.payloads import Place
-from fateforger.text import TIMEBOX, command_name, name_commands
+from fateforger.text import TIMEBOX, clean_text, command_name, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import connect_card
 from fateforger.workers.people import LanguageService, is_code
@@ -36,9 +37,9 @@ Said = str | Card
 
 
 def build_message(said: Said) -> dict[str, Any]:
-    """Return the arguments of a message that says this."""
+    """Return the arguments of a message that says this. What a sentence quotes neither pings nor links."""
     if isinstance(said, str):
-        return {"text": said}
+        return {"text": said if isinstance(said, Mrkdwn) else escape(clean_text(said))}
     message = render(said, session="", v=uuid4().hex)
     return {"text": message.text, "blocks": message.blocks}
 
@@ -93,11 +94,6 @@ class People:
         if len(self._zones) >= MAX_KEPT:
             self._zones.clear()
         self._zones[user_id] = (zone, self._clock.now() + KEPT)
-
-    async def note_stranger(self, user_id: str) -> None:
-        """Note that a person belongs to another organization. Raises ``StoreError``."""
-        if self._admission is not None:
-            await self._admission.standings.keep(user_id, Standing.STRANGER)
 
     async def find_refusal(self, user_id: str) -> str | None:
         """Return why a person may not plan, as guests and strangers; ``None`` if they may, or are not known yet.
@@ -163,19 +159,21 @@ class People:
     async def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
         """Show a message to one person in a thread, or send it directly if there is no channel.
 
-        It is not stored, and a failure is only logged.
+        It is sent directly, too, if the place is a conversation of two that is not theirs with the bot. It is not
+        stored, and a failure is only logged.
         """
         message = build_message(said)
         try:
-            if place.channel is None:
+            channel = place.channel
+            if channel is None or is_private(channel):
                 channel = await self.direct_channel(user_id)
-                await call_slack(self._client.chat_postMessage(channel=channel, **message))
-            else:
+            if channel == place.channel:
                 await call_slack(
-                    self._client.chat_postEphemeral(
-                        channel=place.channel, user=user_id, thread_ts=place.thread_ts, **message
-                    )
+                    self._client.chat_postEphemeral(channel=channel, user=user_id, thread_ts=place.thread_ts, **message)
                 )
+            else:
+                message |= {"unfurl_links": False, "unfurl_media": False}
+                await call_slack(self._client.chat_postMessage(channel=channel, **message))
         except SlackCallError as trouble:
             log.warning("a sentence to %s was not delivered: %s", user_id, trouble)
 

@@ -18,6 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from fateforger.errors import BadInput, WorldError
+from fateforger.masks import mask_address
 from fateforger.slack.ids import get_bare
 from fateforger.slack.installations import NOT_INSTALLED
 from fateforger.slack.limits import LimitedClient, SlackLimits, read_retry_after
@@ -296,7 +297,7 @@ def scopes_in(headers: Mapping[str, str]) -> frozenset[str] | None:
 
 def _explain(trouble: SlackCallError, login: SlackLogin, token: str) -> BadInput | WorldError:
     if isinstance(trouble, TransientSlackError) and not isinstance(trouble, SlackLoginError):
-        where = login.base_url
+        where = mask_address(login.base_url)
         return WorldError(f"Slack cannot be reached at {where} just now. Please check the network and try again.")
     return BadInput(f"Slack does not accept the {token}: it says {trouble.code}. Please check it and start again.")
 

@@ -41,7 +41,7 @@ from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.mrkdwn import escape, split, to_mrkdwn
 from fateforger.slack.payloads import OpenForm, Place
 from fateforger.slack.progress import Timing
-from fateforger.text import count_units, cut_to_units, mark_message
+from fateforger.text import clean_text, count_units, cut_to_units, mark_message
 from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.supervisor import BackgroundTasks
@@ -68,7 +68,7 @@ def modal(form: Form, below: FormAddress | None = None) -> View:
     numbers = count()
     blocks = [block for field in form.fields for block in _blocks(field, here, numbers)]
     if count_units(form.title) > MAX_TITLE:
-        blocks.insert(0, build_section(f"*{escape(form.title)}*"))
+        blocks.insert(0, build_section(f"*{escape(clean_text(form.title))}*"))
     room = MAX_BLOCKS - 1
     if len(blocks) > room:
         blocks = [

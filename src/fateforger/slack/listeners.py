@@ -49,6 +49,7 @@ from fateforger.slack.addresses import (
     action_of,
     field_name,
 )
+from fateforger.slack.admission import FOR_STRANGERS
 from fateforger.slack.delivery import KeyedLocks
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler
@@ -123,7 +124,6 @@ class Listeners:
         """Register all listeners. Bolt calls the first one that matches."""
         listen = self._listen
         app.use(_leave_out_bots)
-        app.use(self._note_stranger)
         app.command(command_name(TIMEBOX))(listen(self._timebox))
         for command in (PULL, TASKS, WEEK, REFINE):
             app.command(command_name(command))(listen(partial(self._queue, command)))
@@ -147,13 +147,6 @@ class Listeners:
         app.action(_action(CALENDAR_PREFIX, prefix=True))(listen(_on_control(self._connection)))
         app.action(ANY)(listen(_on_control(self._control)))
         app.error(_handle_error)
-
-    async def _note_stranger(self, body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
-        """Note a person of another organization before a listener decides what to answer."""
-        stranger = find_stranger(body)
-        if stranger is not None:
-            await self._people.note_stranger(stranger)
-        await next_()
 
     async def close(self) -> None:
         """Stop acknowledging, so that Slack redelivers to the next process.
@@ -213,7 +206,12 @@ class Listeners:
         return listener
 
     async def _find_refusal(self, body: Json, context: AsyncBoltContext) -> str | None:
-        """Return why the person may not plan. Everybody may see and erase what is stored about them."""
+        """Return why the person may not plan. Everybody else may see and erase what is stored about them.
+
+        A stranger may carry the id of one of them, because ids are unique within a workspace only.
+        """
+        if find_stranger(body) is not None:
+            return _(FOR_STRANGERS)
         actions = body.get("actions") or [{}]
         if context.user_id is None or str(actions[0].get("action_id", "")).startswith(PERSON_PREFIX):
             return None
@@ -410,7 +408,9 @@ class Listeners:
 
 def _build_answer(answer: Answer) -> dict[str, Any] | str:
     """Return the body of an acknowledgement."""
-    return build_message(answer) if isinstance(answer, Card) else answer or ""
+    if isinstance(answer, Card) or (isinstance(answer, str) and answer):
+        return build_message(answer)
+    return answer or ""
 
 
 def _on_control(handle: Callable[[ControlUse], Reply | None]) -> Read:

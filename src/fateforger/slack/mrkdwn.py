@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from fateforger.text import count_units, cut_to_units
+from fateforger.text import clean_text, count_units, cut_to_units
 
 _LOOKALIKES = {"*": "∗", "_": "ˍ", "~": "∼", "`": "ˋ"}
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -47,13 +47,13 @@ _PLAIN = _Dialect({"bold": "", "italic": "", "strike": "", "code": ""}, slack=Fa
 
 
 def to_mrkdwn(text: str) -> str:
-    """Convert CommonMark to mrkdwn: bold, italic, strike, code, links, lists, headings, quotes."""
-    return _lines(text, _MRKDWN)
+    """Convert CommonMark to mrkdwn that is safe to show: bold, italic, strike, code, links, lists, headings, quotes."""
+    return _lines(clean_text(text), _MRKDWN)
 
 
 def strip_marks(text: str) -> str:
-    """Convert CommonMark to plain text."""
-    return _lines(text, _PLAIN)
+    """Convert CommonMark to plain text that is safe to show."""
+    return _lines(clean_text(text), _PLAIN)
 
 
 def parse_typed(text: str, *, without_mentions_of: Collection[str]) -> str:
@@ -67,6 +67,12 @@ def parse_typed(text: str, *, without_mentions_of: Collection[str]) -> str:
 
     words = _REFERENCE.sub(resolve_reference, text)
     return words.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
+
+
+class Mrkdwn(str):
+    """A sentence that is mrkdwn already, because it mentions somebody on purpose."""
+
+    __slots__ = ()
 
 
 def escape(text: str) -> str:

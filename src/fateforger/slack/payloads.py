@@ -153,15 +153,30 @@ def parse_message(body: Json) -> MessageSaid | None:
 
 
 def find_stranger(body: Json) -> str | None:
-    """Return who wrote in a channel that is shared with another organization, if they surely belong to that one.
+    """Return whose payload this is, if they surely belong to another organization than the workspace it came from.
 
     Of people of a large organization (Enterprise Grid), Slack has to be asked.
     """
-    event = body.get("event") or {}
-    user, team = event.get("user"), event.get("user_team") or event.get("team")
-    (ours, *_others) = body.get("authorizations") or [body]
-    certain = body.get("is_ext_shared_channel") and team is not None and not ours.get("enterprise_id")
-    return user if certain and isinstance(user, str) and team != ours.get("team_id") else None
+    event = body.get("event")
+    if event is None:
+        user = body.get("user")
+        who, team, ours, organization = _read_actor(body, user if isinstance(user, dict) else {})
+    else:
+        (install, *_others) = body.get("authorizations") or [body]
+        ours, organization = install.get("team_id"), install.get("enterprise_id")
+        who, team = event.get("user"), event.get("user_team")
+        # Only in a shared channel, the team of an event is that of its author.
+        if team is None and body.get("is_ext_shared_channel"):
+            team = event.get("team")
+    return who if isinstance(who, str) and team and ours and not organization and team != ours else None
+
+
+def _read_actor(body: Json, user: Json) -> tuple[str | None, str | None, str | None, str | None]:
+    """Return who used a control, a form or a shortcut, their team, that of the app, and its organization."""
+    team, view = body.get("team") or {}, body.get("view") or {}
+    ours = view.get("app_installed_team_id") or team.get("id")
+    organization = (body.get("enterprise") or {}).get("id") or team.get("enterprise_id")
+    return user.get("id"), user.get("team_id"), ours, organization
 
 
 def parse_place(body: Json) -> Place:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import assert_never
 
 from fateforger.session.cards import Activity, Progress
+from fateforger.slack.mrkdwn import Mrkdwn
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, ngettext
 
 
-def not_yours(owner: str) -> str:
-    return _("This plan belongs to <@{owner}>, so only they can change it.", owner=owner)
+def not_yours(owner: str) -> Mrkdwn:
+    return Mrkdwn(_("This plan belongs to <@{owner}>, so only they can change it.", owner=owner))
 
 
 NOBODYS_CALENDAR = mark_message(

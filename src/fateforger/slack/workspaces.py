@@ -48,6 +48,8 @@ _LOOK_SECONDS = 0.1
 _HELD = ("json", "params", "data")
 """Places in a call of Slack's client that have its arguments."""
 
+_REMOVALS = _UNINSTALLED, _REVOKED = ("app_uninstalled", "tokens_revoked")
+
 log = logging.getLogger(__name__)
 
 
@@ -243,17 +245,19 @@ class Workspaces:
     def register(self, app: AsyncApp) -> None:
         """Qualify the ids of each payload before any listener reads it, and listen to where the app is removed."""
         app.use(self._qualify)
-        app.event("app_uninstalled")(self._note_removal)
-        app.event("tokens_revoked")(self._note_revocation)
+        app.event(_UNINSTALLED)(self._note_removal)
+        app.event(_REVOKED)(self._note_revocation)
 
     def build_authorize(self) -> Authorize:
-        """Return what finds the token for a payload; ``None`` if the app is not installed where it comes from."""
+        """Return what finds the token for a payload. Without one the payload is left alone after that.
 
-        async def authorize(context: AsyncBoltContext) -> AuthorizeResult | None:
+        Bolt itself would answer to the address in the payload that the app should be installed.
+        """
+
+        async def authorize(context: AsyncBoltContext) -> AuthorizeResult:
             found = await self.get(_read_tenant(context))
-            if found is None:
-                return None
-            return AuthorizeResult(enterprise_id=context.enterprise_id, team_id=context.team_id, bot_token=found.token)
+            token = None if found is None else found.token
+            return AuthorizeResult(enterprise_id=context.enterprise_id, team_id=context.team_id, bot_token=token)
 
         return authorize
 
@@ -264,10 +268,13 @@ class Workspaces:
         ack: AsyncAck,
         next_: Callable[[], Awaitable[None]],
     ) -> BoltResponse | None:
-        tenant = _read_tenant(context)
-        found = await self.get(tenant)
-        # Slack tells of a removal when the tokens are gone already.
-        if found is not None:
+        found = await self.get(_read_tenant(context))
+        if found is None:
+            # Slack tells of a removal when the tokens are gone already.
+            if (body.get("event") or {}).get("type") not in _REMOVALS:
+                log.info("a payload of a workspace without the app is left alone")
+                return await ack()
+        else:
             try:
                 qualify_payload(body, found.key)
                 for name in ("user_id", "channel_id"):

@@ -6,6 +6,8 @@ import unicodedata
 from functools import cache
 from pathlib import Path
 
+from fateforger.text import clean_text
+
 FOLDER = Path(__file__).parent / "fonts"
 REGULAR, BOLD = "NotoSans-Regular.ttf", "NotoSans-Bold.ttf"
 FAMILIES = {
@@ -57,8 +59,8 @@ def is_covered(text: str) -> bool:
 
 
 def flatten(text: str) -> str:
-    """Return a text on one line, without characters that SVG forbids."""
-    return " ".join("".join(char for char in text if _is_allowed(char)).split())
+    """Return a text on one line, safe to show; SVG forbids some of the characters that this leaves out."""
+    return " ".join(clean_text(text).split())
 
 
 def cut(text: str, size: float, room: float, *, bold: bool = False) -> str:
@@ -97,11 +99,6 @@ def _clusters(text: str) -> list[str]:
 def _is_leftward(text: str) -> bool:
     strong = [way for char in text if (way := unicodedata.bidirectional(char)) in {"L", "R", "AL"}]
     return bool(strong) and strong[-1] in _LEFTWARD
-
-
-def _is_allowed(char: str) -> bool:
-    code = ord(char)
-    return char in "\t\n\r" or (0x20 <= code <= 0xD7FF) or (0xE000 <= code <= 0xFFFD) or code >= 0x10000
 
 
 def _is_invisible(char: str) -> bool:

@@ -15,11 +15,6 @@ UNDO = "proposal.undo"
 WAITS = mark_message("Nothing changes unless you say yes. It waits for a day.")
 _LONGEST_LINE = 700
 _LONGEST_REASON = 500
-_TURNS = dict.fromkeys(
-    [0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A)],
-)
-"""Bidirectional control characters, which can make text read as something else."""
-
 
 _DECIDED = {
     ProposalState.APPROVED: mark_message("⏳ You said yes"),
@@ -39,7 +34,7 @@ def proposal_card(proposal: Proposal) -> Card:
     if proposal.state is ProposalState.PENDING:
         return _build_asking(proposal)
     how, what = _(_DECIDED[proposal.state]), _what(proposal)
-    outcome = _quote_text(proposal.outcome, _LONGEST_LINE) if proposal.outcome else ""
+    outcome = plain(proposal.outcome, _LONGEST_LINE) if proposal.outcome else ""
     ended = _("{how}: {what}, proposed by **{client}**.", how=how, what=what, client=plain(proposal.client))
     prose = Prose(text=join_sentences(ended, outcome), control=_find_control(proposal))
     return Card(text=label_text(how, f"{what}."), parts=(prose, Note(text=_name(proposal))))
@@ -55,14 +50,14 @@ def _find_control(proposal: Proposal) -> Button | None:
 
 
 def _build_asking(proposal: Proposal) -> Card:
-    lines = "\n".join(f"- {_quote_text(line, _LONGEST_LINE)}" for line in proposal.preview)
+    lines = "\n".join(f"- {plain(line, _LONGEST_LINE)}" for line in proposal.preview)
     apply, deny = AnswerProposal.apply.button(proposal.id, style="primary"), AnswerProposal.deny.button(proposal.id)
     return Card(
         text=_sentence(proposal),
         parts=(
             Heading(text=_("An agent proposes a change")),
             Prose(text=f"{_sentence(proposal)}\n{lines}"),
-            Prose(text=_("Its reason, as it wrote it: “{quote}”", quote=_quote_text(proposal.reason, _LONGEST_REASON))),
+            Prose(text=_("Its reason, as it wrote it: “{quote}”", quote=plain(proposal.reason, _LONGEST_REASON))),
             Controls(items=(apply, deny)),
             Note(text=join_sentences(_(WAITS), _name(proposal))),
         ),
@@ -103,7 +98,3 @@ def _what(proposal: Proposal) -> str:
             return _("the rule “{name}”", name=plain(record.name))
         case _:
             assert_never(proposal.change)
-
-
-def _quote_text(text: str, limit: int) -> str:
-    return plain(text.translate(_TURNS), limit)

@@ -21,7 +21,7 @@ async def test_doctor_reads_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert await check_lists(settings, seconds=30) == (Check("ticktick", "real", "1 open task can be offered."),)
     said = "I could not read your TickTick list just now. The reason: HTTP 401: the login was refused."
     assert refused == Check("ticktick", "broken", said, LIST_FIX)
-    assert settings.secrets == (TOKEN,)
+    assert settings.secrets == (TOKEN, f"{TOKEN}-in-the-address")
     assert TOKEN not in repr(settings.ticktick_mcp_token)
 
 

@@ -61,9 +61,14 @@ async def test_the_setting_says_which_guests_may_plan(tmp_path: Path, guests: Gu
         ("T9", None, True, "U1"),
         ("T1", None, True, None),
         ("T9", "E1", True, None),
-        ("T9", None, False, None),
+        ("T9", None, False, "U1"),
     ],
-    ids=["of another organization", "of our own", "perhaps of our organization", "in a channel of our own"],
+    ids=[
+        "of another organization",
+        "of our own",
+        "perhaps of our organization",
+        "of another organization, in a channel of our own",
+    ],
 )
 def test_a_payload_of_a_shared_channel_says_who_is_a_stranger(
     team: str,

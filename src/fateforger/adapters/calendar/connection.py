@@ -25,7 +25,9 @@ from urllib.parse import urlsplit
 
 from fateforger.calendar.calls import OK, count_call
 from fateforger.errors import BadInput
+from fateforger.masks import mask_address, strip_address
 from fateforger.text import gettext as _
+from fateforger.text import shorten
 
 if TYPE_CHECKING:
     from mcp import Client, MCPError
@@ -90,13 +92,11 @@ class HttpEndpoint:
 
     @property
     def name(self) -> str:
-        """Return the address without the parts that may be secret (user, query)."""
-        parts = urlsplit(self.url)
-        port = f":{parts.port}" if parts.port else ""
-        return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+        """Return the address without user, query and fragment, which may be secret."""
+        return strip_address(self.url)
 
     def describe(self) -> str:
-        return _("the calendar server at {name}", name=self.name)
+        return _("the calendar server at {name}", name=mask_address(self.name))
 
     def open_transport(self) -> AbstractAsyncContextManager[Any]:
         return _open_http(self.url, {} if self.token is None else {"Authorization": f"Bearer {self.token}"})
@@ -170,7 +170,7 @@ def _check_url(text: str) -> str:
         usable = False
     if not usable:
         raise BadInput(
-            f"“{text[:100]}” is not the address of a calendar server; it looks like http://127.0.0.1:3000/mcp.",
+            f"“{shorten(mask_address(text), 100)}” is not the address of a calendar server; it looks like http://127.0.0.1:3000/mcp.",
             where="calendar_url",
         )
     return text.strip()

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from fateforger.errors import MemoryUnavailable
+from fateforger.masks import mask_address, strip_address
 from fateforger.memory.search import NGRAM_DIMENSIONS, NGRAM_FLOOR, NGRAM_NAME, embed_ngrams
 from fateforger.memory.vocabulary import Domain
 
@@ -138,7 +139,7 @@ class OpenAiEmbeddings:
 
     @property
     def name(self) -> str:
-        return f"{self.model} at {self.url}"
+        return f"{self.model} at {strip_address(self.url)}"
 
     @cached_property
     def dimensions(self) -> int:
@@ -162,11 +163,14 @@ class OpenAiEmbeddings:
         try:
             answer = self._client.post(f"{self.url}/embeddings", json=asked)
         except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
             raise MemoryUnavailable(
-                f"The embedding model at {self.url} does not answer: {str(error) or type(error).__name__}."
+                f"The embedding model at {mask_address(self.url)} does not answer: {reason}."
             ) from None
         if answer.status_code != httpx.codes.OK:
-            raise MemoryUnavailable(f"The embedding model at {self.url} refuses: HTTP {answer.status_code}.")
+            raise MemoryUnavailable(
+                f"The embedding model at {mask_address(self.url)} refuses: HTTP {answer.status_code}."
+            )
         return self._read_vectors(answer, count)
 
     def close(self) -> None:
@@ -181,7 +185,9 @@ class OpenAiEmbeddings:
         except (ValueError, KeyError, AttributeError, TypeError):
             vectors = []
         if len(vectors) != count or not all(vector and all(map(math.isfinite, vector)) for vector in vectors):
-            raise MemoryUnavailable(f"The embedding model at {self.url} answers with something that is no vector.")
+            raise MemoryUnavailable(
+                f"The embedding model at {mask_address(self.url)} answers with something that is no vector."
+            )
         return vectors
 
 

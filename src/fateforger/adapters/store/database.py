@@ -31,6 +31,7 @@ from sqlalchemy.exc import (
 )
 
 from fateforger.errors import BadInput, InternalError, StoreUnavailable
+from fateforger.masks import mask_address
 
 BUSY_SECONDS = 5.0
 """Seconds to wait for another process that is writing to the same SQLite file."""
@@ -64,10 +65,10 @@ def parse_database_url(where: str | Path) -> URL:
 
 
 def describe_database(url: URL) -> str:
-    """Return the name of the database for messages, without its password."""
+    """Return the name of the database for messages, without its secrets."""
     if url.get_backend_name() == "sqlite":
         return f"“{url.database or ':memory:'}”"
-    return url.render_as_string(hide_password=True)
+    return mask_address(url.render_as_string(hide_password=False))
 
 
 def make_engine(url: URL) -> Engine:

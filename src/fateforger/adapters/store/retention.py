@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import Column, ColumnElement, Connection, Table, delete, literal_column, select, tuple_
+from sqlalchemy import Column, ColumnElement, Connection, Table, delete, literal_column, select, tuple_, update
 
 from fateforger.adapters.store.agents import CALL
 from fateforger.adapters.store.calendars import USE
 from fateforger.adapters.store.channels import CHANNEL
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.inbox import has_open_job, prune_dead
+from fateforger.adapters.store.journal import OP, TX
 from fateforger.adapters.store.receipts import RECEIPT
 from fateforger.adapters.store.rituals import RITUAL_MARK
-from fateforger.adapters.store.sessions import OUTBOX
+from fateforger.adapters.store.sessions import OUTBOX, SESSION
+from fateforger.adapters.store.tables import table
+from fateforger.adapters.store.usage import FeedbackRow
 from fateforger.agents.clients import KEPT_FOR
+from fateforger.calendar.transactions import TxState
 
 RECEIPTS_KEPT = timedelta(days=7)
 """Slack repeats an event for an hour, or for a day if delayed; the program's own jobs are tried for three days."""
@@ -29,6 +33,9 @@ MARKS_KEPT = timedelta(days=60)
 """A message at a chosen time is looked up for a week."""
 EXPIRED_KEPT = timedelta(days=1)
 """An expired push channel or request does nothing any more."""
+
+UNFINISHED = (TxState.APPLYING.value, TxState.PAUSED.value)
+RATING = table(FeedbackRow)
 
 BATCH = 500
 """Rows that one transaction deletes."""
@@ -70,6 +77,14 @@ class SqlRetention:
         ]
         return sum([await self._repeat(work) for work in works])
 
+    async def prune_sessions(self, *, before: datetime) -> int:
+        """Delete a bounded number of days that are over and were not touched since; return their number.
+
+        Their messages, their ratings and what was written for them go with them, so that no row names a day that is
+        gone. A day with a write that is not finished stays. Raises ``StoreError``.
+        """
+        return await self._repeat(partial(_delete_sessions, before=before))
+
     async def _repeat(self, work: Callable[[Connection], int]) -> int:
         count = 0
         for _ in range(MOST_BATCHES):
@@ -83,6 +98,26 @@ class SqlRetention:
 def _delete_receipts(connection: Connection, now: datetime) -> int:
     horizon = Horizon(RECEIPT, RECEIPT.c.accepted_at, RECEIPTS_KEPT, (~has_open_job(connection),))
     return _delete_batch(connection, horizon, now)
+
+
+def _delete_sessions(connection: Connection, before: datetime) -> int:
+    unfinished = select(TX.c.session_id).where(TX.c.state.in_(UNFINISHED), TX.c.session_id.is_not(None))
+    is_old = (SESSION.c.touched_at < before, SESSION.c.day < before.date(), SESSION.c.id.not_in(unfinished))
+    query = select(SESSION.c.id).where(*is_old).order_by(SESSION.c.touched_at).limit(BATCH)
+    old = list(connection.scalars(query))
+    writes = list(connection.scalars(select(TX.c.id).where(TX.c.session_id.in_(old))))
+    writes += connection.scalars(select(TX.c.id).where(TX.c.undoes.in_(writes), TX.c.session_id.is_(None)))
+    # An undo refers to its write; without the reference, the rows can go in any order.
+    connection.execute(update(TX).where(TX.c.undoes.in_(writes)).values(undoes=None))
+    for one in (
+        delete(OP).where(OP.c.tx_id.in_(writes)),
+        delete(TX).where(TX.c.id.in_(writes)),
+        delete(OUTBOX).where(OUTBOX.c.session_id.in_(old)),
+        delete(RATING).where(RATING.c.session_id.in_(old)),
+        delete(SESSION).where(SESSION.c.id.in_(old)),
+    ):
+        connection.execute(one)
+    return len(old)
 
 
 def _delete_batch(connection: Connection, horizon: Horizon, now: datetime) -> int:

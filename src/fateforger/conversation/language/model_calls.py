@@ -36,7 +36,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.model import TOO_LATE, Completion, Model, Prompt, Role, Spent, Usage
 from fateforger.ports.traces import trace
 from fateforger.session.day import local_today
-from fateforger.text import current_language, list_languages, mark_message, name_language
+from fateforger.text import clean_text, current_language, list_languages, mark_message, name_language
 from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.lanes import TryLater
@@ -76,7 +76,8 @@ def prompt_for(
     user message. ``facts`` are single rows, ``tables`` lists.
     """
     rows = [("write_in", {"language": name_language(current_language())}), *facts]
-    data = "\n".join([encode({key: dict(row)}) for key, row in rows] + [_table(table) for table in tables])
+    data = "\n".join([encode({key: _clean_row(row)}) for key, row in rows] + [_table(table) for table in tables])
+    message = clean_text(message)
     said = message if len(message) <= MAX_PROMPT_MESSAGE_CHARS else f"{message[:MAX_PROMPT_MESSAGE_CHARS]}… (cut)"
     user = _template("user.j2").render(mark=_mark(data + said), tables=data, message=said)
     return Prompt(
@@ -107,8 +108,13 @@ def describe_answer(answer: type[BaseModel]) -> str:
 def _table(table: Table) -> str:
     """Encode a table as ``name[N]{a,b}:`` with one row per line (S92), and the number of rows that are not shown."""
     name, rows, more = table
-    text = encode({name: [dict(row) for row in rows]})
+    text = encode({name: [_clean_row(row) for row in rows]})
     return f"{text}\n({more} more are not shown.)" if more else text
+
+
+def _clean_row(row: Row) -> dict[str, object]:
+    """Return a row without what a model would read and a person would not see."""
+    return {name: clean_text(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _mark(text: str) -> str:
