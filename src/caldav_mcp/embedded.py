@@ -29,7 +29,13 @@ from radicale import config as radicale_config
 from radicale.app import Application
 from radicale.server import RequestHandler
 
-from caldav_mcp.limits import MAX_BODY_BYTES, MAX_PUT_PROCESS_SECONDS, MAX_PUT_SECONDS
+from caldav_mcp.limits import (
+    MAX_BODY_BYTES,
+    MAX_PUT_PROCESS_SECONDS,
+    MAX_PUT_SECONDS,
+    MAX_REQUEST_SECONDS,
+    MAX_UNFINISHED,
+)
 from caldav_mcp.recurrence import is_plain
 from caldav_mcp.remembering_storage import RememberingStorage
 
@@ -46,10 +52,6 @@ _HEADERS = [
     ("Referrer-Policy", "no-referrer"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
 ]
-REQUEST_SECONDS = 20.0
-"""Time for the head of a request to arrive."""
-MOST_UNFINISHED = 32
-"""Connections whose request has not arrived: each takes a thread. With more, the oldest is closed."""
 _PATH = f"/{USER}/calendar/"
 _CHECKS = "caldav_mcp.radicale_checks"
 _TOO_OFTEN = (
@@ -225,14 +227,14 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._changed:
             self._unfinished[request] = time.monotonic()
-            if len(self._unfinished) > MOST_UNFINISHED:
+            if len(self._unfinished) > MAX_UNFINISHED:
                 self._cut(next(iter(self._unfinished)))
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
         """Close what takes too long to arrive; the base class calls this a few times each second."""
         with self._changed:
-            latest = time.monotonic() - REQUEST_SECONDS
+            latest = time.monotonic() - MAX_REQUEST_SECONDS
             for late in [each for each, began in self._unfinished.items() if began < latest]:
                 self._cut(late)
 

@@ -47,6 +47,15 @@ MAX_PUT_PROCESS_SECONDS: Final = 8.0
 MAX_EXPANDED_BYTES: Final = 4_000_000
 """All occurrences of one object, as the process writes them."""
 
+# The servers
+
+MAX_REQUEST_SECONDS: Final = 20.0
+"""Time for the head of a request to arrive at the embedded server."""
+MAX_UNFINISHED: Final = 32
+"""Connections whose request has not arrived there: each takes a thread. With more, the oldest is closed."""
+MAX_CALL_BYTES: Final = 1_000_000
+"""A request to the tools: a call with the longest title, notes and guests that a calendar takes is a tenth of it."""
+
 # The tools and the page
 
 MAX_CALENDARS: Final = 50

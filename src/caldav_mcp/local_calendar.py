@@ -22,7 +22,8 @@ from caldav_mcp.dav import Dav
 from caldav_mcp.discovery import Account, discover
 from caldav_mcp.embedded import USER, EmbeddedRadicale
 from caldav_mcp.errors import Conflict, Forbidden, NotFound
-from caldav_mcp.mcp_server import LONGEST_REQUEST, mcp_server
+from caldav_mcp.limits import MAX_CALL_BYTES
+from caldav_mcp.mcp_server import mcp_server
 from caldav_mcp.multistatus import make_calendar, set_timezone
 from caldav_mcp.pane.app import pane_app
 from caldav_mcp.pane.changes import Changes
@@ -171,7 +172,7 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         server = mcp_server(tools)
         # Without sessions, nothing is kept of a client that does not come back.
         mcp_app = server.streamable_http_app(
-            json_response=True, stateless_http=True, max_request_body_size=LONGEST_REQUEST
+            json_response=True, stateless_http=True, max_request_body_size=MAX_CALL_BYTES
         )
         await stack.enter_async_context(server.session_manager.run())
         yield _Parts(account, calendars, tools, server, mcp_app, pane_app(calendars, changes), changes)

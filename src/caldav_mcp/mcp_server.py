@@ -22,8 +22,6 @@ from mcp_types import (
 from caldav_mcp.tools import CalendarTools
 from caldav_mcp.tools.declarations import DECLARATIONS
 
-LONGEST_REQUEST = 1_000_000
-"""Bytes: a call with the longest title, notes and guests that a calendar takes is a tenth of it."""
 NAME, VERSION = "google-calendar", "2.6.3"
 
 

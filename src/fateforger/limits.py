@@ -221,6 +221,23 @@ MAX_PENDING_PROPOSALS: Final = 5
 MAX_PROPOSAL_LINES: Final = 24
 """Changes in one proposal: what one card can show."""
 
+# Requests over HTTP
+
+MAX_BODY_BYTES: Final = 2_000_000
+"""A request: the longest are forms of Slack of 250 kB, which may triple as they are encoded. Uploads to the local Slack
+are longer; it compares each with the size that was announced."""
+MAX_HEAD_BYTES: Final = 16_384
+"""Address and headers of a request: a browser sends up to 4 kB, with a cookie for each port."""
+MAX_LENGTH_DIGITS: Final = 12
+"""Digits of an announced length."""
+MAX_FRAME_BYTES: Final = 1_000_000
+"""A WebSocket message: the longest are answers to forms of Slack, up to 250 kB."""
+MAX_REQUEST_SECONDS: Final = 20
+"""Time for a request to arrive completely: on this machine 50 MB take less than one second."""
+MAX_UNFINISHED: Final = 250
+"""Connections whose request has not arrived yet: a browser opens six, and a system lets a program open 1,024 files or
+more. With too many, the oldest is closed, so that half-sent requests keep no person out."""
+
 # Files and other servers
 
 MAX_DOCUMENT_BYTES: Final = 16 * 1024 * 1024

@@ -69,7 +69,7 @@ def test_every_image_is_pinned_to_a_version() -> None:
 
 
 def test_an_image_has_the_same_pin_wherever_it_is_named() -> None:
-    """S403: a release that pins digests pins every place, not the first one only."""
+    """S389: a release that pins digests pins every place, not the first one only."""
     everywhere = [i.split()[0] for path in DOCKERFILES.values() for i in instructions(path, "FROM")]
     tags = {image.partition("@")[0] for image in everywhere}
     assert len(set(everywhere)) == len(tags)

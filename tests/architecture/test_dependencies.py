@@ -77,7 +77,7 @@ def imported() -> set[str]:
 
 
 def test_each_dependency_has_a_row_that_says_what_it_is_for() -> None:
-    """S400: those of the program and of its extras; a missing or a stale row fails."""
+    """S386: those of the program and of its extras; a missing or a stale row fails."""
     rows = table("package", "what it is for")
     assert [row[0] for row in rows] == sorted(name_of(each) for each in PROJECT["dependencies"])
     extras = {
@@ -104,7 +104,7 @@ def test_each_import_is_of_a_declared_package_or_said_to_come_with_one() -> None
     "row", table("package", "asked for by", "loaded by", "what it does here"), ids=lambda row: row[0]
 )
 def test_what_a_parent_needs_is_loaded_by_it(row: list[str]) -> None:
-    """S400: the parent asks for it, and the file that is named imports it as soon as it is loaded itself."""
+    """S386: the parent asks for it, and the file that is named imports it as soon as it is loaded itself."""
     package, parent, file, _ = row
     assert package in required_by(parent)
     modules = {name for name, homes in packages_distributions().items() if package in map(normalize, homes)}
@@ -124,7 +124,7 @@ def test_what_a_parent_needs_is_loaded_by_it(row: list[str]) -> None:
 
 
 def test_what_is_left_out_is_in_no_lock_file() -> None:
-    """S400: and each is asked for by the parent that the page names."""
+    """S386: and each is asked for by the parent that the page names."""
     rows = table("package", "asked for by", "what it would be for")
     left_out = {name for name, *_ in rows}
     assert left_out == {name_of(each) for each in PYPROJECT["tool"]["uv"]["override-dependencies"]}
@@ -133,7 +133,7 @@ def test_what_is_left_out_is_in_no_lock_file() -> None:
 
 
 def test_the_program_loads_without_what_is_left_out() -> None:
-    """S400: in a process that cannot import it, the model, the memory, the calendar and the whole program are loaded."""
+    """S386: in a process that cannot import it, the model, the memory, the calendar and the whole program are loaded."""
     left_out = {name for name, *_ in table("package", "asked for by", "what it would be for")}
     code = LOADING.replace("{left_out}", repr(left_out))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -141,12 +141,12 @@ def test_the_program_loads_without_what_is_left_out() -> None:
 
 
 def test_each_license_is_allowed() -> None:
-    """S401: of everything that the program is installed with."""
+    """S387: of everything that the program is installed with."""
     assert find_refused((ROOT / "requirements.lock").read_text()) == {}
 
 
 def test_a_license_that_is_not_allowed_is_named() -> None:
-    """S401: a package under GPL is refused unless it is the one exception, and of a combination every part counts."""
+    """S387: a package under GPL is refused unless it is the one exception, and of a combination every part counts."""
     assert find_refused("radicale==3.9.0\n") == {}
     assert not is_allowed("GPL")
     assert not is_allowed("MIT AND GPL-3.0-only")
@@ -155,7 +155,7 @@ def test_a_license_that_is_not_allowed_is_named() -> None:
 
 
 def test_the_bill_of_materials_lists_every_pin_with_its_hashes(tmp_path: Path) -> None:
-    """S402: made as `make sbom` makes it, without a network, and the same each time."""
+    """S388: made as `make sbom` makes it, without a network, and the same each time."""
     recipe = re.search(r"\$\(BIN\)/python (-W.*) --output-file \$@", (ROOT / "Makefile").read_text())
     assert recipe
     written = tmp_path / "bill.json"

@@ -70,7 +70,7 @@ def leaves(nav: Any) -> Iterator[str]:
 
 
 def test_every_proof_in_the_page_of_threats_exists() -> None:
-    """S403: each row of what stops an attack names a test, and that is there."""
+    """S389: each row of what stops an attack names a test, and that is there."""
     _, _, tried = (
         (ROOT / "docs" / "threats.md").read_text().partition("| attack | what stops it | proof |\n|---|---|---|\n")
     )

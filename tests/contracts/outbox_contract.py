@@ -58,7 +58,7 @@ class OutboxContract:
         assert await _pending(other, 10) == ["a1", "b1"]
 
     async def test_a_clock_that_was_set_back_holds_nothing_back(self, outbox: Outbox, other: Outbox) -> None:
-        """S404: a retry by another clock, an hour ahead, is due; one that waits for something else than time is not."""
+        """S390: a retry by another clock, an hour ahead, is due; one that waits for something else than time is not."""
         await outbox.mark_failed("a1", "Slack is down", retry_at=later(3600))
         assert await _pending(other, 0) == ["a1", "b1"]
         await outbox.mark_failed("a1", "not installed", retry_at=EVER_AFTER)

@@ -85,7 +85,7 @@ async def test_a_round_deletes_a_bounded_number(store: Store, monkeypatch: pytes
 
 
 async def test_days_go_when_the_settings_say_so(store: Store, tmp_path: Path) -> None:
-    """S390: with their messages; a day that was touched since, and a day to come, stay."""
+    """S382: with their messages; a day that was touched since, and a day to come, stay."""
     await store.sessions.save(session(), expected=0, outgoing=[message("m1", "root")])
     settings = read_settings(data_dir=tmp_path)
     long_after = NOON + timedelta(days=400)
@@ -99,7 +99,7 @@ async def test_days_go_when_the_settings_say_so(store: Store, tmp_path: Path) ->
 
 
 async def test_a_day_with_an_unfinished_write_stays(store: Store) -> None:
-    """S390: and one whose write is done goes with what was written and its undo."""
+    """S382: and one whose write is done goes with what was written and its undo."""
     await store.sessions.save(session(), expected=0)
 
     async def write(state: str, name: str, undoes: str | None = None) -> None:
@@ -131,7 +131,7 @@ async def test_a_day_with_an_unfinished_write_stays(store: Store) -> None:
 
 
 async def test_recordings_go_when_the_settings_say_so(store: Store, tmp_path: Path) -> None:
-    """S390: what is not a recording stays."""
+    """S382: what is not a recording stays."""
     folder = tmp_path / "turns"
     files = RecordingFiles(folder)
     for name in ("old.json", "new.json"):

@@ -71,7 +71,7 @@ def token_of(program: Program) -> str:
 @pytest.mark.attack("page, pane and MCP", "another person of this machine without the token", "5", "mended")
 @pytest.mark.parametrize(("method", "path"), CLOSED)
 def test_without_the_token_nothing_personal_is_answered(program: Program, method: str, path: str) -> None:
-    """S370."""
+    """S368."""
     answer = ask(program, method, path)
     assert (answer.status_code, "fateforger up" in answer.text) == (401, True)
     page = ask(program, method, path, headers={"Accept": "text/html"}).text
@@ -103,7 +103,7 @@ def test_probes_and_files_of_the_page_stay_open(program: Program, path: str) -> 
 
 
 def test_the_printed_address_becomes_a_cookie(program: Program) -> None:
-    """S370: the token leaves the address at once, and no script can read the cookie."""
+    """S368: the token leaves the address at once, and no script can read the cookie."""
     answer = httpx.get(program.address, trust_env=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookie = answer.headers["set-cookie"].lower()
@@ -121,7 +121,7 @@ def test_the_secrets_are_kept_where_others_cannot_read(program: Program) -> None
 
 @pytest.mark.attack("CalDAV", "another person of this machine without the password", "5", "mended")
 def test_caldav_wants_the_printed_password(program: Program) -> None:
-    """S371."""
+    """S369."""
     calendar = CalDav(program.caldav_url())
     calendar.put("mine", "Mine", at(9), at(10))
     (href,) = [each for each in calendar.hrefs() if each.endswith("mine.ics")]
@@ -137,7 +137,7 @@ def test_caldav_wants_the_printed_password(program: Program) -> None:
 @pytest.mark.attack("page, MCP and CalDAV", "a foreign page, another port or scheme, a rebound name", "7a", "mended")
 @pytest.mark.parametrize("sent", FOREIGN, ids=str)
 def test_a_foreign_page_is_refused_even_with_the_token(program: Program, sent: dict[str, str]) -> None:
-    """S372."""
+    """S370."""
     headers = {"Authorization": f"Bearer {token_of(program)}", **sent}
     assert ask(program, "POST", "/ui/message", json={}, headers=headers).status_code == 403
     assert ask(program, "POST", "/calendar/mcp", json=INITIALIZE, headers=headers).status_code == 403
@@ -161,7 +161,7 @@ def test_the_socket_looks_at_the_port(program: Program) -> None:
 
 @pytest.mark.attack("page and pane", "clickjacking", "6", "mended")
 def test_every_answer_says_that_no_other_page_may_frame_it(program: Program) -> None:
-    """S373: also refusals and answers of the framework."""
+    """S371: also refusals and answers of the framework."""
     person, calendar = Person(program.address), CalDav(program.caldav_url())
     answers = [person.http.request(method, program.url + path, json={}) for method, path in CLOSED]
     answers += [ask(program, method, path) for method, path in (*CLOSED, *(("GET", path) for path in OPEN))]
@@ -187,7 +187,7 @@ def test_every_answer_says_that_no_other_page_may_frame_it(program: Program) -> 
 @pytest.mark.browser
 @pytest.mark.attack("page", "a transparent frame on a page of another port", "6", "mended")
 def test_a_browser_shows_the_page_but_not_in_a_foreign_frame(program: Program) -> None:
-    """S370: the printed address shows the page, and the token is gone from the address; the bare one says what to do."""
+    """S368: the printed address shows the page, and the token is gone from the address; the bare one says what to do."""
     foreign, frame = "http://127.0.0.1:9/", f'<iframe src="{program.url}/"></iframe>'
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -208,7 +208,7 @@ def test_a_browser_shows_the_page_but_not_in_a_foreign_frame(program: Program) -
 
 
 def test_an_old_data_directory_opens_and_keeps_its_token(tmp_path: Path) -> None:
-    """S370: a token from the environment comes first, and is written nowhere."""
+    """S368: a token from the environment comes first, and is written nowhere."""
     program = Program(tmp_path / "data").start()
     for name in ("page.token", "caldav.password"):
         (program.data / name).unlink()

@@ -44,7 +44,7 @@ def refused(folder: Path) -> str:
 )
 @pytest.mark.parametrize("permissions", [0o755, 0o1777])
 def test_a_directory_with_other_files_is_left_alone(tmp_path: Path, permissions: int) -> None:
-    """S375."""
+    """S373."""
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / "letter.txt").touch()
@@ -81,7 +81,7 @@ def test_our_own_directory_is_closed(tmp_path: Path) -> None:
 @pytest.mark.attack("page", "an address that other machines reach, or a container without Slack", "5", "mended")
 @pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("192.0.2.1", True), ("::", True), ("127.0.0.2", False), ("::1", False)])  # fmt: skip
 def test_doctor_warns_of_a_page_that_others_reach(tmp_path: Path, host: str, *, warned: bool) -> None:
-    """S374."""
+    """S372."""
     said = CliRunner(env={"FATEFORGER_HOST": host}).invoke(root_command, ["doctor", "--data-dir", str(tmp_path)]).output
     assert (f"The page listens on {host}, so other machines may reach it." in said) is warned
     assert "http://" + ("127.0.0.1" if host in {"0.0.0.0", "::"} else host) in said
@@ -96,7 +96,7 @@ def test_with_slack_there_is_no_such_page(tmp_path: Path) -> None:
 
 
 def test_up_warns_before_it_says_that_it_is_ready(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """S374: without listening on such an address in a test."""
+    """S372: without listening on such an address in a test."""
 
     @asynccontextmanager
     async def open_app(settings: Settings) -> AsyncIterator[App]:

@@ -26,9 +26,10 @@ from websockets.asyncio.client import connect
 
 from caldav_mcp import embedded
 from caldav_mcp.embedded import EmbeddedRadicale
+from caldav_mcp.limits import MAX_UNFINISHED as MAX_AT_CALDAV
 from fateforger.app import web
-from fateforger.app.guard import LONGEST_BODY, LONGEST_HEAD
-from fateforger.app.web import MOST_UNFINISHED, WebServer
+from fateforger.app.web import WebServer
+from fateforger.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_UNFINISHED
 
 HALF = b"POST /ui/message HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Le"
 PROBES = 25
@@ -79,10 +80,10 @@ def chunks(total: int) -> Iterator[bytes]:
 @pytest.mark.process
 @pytest.mark.attack("page", "a body of 100 MB, announced or not", "7f", "mended")
 def test_a_body_has_a_limit_whatever_was_announced(program: Program) -> None:
-    """S376."""
+    """S374."""
     http = Person(program.address).http
     http.headers["content-type"] = "application/json"
-    for body in (b" " * (LONGEST_BODY + 1), chunks(LONGEST_BODY)):
+    for body in (b" " * (MAX_BODY_BYTES + 1), chunks(MAX_BODY_BYTES)):
         answer = http.post(f"{program.url}/ui/message", content=body)
         assert (answer.status_code, "too long; at most 2,000,000 bytes" in answer.text) == (413, True)
     absurd = opened(
@@ -92,7 +93,7 @@ def test_a_body_has_a_limit_whatever_was_announced(program: Program) -> None:
     absurd.close()
     calls = http.post(
         f"{program.url}/calendar/mcp",
-        content=chunks(LONGEST_BODY),
+        content=chunks(MAX_BODY_BYTES),
         headers={"Accept": "application/json, text/event-stream"},
     )
     assert calls.status_code == 413
@@ -102,9 +103,9 @@ def test_a_body_has_a_limit_whatever_was_announced(program: Program) -> None:
 @pytest.mark.process
 @pytest.mark.attack("page", "a head without an end", "-", "mended")
 def test_a_head_has_a_limit(program: Program) -> None:
-    answer = httpx.get(f"{program.url}/", headers={"X": "x" * LONGEST_HEAD}, trust_env=False)
+    answer = httpx.get(f"{program.url}/", headers={"X": "x" * MAX_HEAD_BYTES}, trust_env=False)
     assert (answer.status_code, answer.text) == (431, "The address and headers of this request are too long.")
-    endless = opened(program.port, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * LONGEST_HEAD)
+    endless = opened(program.port, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * MAX_HEAD_BYTES)
     assert endless.recv(4096).startswith(b"HTTP/1.1 431 ")
     endless.close()
     nonsense = opened(program.port, b"\x16\x03\x01 nonsense\r\n\r\n")
@@ -117,7 +118,7 @@ def test_a_head_has_a_limit(program: Program) -> None:
     "files of the local Slack", "more than was announced; a second upload over the first", "7f", "mended"
 )
 def test_an_upload_is_what_was_announced_and_stays(program: Program) -> None:
-    """S377."""
+    """S375."""
     secret = (program.data / "workspace.secret").read_text()
     http = client(f"xoxb-{secret}")
     asked = {"filename": "day.png", "length": "5"}
@@ -126,7 +127,7 @@ def test_an_upload_is_what_was_announced_and_stays(program: Program) -> None:
     assert http.post(upload, content=chunks(10)).status_code == 413
     assert [http.post(upload, content=b"12345").status_code for _ in range(2)] == [200, 200]
     assert http.post(upload, content=b"other").status_code == 409
-    assert http.post(f"{program.url}/files/F0000000000", content=chunks(LONGEST_BODY)).status_code == 404
+    assert http.post(f"{program.url}/files/F0000000000", content=chunks(MAX_BODY_BYTES)).status_code == 404
     assert Person(program.address).http.get(upload).content == b"12345"
 
 
@@ -136,7 +137,7 @@ def test_an_upload_is_what_was_announced_and_stays(program: Program) -> None:
 @pytest.mark.process
 @pytest.mark.attack("calendar's MCP", "a thousand sessions that are never ended", "7e", "mended")
 def test_no_session_of_the_calendar_is_kept(program: Program) -> None:
-    """S378: there is none to keep."""
+    """S376: there is none to keep."""
     http = Person(program.address).http
     accepted = {"Accept": "application/json, text/event-stream"}
     answer = http.post(f"{program.url}/calendar/mcp", json=INITIALIZE, headers=accepted)
@@ -148,11 +149,11 @@ def test_no_session_of_the_calendar_is_kept(program: Program) -> None:
 @pytest.mark.process
 @pytest.mark.attack("page", "hundreds of half requests", "7g", "mended")
 def test_half_requests_shut_nobody_out(program: Program) -> None:
-    """S379: the oldest are closed, and a person comes in."""
+    """S377: the oldest are closed, and a person comes in."""
     person = Person(program.address)
     with ExitStack() as stack:
         halves = [stack.enter_context(opened(program.port)) for _ in range(400)]
-        eventually(lambda: sum(map(has_ended, halves)) >= 400 - MOST_UNFINISHED, "the oldest were closed")
+        eventually(lambda: sum(map(has_ended, halves)) >= 400 - MAX_UNFINISHED, "the oldest were closed")
         assert not has_ended(halves[-1])
         assert person.state()["connected"]
 
@@ -165,7 +166,7 @@ def test_half_requests_to_caldav_shut_nobody_out(program: Program) -> None:
     assert port is not None
     with ExitStack() as stack:
         halves = [stack.enter_context(opened(port)) for _ in range(200)]
-        eventually(lambda: sum(map(has_ended, halves)) >= 200 - embedded.MOST_UNFINISHED, "the oldest were closed")
+        eventually(lambda: sum(map(has_ended, halves)) >= 200 - MAX_AT_CALDAV, "the oldest were closed")
         assert calendar.titles() == []
     assert "Traceback" not in program.log.read_text()
 
@@ -173,8 +174,8 @@ def test_half_requests_to_caldav_shut_nobody_out(program: Program) -> None:
 @pytest.mark.attack("page", "a request that never ends", "7g", "mended")
 @pytest.mark.parametrize("body", [False, True])
 async def test_a_request_has_to_arrive_in_time(monkeypatch: pytest.MonkeyPatch, *, body: bool) -> None:
-    """S379: its head, and its body. Who says nothing is closed without a word."""
-    monkeypatch.setattr(web, "REQUEST_SECONDS", 0.2)
+    """S377: its head, and its body. Who says nothing is closed without a word."""
+    monkeypatch.setattr(web, "MAX_REQUEST_SECONDS", 0.2)
 
     async def read(request: Request) -> Response:
         return PlainTextResponse(await request.body())
@@ -193,8 +194,8 @@ async def test_a_request_has_to_arrive_in_time(monkeypatch: pytest.MonkeyPatch, 
 
 
 async def test_an_open_socket_of_the_page_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """S379: it is no request that has yet to arrive."""
-    monkeypatch.setattr(web, "REQUEST_SECONDS", 0.2)
+    """S377: it is no request that has yet to arrive."""
+    monkeypatch.setattr(web, "MAX_REQUEST_SECONDS", 0.2)
 
     async def echo(page: WebSocket) -> None:
         await page.accept()
@@ -214,7 +215,7 @@ async def test_an_open_socket_of_the_page_stays(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.attack("CalDAV", "a request that never ends", "7g", "mended")
 async def test_a_request_to_caldav_has_to_arrive_in_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(embedded, "REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr(embedded, "MAX_REQUEST_SECONDS", 0.2)
     server = EmbeddedRadicale(tmp_path, password="unused")
     try:
         assert b"207" not in await asyncio.to_thread(_read_all, server.port, HALF)
@@ -288,9 +289,9 @@ def test_health_answers_through_all_of_it(program: Program) -> None:
     with again_and_again(
         lambda: begin_and_ask(program.port, "GET", f"{program.url}/?token=guess"),
         lambda: begin_and_ask(caldav.port or 0, "PROPFIND", str(caldav)),
-        lambda: known.post(f"{program.url}/ui/message", content=chunks(LONGEST_BODY)),
+        lambda: known.post(f"{program.url}/ui/message", content=chunks(MAX_BODY_BYTES)),
         lambda: known.post(f"{program.url}/calendar/mcp", json=INITIALIZE, headers=accepted),
-        lambda: stranger.get(program.url, headers={"X": "x" * LONGEST_HEAD}),
+        lambda: stranger.get(program.url, headers={"X": "x" * MAX_HEAD_BYTES}),
     ):
         during = median_of_health(program)
     for half in halves:

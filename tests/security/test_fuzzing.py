@@ -1,4 +1,4 @@
-"""S382: fuzzing of everything that reads a text or a document: each input is read, or refused with one of our own errors.
+"""S380: fuzzing of everything that reads a text or a document: each input is read, or refused with one of our own errors.
 
 ``HYPOTHESIS_PROFILE=long pytest tests/security/test_fuzzing.py`` looks for longer.
 """

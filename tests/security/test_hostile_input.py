@@ -1,4 +1,4 @@
-"""S381: oversized, deep and hostile input at each way in: one sentence, time that grows with the input, bounded memory."""
+"""S379: oversized, deep and hostile input at each way in: one sentence, time that grows with the input, bounded memory."""
 
 from __future__ import annotations
 

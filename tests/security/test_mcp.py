@@ -1,4 +1,4 @@
-"""S383: other agents over HTTP: what is no message of the protocol, too large, too deep or too often gets one sentence."""
+"""S381: other agents over HTTP: what is no message of the protocol, too large, too deep or too often gets one sentence."""
 
 from __future__ import annotations
 

@@ -241,7 +241,7 @@ def change_actor(body: Json) -> Json:
 @kinds
 @pytest.mark.attack("Slack payloads", "Alex's id in a payload of a workspace without the app", "7b", "held")
 async def test_another_team_gets_nothing(room: Room, kind: str) -> None:
-    """S392: no answer either: Bolt would send one to the address that the payload names."""
+    """S384: no answer either: Bolt would send one to the address that the payload names."""
     status, body = await room.send(change_team(KINDS[kind](ALEX), THEIRS))
     assert (status, body) == (200, "")
     assert (await room.list_jobs(), room.calls) == ([], [])
@@ -250,7 +250,7 @@ async def test_another_team_gets_nothing(room: Room, kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "command"])
 @pytest.mark.attack("Slack payloads", "Alex's id with the team of another organization", "7b", "mended")
 async def test_a_person_of_another_team_gets_nothing(room: Room, kind: str) -> None:
-    """S392: a command is always of the workspace in which it was typed, which the test above covers."""
+    """S384: a command is always of the workspace in which it was typed, which the test above covers."""
     status, _body = await room.send(change_actor(KINDS[kind](ALEX)))
     assert status == 200
     assert await room.list_jobs() == []
@@ -274,7 +274,7 @@ async def test_who_may_not_plan_is_told_so_and_no_more(room: Room, kind: str, st
 @kinds
 @pytest.mark.attack("Slack payloads", "Alex's session, form and thread in the name of Mallory", "-", "held")
 async def test_another_person_reaches_no_plan(room: Room, kind: str) -> None:
-    """S392: Mallory is a member. What they may do for themselves they do in their own direct messages."""
+    """S384: Mallory is a member. What they may do for themselves they do in their own direct messages."""
     status, body = await room.send(KINDS[kind](MALLORY))
     assert status == 200
     for job in await room.list_jobs():

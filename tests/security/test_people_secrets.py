@@ -112,7 +112,7 @@ def check_clean(text: str) -> None:
 
 
 def test_each_setting_is_of_one_kind() -> None:
-    """S391: a new setting is not left out: its type or its annotation says whether it may hold a secret."""
+    """S383: a new setting is not left out: its type or its annotation says whether it may hold a secret."""
     for name, field in Settings.model_fields.items():
         kinds = find_kinds(field.annotation, field.metadata)
         texts = [part for part in iter_types(field.annotation) if part not in UNREAD]
@@ -145,7 +145,7 @@ def test_each_setting_that_may_hold_a_secret_is_planted() -> None:
 
 @pytest.mark.attack("settings", "a secret in each setting, looked for in what doctor finds", "7c", "mended")
 async def test_the_checks_show_no_secret(environment: dict[str, str]) -> None:
-    """S391: the masking itself, before anything is scrubbed: the settings are read without protecting their secrets."""
+    """S383: the masking itself, before anything is scrubbed: the settings are read without protecting their secrets."""
     settings = read_settings()
     protect(())
     checks = await run_checks(settings)

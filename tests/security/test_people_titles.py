@@ -167,7 +167,7 @@ def test_a_title_does_nothing_in_a_picture() -> None:
 
 @attack("command line", "a title with terminal escape sequences", "7n", "mended")
 def test_a_title_does_nothing_in_a_terminal(tmp_path: Path) -> None:
-    """S393: the words are stored as they were typed; only what is printed is safe."""
+    """S385: the words are stored as they were typed; only what is printed is safe."""
     new_file(tmp_path).rename(tmp_path / "fateforger.db")
     where = ("--user", "U1", "--data-dir", str(tmp_path))
     title = f"A{TURN}B{HIDDEN}C\x1b[2J\x1b]0;owned\x07\x9b31m done"

@@ -19,11 +19,11 @@ def live(folder: Path, seed: str, server: PostgresServer | None, days: int, spel
 
 
 def test_nothing_is_lost_doubled_leaked_or_silent(tmp_path: Path) -> None:
-    """S405: three people, one program on SQLite, and a few spells of trouble."""
+    """S391: three people, one program on SQLite, and a few spells of trouble."""
     live(tmp_path, "1", None, days=1, spells=3)
 
 
 @pytest.mark.extra
 def test_nothing_is_lost_doubled_leaked_or_silent_in_a_team(tmp_path: Path, vector_server: PostgresServer) -> None:
-    """S405: the same with two programs on PostgreSQL, whose clocks differ, for longer."""
+    """S391: the same with two programs on PostgreSQL, whose clocks differ, for longer."""
     live(tmp_path, "20", vector_server, days=2, spells=12)

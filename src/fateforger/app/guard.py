@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fateforger.app.tokens import PARAMETER
+from fateforger.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_LENGTH_DIGITS
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 
@@ -32,11 +33,6 @@ SLACK_PATHS = ("/api/", "/link/", "/respond/")
 """Paths of the local Slack, which take its bot token, a ticket or an address that cannot be guessed. So does an upload
 to ``/files/``."""
 UPLOADS = "/files/"
-LONGEST_BODY = 2_000_000
-"""Bytes of a request. The longest are forms of Slack of 250 kB, which may triple as they are encoded. Uploads to the
-local Slack are longer; it compares each with the size that was announced."""
-LONGEST_HEAD = 16_384
-"""Bytes of the address and the headers of a request. A browser sends up to 4 kB, with a cookie for each port."""
 COOKIE_SECONDS = 30 * 24 * 3600
 """Time for which a browser is remembered: a month, so that a bookmark of the page goes on working."""
 
@@ -154,7 +150,7 @@ class Guard:
         """Return the answer to a request that may not pass; ``None`` for one that may."""
         if not self._rules.knows(scope):
             return PlainTextResponse(_(FOREIGN), status_code=403)
-        if sum(len(name) + len(value) for name, value in scope["headers"]) > LONGEST_HEAD:
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEAD_BYTES:
             return PlainTextResponse(TOO_MANY_HEADERS, status_code=431)
         opened = self._open(scope)
         if opened is not None:
@@ -194,12 +190,12 @@ def _close(scope: Scope) -> Response:
 
 
 def _describe_length() -> str:
-    return _(TOO_LONG, count=f"{LONGEST_BODY:,}")
+    return _(TOO_LONG, count=f"{MAX_BODY_BYTES:,}")
 
 
 def _is_short(length: str) -> bool:
     # No more digits are read than a limit can have: parsing a long number takes long.
-    return length.isdecimal() and len(length) <= 12 and int(length) <= LONGEST_BODY
+    return length.isdecimal() and len(length) <= MAX_LENGTH_DIGITS and int(length) <= MAX_BODY_BYTES
 
 
 def _read_header(scope: Scope, name: bytes) -> str:
@@ -220,7 +216,7 @@ def _count(receive: Receive) -> Receive:
         nonlocal received
         message = await receive()
         received += len(message.get("body", b""))
-        if received > LONGEST_BODY:
+        if received > MAX_BODY_BYTES:
             raise HTTPException(413, _describe_length())
         return message
 

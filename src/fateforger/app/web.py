@@ -14,17 +14,11 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from fateforger.app.guard import HEADERS, LONGEST_HEAD, TOO_MANY_HEADERS, Guard, Rules
+from fateforger.app.guard import HEADERS, TOO_MANY_HEADERS, Guard, Rules
 from fateforger.app.tokens import EVERY_ADDRESS, LOOPBACK
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_FRAME_BYTES, MAX_HEAD_BYTES, MAX_REQUEST_SECONDS, MAX_UNFINISHED
 
-REQUEST_SECONDS = 20
-"""Time for a request to arrive completely. On this machine 50 MB take less than one."""
-MOST_UNFINISHED = 250
-"""Connections whose request has not arrived yet. A browser opens six, and a system lets a program open 1,024 files or
-more. With too many, the oldest is closed, so that half-sent requests keep no person out."""
-LONGEST_FRAME = 1_000_000
-"""Bytes of a WebSocket message. The longest are answers to forms of Slack, up to 250 kB."""
 _WORDS = {
     400: b"This is not a request that can be understood.",
     408: b"The request did not arrive in time.",
@@ -68,8 +62,8 @@ class _Connection(H11Protocol):
         if not is_ours or self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
             self._finish()
         elif self not in self._unfinished:
-            self._unfinished[self] = self.loop.call_later(REQUEST_SECONDS, self.give_up)
-            if len(self._unfinished) > MOST_UNFINISHED:
+            self._unfinished[self] = self.loop.call_later(MAX_REQUEST_SECONDS, self.give_up)
+            if len(self._unfinished) > MAX_UNFINISHED:
                 next(iter(self._unfinished)).give_up()
 
     def _finish(self) -> None:
@@ -134,8 +128,8 @@ class WebServer:
             lifespan="off",
             timeout_graceful_shutdown=2,
             ws="websockets-sansio",
-            ws_max_size=LONGEST_FRAME,
-            h11_max_incomplete_event_size=LONGEST_HEAD,
+            ws_max_size=MAX_FRAME_BYTES,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
             server_header=False,
         )
         self._server = _Server(config)

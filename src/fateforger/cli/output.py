@@ -22,6 +22,11 @@ def echo(text: str, *, err: bool = False) -> None:
     click.echo(clean_text(hide_secrets(text)), err=err)
 
 
+def echo_address(words: str, address: str) -> None:
+    """Print the address of the page with its token, also one from the environment: it is there to be opened."""
+    click.echo(f"{words} {address}")
+
+
 def overwrite(text: str, width: int) -> None:
     """Replace the line of a terminal that is ``width`` characters long."""
     click.echo(f"\r{clean_text(hide_secrets(text)):<{width}}", err=True, nl=False)

@@ -14,7 +14,7 @@ import click
 
 from fateforger.cli.documents import print_result
 from fateforger.cli.options import add_place_options, add_store_options, load_settings
-from fateforger.cli.output import echo
+from fateforger.cli.output import echo, echo_address
 from fateforger.errors import WorldError
 from fateforger.text import TIMEBOX, command_name
 
@@ -57,11 +57,11 @@ def up_command(
             if program.claim:
                 echo(f"\n{program.claim}")
             if program.page_url:
-                echo(f"\nReady: {program.page_url}\n")
+                echo_address("\nReady:", f"{program.page_url}\n")
                 echo("Open it and choose “Plan my day”. Stop with Ctrl-C; nothing is lost.")
             else:
                 if program.day_url:
-                    echo(f"  Your day: {program.day_url}")
+                    echo_address("  Your day:", program.day_url)
                 echo(f"\nReady: type {command_name(TIMEBOX)} in Slack. Stop with Ctrl-C; nothing is lost.")
             await stop.wait()
             echo("Stopping.")

@@ -49,7 +49,7 @@ async def test_no_other_host_and_no_foreign_page_gets_in() -> None:
 
 @pytest.mark.parametrize("origin", ["http://plan.example.org", "https://plan.example.org:8443", "null"])
 async def test_an_origin_has_a_scheme_and_a_port(origin: str) -> None:
-    """S372: another server on the same machine is another page."""
+    """S370: another server on the same machine is another page."""
     assert await ask("/connect/abc", host=HOST, origin=origin) == 403
     assert await ask("/connect/abc", host=HOST, origin=f"{PUBLIC}:443") == 200
     for other in ("http://127.0.0.1:9999", "https://127.0.0.1", "http://localhost"):
