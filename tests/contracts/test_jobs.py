@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.contracts.clocks import TurnedJobs, with_turned_clock
-from tests.contracts.jobs_contract import NOON, JobsContract, put, take, taken
+from tests.contracts.jobs_contract import NOON, JobsContract, later, names, put, take, taken
 from tests.contracts.stores import Kind, two_stores
 
 from fateforger.adapters.store.jobs import LeaseJobs
@@ -44,6 +44,15 @@ class TestLeaseJobs(JobsContract):
         assert [(await taken(other)).dedupe for _ in range(2)] == ["a1", "c1"]
         assert await other.take_back("dead") == 0
         assert await other.finish(held)
+
+
+    async def test_a_retry_is_not_held_up_by_a_clock_that_is_set_back(self, jobs: LeaseJobs, other: LeaseJobs) -> None:
+        """S390: nor is what waits behind it. What is meant for later from the beginning waits all the same."""
+        await put(jobs, "a1", "a")
+        await put(jobs, "a2", "a")
+        await put(jobs, "b1", "b", run_at=later(3600))
+        assert await jobs.retry(await taken(jobs), "slow", run_at=later(30), now=NOON)
+        assert await names(other, -3600) == ["a1", "a2"]
 
 
 class TestProcrastinateJobs(JobsContract):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
+
+
+LONGEST_RETRY = timedelta(minutes=5)
+"""The longest wait before another try. A retry that lies further ahead was set by a clock that was set back since."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from fateforger.errors import FateforgerError, InternalError, StoreError, UserEr
 from fateforger.metrics import JOBS_GIVEN_UP
 from fateforger.ports.clock import Clock
 from fateforger.ports.correlation import caused_by
-from fateforger.ports.jobs import Job, Jobs
+from fateforger.ports.jobs import LONGEST_RETRY, Job, Jobs
 from fateforger.ports.traces import trace
 from fateforger.values import replace
 from fateforger.workers.lanes import (
@@ -300,7 +300,9 @@ class LaneWorkers:
         if job.attempts >= self._policy.tries:
             await self._bury(job, error)
             return
-        seconds = self._policy.backoff.after(job.attempts) if wait is None else wait
+        seconds = min(
+            self._policy.backoff.after(job.attempts) if wait is None else wait, LONGEST_RETRY.total_seconds()
+        )
         now = self._clock.now()
         run_at = now + timedelta(seconds=seconds)
         if await self._settle(job, lambda: self._jobs.retry(job, error, run_at=run_at, now=now)):
