@@ -45,7 +45,6 @@ class TestLeaseJobs(JobsContract):
         assert await other.take_back("dead") == 0
         assert await other.finish(held)
 
-
     async def test_a_retry_is_not_held_up_by_a_clock_that_is_set_back(self, jobs: LeaseJobs, other: LeaseJobs) -> None:
         """S390: nor is what waits behind it. What is meant for later from the beginning waits all the same."""
         await put(jobs, "a1", "a")

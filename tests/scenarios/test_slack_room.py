@@ -433,6 +433,16 @@ async def test_a_form_that_slack_does_not_open_is_said_to_be_tried_again(chat: C
     assert (await alex.sees(ts, phrases.FORM_FAILED))["text"] == phrases.FORM_FAILED
 
 
+async def test_what_slack_does_not_take_at_once_is_said_a_moment_later(chat: Chat, alex: Person) -> None:
+    """S391: the limit that a form met is often met by the sentence about it, too; no click ends in silence."""
+    ts = await alex.start()
+    chat.workspace.faults.plan("views.open", Fault(status=429, error="ratelimited", retry_after=1))
+    chat.workspace.faults.plan("chat.postEphemeral", Fault(status=429, error="ratelimited", retry_after=1))
+    chat.workspace.faults.plan("chat.postEphemeral", Fault(status=500))
+    await alex.use((await alex.thread(ts))[0], "Add tasks")
+    assert (await alex.sees(ts, phrases.FORM_FAILED))["text"] == phrases.FORM_FAILED
+
+
 async def test_a_button_of_a_plan_that_is_gone_says_so(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
     await settled(chat)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-
 LONGEST_RETRY = timedelta(minutes=5)
 """The longest wait before another try. A retry that lies further ahead was set by a clock that was set back since."""
 

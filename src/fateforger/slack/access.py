@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,7 +17,7 @@ from fateforger.session.cards import Card, Prose
 from fateforger.slack import phrases
 from fateforger.slack.admission import Admission, Standing, read_standing
 from fateforger.slack.blocks import render
-from fateforger.slack.client import SlackCallError, call_slack
+from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSlackError, call_slack
 from fateforger.slack.ids import get_bare, get_tenant
 from fateforger.slack.limits import LimitedClient
 from fateforger.slack.mrkdwn import Mrkdwn, escape
@@ -27,6 +28,10 @@ from fateforger.ui.connection_cards import connect_card
 from fateforger.workers.people import LanguageService, is_code
 
 log = logging.getLogger(__name__)
+PAUSES = (0.5, 2.0, 8.0)
+"""Seconds before each further try of a sentence."""
+LONGEST_PAUSE = 30.0
+"""The same, if Slack asks for more."""
 
 KEPT = timedelta(hours=1)
 MAX_KEPT = 10_000
@@ -160,22 +165,36 @@ class People:
         """Show a message to one person in a thread, or send it directly if there is no channel.
 
         It is sent directly, too, if the place is a conversation of two that is not theirs with the bot. It is not
-        stored, and a failure is only logged.
+        stored. After a transient failure it is tried again some times; then the failure is only logged.
         """
         message = build_message(said)
-        try:
-            channel = place.channel
-            if channel is None or is_private(channel):
-                channel = await self.direct_channel(user_id)
-            if channel == place.channel:
-                await call_slack(
-                    self._client.chat_postEphemeral(channel=channel, user=user_id, thread_ts=place.thread_ts, **message)
-                )
+        for pause in (*PAUSES, None):
+            try:
+                await self._post_ephemeral(user_id, place, message)
+            except SlackCallError as trouble:
+                again = pause if _passes(trouble) else None
+                if again is None:
+                    log.warning("a sentence to %s was not delivered: %s", user_id, trouble)
+                    return
+                asked = getattr(trouble, "retry_after", None)
+                await asyncio.sleep(again if asked is None else min(asked, LONGEST_PAUSE))
             else:
-                message |= {"unfurl_links": False, "unfurl_media": False}
-                await call_slack(self._client.chat_postMessage(channel=channel, **message))
-        except SlackCallError as trouble:
-            log.warning("a sentence to %s was not delivered: %s", user_id, trouble)
+                return
+
+    async def _post_ephemeral(self, user_id: str, place: Place, message: Mapping[str, Any]) -> None:
+        channel = place.channel
+        if channel is None or is_private(channel):
+            channel = await self.direct_channel(user_id)
+        if channel == place.channel:
+            shown = self._client.chat_postEphemeral(channel=channel, user=user_id, thread_ts=place.thread_ts, **message)
+        else:
+            shown = self._client.chat_postMessage(channel=channel, unfurl_links=False, unfurl_media=False, **message)
+        await call_slack(shown)
+
+
+def _passes(trouble: SlackCallError) -> bool:
+    """Check whether another try may succeed. An administrator has to mend a login first."""
+    return isinstance(trouble, TransientSlackError) and not isinstance(trouble, SlackLoginError)
 
 
 DIRECT = "D"

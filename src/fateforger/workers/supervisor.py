@@ -300,9 +300,7 @@ class LaneWorkers:
         if job.attempts >= self._policy.tries:
             await self._bury(job, error)
             return
-        seconds = min(
-            self._policy.backoff.after(job.attempts) if wait is None else wait, LONGEST_RETRY.total_seconds()
-        )
+        seconds = min(self._policy.backoff.after(job.attempts) if wait is None else wait, LONGEST_RETRY.total_seconds())
         now = self._clock.now()
         run_at = now + timedelta(seconds=seconds)
         if await self._settle(job, lambda: self._jobs.retry(job, error, run_at=run_at, now=now)):
