@@ -101,7 +101,7 @@ def test_a_body_has_a_limit_whatever_was_announced(program: Program) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.attack("page", "a head without an end", "-", "mended")
+@pytest.mark.attack("page", "endless headers", "-", "mended")
 def test_a_head_has_a_limit(program: Program) -> None:
     answer = httpx.get(f"{program.url}/", headers={"X": "x" * MAX_HEAD_BYTES}, trust_env=False)
     assert (answer.status_code, answer.text) == (431, "The address and headers of this request are too long.")
@@ -147,7 +147,7 @@ def test_no_session_of_the_calendar_is_kept(program: Program) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.attack("page", "hundreds of half requests", "7g", "mended")
+@pytest.mark.attack("page", "hundreds of half-sent requests", "7g", "mended")
 def test_half_requests_shut_nobody_out(program: Program) -> None:
     """S377: the oldest are closed, and a person comes in."""
     person = Person(program.address)
@@ -159,7 +159,7 @@ def test_half_requests_shut_nobody_out(program: Program) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.attack("CalDAV", "hundreds of half requests, each of which takes a thread", "7g", "mended")
+@pytest.mark.attack("CalDAV", "hundreds of half-sent requests, each of which takes a thread", "7g", "mended")
 def test_half_requests_to_caldav_shut_nobody_out(program: Program) -> None:
     calendar = CalDav(program.caldav_url())
     port = httpx.URL(calendar.url).port

@@ -187,7 +187,7 @@ def test_what_is_typed(text: str) -> None:
         refusal(lambda read=read: read(text))  # type: ignore[misc]
 
 
-@pytest.mark.attack("Slack messages", "fuzzing of marks", "-", "held")
+@pytest.mark.attack("Slack messages", "fuzzing of markup", "-", "held")
 @FEW
 @given(st.text(max_size=80) | st.text(alphabet="*_~`<>@#!|&;[]()\\\n a", max_size=80))
 def test_marks_of_slack(text: str) -> None:

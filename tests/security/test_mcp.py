@@ -65,7 +65,7 @@ WRONG: Mapping[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.attack(
-    "MCP for agents", "frames that are none: no JSON, no message, endless numbers and names", "7j", "mended"
+    "MCP for agents", "invalid messages: not JSON, not of the protocol, endless numbers and names", "7j", "mended"
 )
 async def test_a_frame_that_is_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
     """Nothing of the parser's own words reaches the caller."""
@@ -77,7 +77,9 @@ async def test_a_frame_that_is_none_is_refused_in_a_sentence(tmp_path: Path) -> 
         assert (answer.status_code, sentence(answer)) == (405, POST_ONLY)
 
 
-@pytest.mark.attack("MCP for agents", "arguments that are deep, huge, many, or of the wrong kind", "-", "held")
+@pytest.mark.attack(
+    "MCP for agents", "arguments that are deeply nested, huge, too many, or of the wrong kind", "-", "held"
+)
 async def test_arguments_of_any_kind_are_answered_in_a_sentence(tmp_path: Path) -> None:
     deep: Any = 1
     for _ in range(150):
@@ -116,7 +118,7 @@ async def test_a_body_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -
     assert sent <= MAX_CALL_BODY_BYTES + 200_000
 
 
-@pytest.mark.attack("MCP for agents", "lists of tools again and again", "7j", "mended")
+@pytest.mark.attack("MCP for agents", "listing the tools again and again", "7j", "mended")
 async def test_requests_of_a_client_are_limited_whatever_they_ask(tmp_path: Path) -> None:
     async with door(tmp_path) as (agents, http):
         for _ in range(MAX_REQUESTS_PER_MINUTE):

@@ -272,7 +272,7 @@ async def test_who_may_not_plan_is_told_so_and_no_more(room: Room, kind: str, st
 
 
 @kinds
-@pytest.mark.attack("Slack payloads", "Alex's session, form and thread in the name of Mallory", "-", "held")
+@pytest.mark.attack("Slack payloads", "Alex's session, form and thread, used by Mallory", "-", "held")
 async def test_another_person_reaches_no_plan(room: Room, kind: str) -> None:
     """S384: Mallory is a member. What they may do for themselves they do in their own direct messages."""
     status, body = await room.send(KINDS[kind](MALLORY))
@@ -294,7 +294,7 @@ def check_places(room: Room) -> None:
         assert given.get("user", MALLORY) == MALLORY
 
 
-@pytest.mark.attack("Slack messages", "a link or a ping in a sentence that quotes somebody", "-", "mended")
+@pytest.mark.attack("Slack messages", "a link or a mention in quoted text", "-", "mended")
 @pytest.mark.parametrize("channel", [None, MALLORY_DIRECT, "C1"])
 async def test_a_sentence_neither_pings_nor_links_nor_unfurls(room: Room, channel: str | None) -> None:
     await room.people.send_ephemeral(MALLORY, Place(channel), "I cannot find “<!channel> <@U1> <http://x|y>”.")
