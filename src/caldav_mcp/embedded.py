@@ -44,7 +44,7 @@ _LOG = logging.getLogger(__name__)
 _OWN_HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.ASCII)
 _REALM = 'Basic realm="fateforger calendar", charset="UTF-8"'
 _WRONG_LOGIN = (
-    b"This calendar wants the user name and password that fateforger up printed; fateforger doctor shows them again."
+    b"This calendar needs the user name and password that fateforger up printed. fateforger doctor shows them again."
 )
 _HEADERS = [
     ("X-Content-Type-Options", "nosniff"),
@@ -130,7 +130,7 @@ def _own_machine_only(app: WSGIApplication) -> WSGIApplication:
 
         host = environ.get("HTTP_HOST", "").lower()
         is_own = _OWN_HOST.fullmatch(host) and environ.get("HTTP_ORIGIN", f"http://{host}").lower() == f"http://{host}"
-        return app(environ, start) if is_own else _refuse(start, "403 Forbidden", b"This is not a page of yours.")
+        return app(environ, start) if is_own else _refuse(start, "403 Forbidden", b"This calendar only answers to its own address.")
 
     return respond
 

@@ -16,9 +16,9 @@ from starlette.types import Message, Receive
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_CALL_BODY_BYTES, MAX_LABEL_CHARS
 
-TOO_LARGE = f"A request has at most {MAX_CALL_BODY_BYTES:,} bytes. Please send less at once."
+TOO_LARGE = f"A request may have at most {MAX_CALL_BODY_BYTES:,} bytes. Please send less at a time."
 NO_JSON = "This request is not JSON."
-NO_FRAME = "This is no message of the Model Context Protocol: one JSON object with jsonrpc, id, method and params."
+NO_FRAME = "This is not a message of the Model Context Protocol. Send one JSON object with jsonrpc, id, method and params."
 _MINUTE = timedelta(minutes=1)
 
 

@@ -139,7 +139,7 @@ class TooOften(Refused):
 
 TOO_OFTEN = f"Too many requests: a client may make {MAX_REQUESTS_PER_MINUTE} a minute. Try again in a moment."
 BUSY = "There were too many requests with unknown tokens. Try again in a minute."
-POST_ONLY = "Agents send their requests with POST."
+POST_ONLY = "Please send requests with POST."
 _STATUS: Mapping[type[FateforgerError], int] = {
     TooOften: 429,
     Refused: 401,

@@ -41,7 +41,7 @@ def _read(settings: Settings, name: str) -> str:
     path = settings.data_dir / name
     secret = read_or_create(path, lambda: secrets.token_urlsafe(24))
     if len(secret) < _SHORTEST:
-        raise BadInput(f"{path} holds no usable secret. Delete it; the next start makes a new one.", where="data_dir")
+        raise BadInput(f"{path} contains no usable secret. Delete it; the next start makes a new one.", where="data_dir")
     return secret
 
 
@@ -66,8 +66,8 @@ def describe_exposure(settings: Settings) -> str | None:
     if settings.real_slack or _is_loopback(settings.host):
         return None
     return (
-        f"The page listens on {settings.host}, so other machines may reach it. Whoever has its address can read and"
-        " change your plans and your calendar, and the address travels unencrypted. Unless you want that, set"
+        f"The page listens on {settings.host}, so other machines may reach it. Anyone who has its address can read"
+        " and change your plans and your calendar, and the address travels unencrypted. If you do not want that, set"
         " FATEFORGER_HOST=127.0.0.1; in a container, publish the port to your own machine only"
         " (-p 127.0.0.1:8765:8765), or use Slack (SLACK_BOT_TOKEN and SLACK_APP_TOKEN)."
     )

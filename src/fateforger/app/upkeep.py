@@ -43,7 +43,7 @@ async def _check_logins(settings: Settings, store: Store) -> Check:
     lost = await find_unreadable_logins(store.database, find_vault(settings))
     if lost:
         return Check(
-            "logins", "broken", f"No key reads the logins of {join_words(lost, 10)}.", f"{capitalize(REMEDY)}."
+            "logins", "broken", f"No key can decrypt the logins of {join_words(lost, 10)}.", f"{capitalize(REMEDY)}."
         )
     return Check("logins", "real", "Every login that is kept can be read.")
 

@@ -20,7 +20,7 @@ from fateforger.errors import BadInput
 from fateforger.limits import MAX_FRAME_BYTES, MAX_HEAD_BYTES, MAX_REQUEST_SECONDS, MAX_UNFINISHED
 
 _WORDS = {
-    400: b"This is not a request that can be understood.",
+    400: b"The server cannot understand this request.",
     408: b"The request did not arrive in time.",
     431: TOO_MANY_HEADERS.encode(),
 }
