@@ -230,9 +230,9 @@ DELEGATION_FIX = (
 
 
 async def check_delegations(settings: Settings) -> tuple[Check, ...]:
-    """Check each access that an administrator gave with the calendars of one person who uses it.
+    """Check each access to a whole domain by listing the calendars of one person who uses it.
 
-    Until somebody does, only its settings are checked: it cannot be tried without a person.
+    It cannot be tried without a person; until there is one, only its settings are checked.
     """
     if settings.google_service_account is None and not settings.microsoft_domains:
         return ()
@@ -359,7 +359,7 @@ async def _check_slack(settings: Settings) -> Check:
 
 
 def _check_pages(settings: Settings) -> Iterator[Check]:
-    """Say where the days of a local calendar are, and warn of a page that other machines may reach."""
+    """Yield the address of a local calendar's days, and a warning if other machines may reach the page."""
     if settings.real_slack and settings.calendar_url is None:
         yield Check("page", "local", f"The days of your calendar. {_describe_page(settings, '/day/')}")
     warning = describe_exposure(settings)

@@ -66,7 +66,7 @@ class Pruned:
 
 
 async def prune(settings: Settings, store: Store, *, now: datetime) -> int:
-    """Delete rows and recordings that are older than the program or its settings keep them; return their number.
+    """Delete rows and recordings that are past their time; return their number.
 
     Raises ``StoreError``.
     """
@@ -74,7 +74,7 @@ async def prune(settings: Settings, store: Store, *, now: datetime) -> int:
     if settings.keep_sessions is not None:
         count += await store.retention.prune_sessions(before=now - timedelta(days=settings.keep_sessions))
     if settings.record is not None and settings.keep_recordings is not None:
-        # Files have the time of the machine, whatever the clock of the program says.
+        # The times of files come from the machine's clock, which may differ from the program's.
         before = SystemClock().now() - timedelta(days=settings.keep_recordings)
         count += await RecordingFiles(settings.record).prune(before=before)
     return count

@@ -53,7 +53,7 @@ def _read_file(path: Path) -> bytes:
 
 
 _MAY_BE_LONE = re.compile(r"\\u[dD][89a-fA-F]")
-"""An escape that is half of a character, unless the other half follows."""
+"""An escape for half of a character (a surrogate), unless the other half follows."""
 
 
 def parse_json(text: str, source: str) -> Any:
@@ -70,7 +70,9 @@ def parse_json(text: str, source: str) -> Any:
     except RecursionError:
         raise BadInput("This JSON is nested too deeply to be a plan.", where=source) from None
     except ValueError:
-        raise BadInput("This JSON contains a number that is not allowed, such as NaN or one that is far too long.", where=source) from None
+        raise BadInput(
+            "This JSON contains a number that is not allowed, such as NaN or one that is far too long.", where=source
+        ) from None
     return document
 
 

@@ -37,7 +37,7 @@ Said = str | Card
 
 
 def build_message(said: Said) -> dict[str, Any]:
-    """Return the arguments of a message that says this. What a sentence quotes neither pings nor links."""
+    """Return the arguments of a message that says this. Text that a sentence quotes neither pings nor links."""
     if isinstance(said, str):
         return {"text": said if isinstance(said, Mrkdwn) else escape(clean_text(said))}
     message = render(said, session="", v=uuid4().hex)
@@ -159,8 +159,8 @@ class People:
     async def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
         """Show a message to one person in a thread, or send it directly if there is no channel.
 
-        It is sent directly, too, if the place is a conversation of two that is not theirs with the bot. It is not
-        stored, and a failure is only logged.
+        In other people's direct messages nothing is shown: it is sent directly instead. It is not stored, and a failure
+        is only logged.
         """
         message = build_message(said)
         try:
