@@ -1,4 +1,4 @@
-"""Who gets in at the page, the day pane, the calendar's tools and CalDAV of the running program, and who does not."""
+"""Access to the page, the day pane, the calendar's tools and CalDAV of the running program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOREIGN = [
     {"Origin": "https://127.0.0.1"},
     {"Origin": "null"},
 ]
-"""What another page, or a rebound name, sends."""
+"""Headers that another page, or a rebound name, sends."""
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,

@@ -27,7 +27,7 @@ def mode(path: Path) -> int:
 
 
 def refused(folder: Path) -> str:
-    """What the program says of a directory that it must not touch."""
+    """The program's message about a directory that it must not touch."""
     before = mode(folder)
     status, _, errors = through_the_door("up", "--port", "0", "--data-dir", str(folder))
     assert (status, mode(folder)) == (2, before), errors

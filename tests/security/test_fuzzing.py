@@ -116,7 +116,7 @@ def spoiled(draw: st.DrawFn, name: str) -> Any:
 @FEW
 @given(spoiled("plan") | ANYTHING)
 def test_plans(document: Any) -> None:
-    """What is read survives its own form."""
+    """A plan that was read is the same after it is written and read again."""
     refusal(lambda: check_plan(document))
     if refusal(lambda: read_plan(document)) is None:
         plan = read_plan(document)
@@ -127,7 +127,7 @@ def test_plans(document: Any) -> None:
 @FEW
 @given(spoiled("patch") | ANYTHING)
 def test_patches(document: Any) -> None:
-    """What is applied can be taken back."""
+    """An applied patch can be undone."""
     plan = read_plan(DOCUMENTS["plan"])
 
     def apply() -> None:

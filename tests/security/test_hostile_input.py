@@ -35,7 +35,7 @@ PLAN: dict[str, Any] = {"date": "2026-03-02", "tz": "Europe/Amsterdam", "events"
 
 
 def nested(depth: int) -> Any:
-    """Lists within each other, as many as Python's own parser makes."""
+    """Nested lists, as deep as Python's own parser makes them."""
     return json.loads("[" * depth + "]" * depth)
 
 
@@ -219,7 +219,7 @@ def test_a_bomb_takes_no_memory() -> None:
 # Rules of a person
 
 NEVER = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"
-"""It was searched for until the year 9999: 8,000 years."""
+"""Before, the search went on until the year 9999, for 8,000 years."""
 
 
 @pytest.mark.attack("rules of a person", "a recurrence that matches no day, also with a count", "1", "mended")
@@ -272,7 +272,7 @@ def test_a_rule_that_is_none_is_refused_in_a_sentence(applies: Any) -> None:
 )
 @pytest.mark.parametrize("rule", TRAPS.values(), ids=TRAPS.keys())
 def test_no_trap_counts_as_plain(rule: str) -> None:
-    """What is not plain is computed in a process that is killed after a second (``tests/caldav_mcp/test_expansion.py``)."""
+    """A rule that is not plain is computed in a process that is killed after a second (``tests/caldav_mcp/test_expansion.py``)."""
     assert not is_plain(series("x", "Trap", rule))
 
 

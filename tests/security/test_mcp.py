@@ -1,4 +1,4 @@
-"""S381: other agents over HTTP: what is no message of the protocol, too large, too deep or too often gets one sentence."""
+"""S381: other agents over HTTP: invalid, too large, too deep or too many requests get one sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ADDRESS = "http://127.0.0.1:8000/mcp"
 
 @asynccontextmanager
 async def door(folder: Path) -> AsyncIterator[tuple[Agents, httpx.AsyncClient]]:
-    """The door with one client, ``robot``, and an HTTP client that brings its token."""
+    """The server with one client, ``robot``, and an HTTP client that sends its token."""
     agents = Agents(open_store(new_file(folder)))
     await agents.let_in()
     server = build_server(agents.desk)
@@ -68,7 +68,7 @@ WRONG: Mapping[str, tuple[bytes, str]] = {
     "MCP for agents", "invalid messages: not JSON, not of the protocol, endless numbers and names", "7j", "mended"
 )
 async def test_a_frame_that_is_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    """Nothing of the parser's own words reaches the caller."""
+    """None of the parser's own words reach the caller."""
     async with door(tmp_path) as (_, http):
         for name, (body, expected) in WRONG.items():
             answer = await http.post(ADDRESS, content=body)
@@ -131,7 +131,7 @@ async def test_requests_of_a_client_are_limited_whatever_they_ask(tmp_path: Path
 
 @pytest.mark.attack("MCP for agents", "guessing tokens", "7j", "mended")
 async def test_guesses_are_limited_and_clients_go_on(tmp_path: Path) -> None:
-    """A flood of wrong tokens is refused unread; who was let in a moment ago is not shut out by it."""
+    """A flood of wrong tokens is refused unread; a client that was let in a moment ago still gets in."""
     async with door(tmp_path) as (_, http):
         assert (await http.post(ADDRESS, content=frame("tools/list"))).status_code == 200
         guess = {"Authorization": f"Bearer {token_for('nobody')}"}

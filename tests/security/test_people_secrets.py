@@ -1,4 +1,4 @@
-"""One canary in each setting that may hold a secret; none of them comes out anywhere."""
+"""One canary in each setting that may hold a secret; none of them is shown anywhere."""
 
 from __future__ import annotations
 
