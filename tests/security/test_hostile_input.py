@@ -266,7 +266,7 @@ def test_a_rule_that_is_none_is_refused_in_a_sentence(applies: Any) -> None:
 
 @pytest.mark.attack(
     "calendar objects",
-    "BY lists, RDATE lists, time zones that change every second: each trap of the audit",
+    "BY lists, RDATE lists and many rules: each trap of the audit",
     "1",
     "mended",
 )

@@ -260,8 +260,8 @@ class App:
 
     ``page_url`` is ``None`` with real Slack; ``day_url`` shows the days of a local calendar, and ``caldav`` says how
     calendar apps open it. All three contain a secret. ``lines`` describe each part. ``warning`` says that
-    others can reach the page. ``claim`` tells a person how to claim a calendar without an owner; it holds the code,
-    which appears nowhere else.
+    other machines may reach the page. ``claim`` tells a person how to claim a calendar without an owner; it holds the
+    code, which appears nowhere else.
     """
 
     page_url: str | None = field(repr=False)

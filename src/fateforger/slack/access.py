@@ -159,7 +159,7 @@ class People:
     async def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
         """Show a message to one person in a thread, or send it directly if there is no channel.
 
-        In other people's direct messages nothing is shown: it is sent directly instead. It is not stored, and a failure
+        If the place is somebody else's direct messages, it is sent directly as well. It is not stored, and a failure
         is only logged.
         """
         message = build_message(said)
