@@ -108,7 +108,7 @@ MAX_CRITERIA: Final = 3
 MAX_CRITERION_CHARS: Final = 200
 """One such criterion: a line."""
 MAX_GOALS: Final = 5
-"""Goals of a day: with more, none of them counts."""
+"""Goals of a day: a longer list sets no priorities."""
 MAX_GOAL_CHARS: Final = 200
 """One such goal: a line."""
 MAX_BOX_ITEMS: Final = 20
