@@ -36,7 +36,7 @@ check: install-dev licenses sbom  ## Lint, types, import contracts, licenses, bi
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-licenses: install-dev  ## Check the licenses of all packages that the program is installed with
+licenses: install-dev  ## Check the licenses of all packages that are installed with the program
 	$(BIN)/python scripts/check_licenses.py
 
 SBOM := dist/fateforger.cdx.json
@@ -48,13 +48,13 @@ $(SBOM): requirements.lock pyproject.toml $(VENV)/.dev
 
 PIP_AUDIT := pip-audit==2.10.1
 
-audit:  ## Ask PyPI and npm for known vulnerabilities of what is pinned (needs a network)
+audit:  ## Ask PyPI and npm for known vulnerabilities of the pinned packages (needs a network)
 	@test -d build/audit || $(PYTHON) -m venv build/audit
 	@build/audit/bin/pip install --quiet --disable-pip-version-check $(PIP_AUDIT)
 	build/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock -r requirements-dev.lock -r requirements-docs.lock
 	npm audit --prefix docker/google-calendar-mcp --package-lock-only
 
-release: install-dev  ## Build what a release attaches into dist/: wheel, source, bill of materials, hashes (docs/releasing.md)
+release: install-dev  ## Build the files of a release in dist/: wheel, source, bill of materials, hashes (docs/releasing.md)
 	@rm -rf dist
 	$(BIN)/python -m hatchling build
 	@$(MAKE) --no-print-directory sbom

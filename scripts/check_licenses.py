@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Check the license of every package that the program is installed with.
+"""Check the license of every package that is installed with the program.
 
-The packages are those of requirements.lock. Read from what is installed, so it needs no network.
+The packages are those of requirements.lock. Their licenses are read from what is installed, without a network.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def read_license(package: Distribution) -> str:
 def is_allowed(expression: str) -> bool:
     """Check an expression: of a choice one license is enough, of a combination all are needed.
 
-    One with parentheses is not understood, and so not allowed.
+    An expression with parentheses is not parsed, and therefore not allowed.
     """
     choices = expression.split(" OR ")
     return any(all(part in ALLOWED for part in choice.split(" AND ")) for choice in choices)

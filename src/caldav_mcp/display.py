@@ -1,4 +1,4 @@
-"""Texts of a calendar as they are safe to show: what is seen is all there is, in the order in which it was typed."""
+"""Texts of a calendar that are safe to show: all of a text is visible, in the order in which it was typed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _JOINERS = "\u200c\u200d"
 
 
 def clean_text(text: str) -> str:
-    """Return a text without invisible characters and those that turn the reading order; control characters are marked.
+    """Return a text without invisible characters and those that change the reading order; mark control characters.
 
-    Joiners stay between the signs that they join, as in emoji.
+    Joiners stay between the characters that they join, as in emoji.
     """
     text = _LINE_END.sub("\n", text)
     if text.isascii() and text.isprintable():

@@ -44,7 +44,7 @@ _LOG = logging.getLogger(__name__)
 _OWN_HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.ASCII)
 _REALM = 'Basic realm="fateforger calendar", charset="UTF-8"'
 _WRONG_LOGIN = (
-    b"This calendar wants the user name and password that fateforger up printed; fateforger doctor shows them again."
+    b"This calendar needs the user name and password that fateforger up printed. fateforger doctor shows them again."
 )
 _HEADERS = [
     ("X-Content-Type-Options", "nosniff"),
@@ -66,7 +66,7 @@ _TOO_OFTEN = (
 class EmbeddedRadicale:
     """A running CalDAV server on 127.0.0.1 that keeps its files under one folder.
 
-    Its one user logs in with the `password`. Other machines and other web pages do not reach it.
+    Its one user logs in with the `password`. Other machines and other web pages cannot reach it.
     """
 
     def __init__(self, folder: Path, port: int = 0, *, password: str) -> None:
@@ -119,9 +119,9 @@ def build_application(folder: Path, *, durable: bool = True) -> WSGIApplication:
 
 
 def _own_machine_only(app: WSGIApplication) -> WSGIApplication:
-    """Refuse what a foreign web page sends here: another `Origin`, or a `Host` that is not this machine.
+    """Refuse requests of other web pages: those with another `Origin`, or a `Host` that is not this machine.
 
-    Every answer tells browsers to show it nowhere.
+    Every answer forbids browsers to show it in a frame.
     """
 
     def respond(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -130,13 +130,17 @@ def _own_machine_only(app: WSGIApplication) -> WSGIApplication:
 
         host = environ.get("HTTP_HOST", "").lower()
         is_own = _OWN_HOST.fullmatch(host) and environ.get("HTTP_ORIGIN", f"http://{host}").lower() == f"http://{host}"
-        return app(environ, start) if is_own else _refuse(start, "403 Forbidden", b"This is not a page of yours.")
+        return (
+            app(environ, start)
+            if is_own
+            else _refuse(start, "403 Forbidden", b"This calendar only answers to its own address.")
+        )
 
     return respond
 
 
 def _with_login(app: WSGIApplication, password: str) -> WSGIApplication:
-    """Ask for the name and the password before anything of a request is read."""
+    """Check the user name and the password before the body of a request is read."""
     login = f"{USER}:{password}".encode()
 
     def respond(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -210,7 +214,7 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
         self._under_way = 0
         self._changed = threading.Condition()
         self._unfinished: dict[socket.socket, float] = {}
-        """When each connection began whose request has not arrived, the oldest first."""
+        """Start times of the connections whose request has not arrived yet, oldest first."""
         super().__init__(address, _Handler)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -232,7 +236,7 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
-        """Close what takes too long to arrive; the base class calls this a few times each second."""
+        """Close connections whose request is late; the base class calls this a few times a second."""
         with self._changed:
             latest = time.monotonic() - MAX_REQUEST_SECONDS
             for late in [each for each, began in self._unfinished.items() if began < latest]:
@@ -249,7 +253,7 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
             super().handle_error(request, client_address)
 
     def _cut(self, request: socket.socket) -> None:
-        """End the reading of a connection, whose thread closes it then."""
+        """Stop reading from a connection; its thread then closes it."""
         del self._unfinished[request]
         with suppress(OSError):  # the other side has gone
             request.shutdown(socket.SHUT_RDWR)

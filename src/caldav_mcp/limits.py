@@ -1,4 +1,4 @@
-"""Limits of input: the most that calendar servers, calendar programs and callers of the tools send.
+"""Limits on input from calendar servers, calendar programs and callers of the tools.
 
 Each limit is checked where the input comes in.
 """
@@ -11,39 +11,39 @@ from typing import Final
 # Answers of calendar servers, and objects
 
 MAX_ANSWER_BYTES: Final = 50_000_000
-"""An answer of a calendar server, unpacked: some 50,000 events of usual size, and what one program can hold."""
+"""An unpacked answer of a calendar server: about 50,000 events of usual size, and as much as one program can hold."""
 MAX_REDIRECTS: Final = 5
-"""Addresses that one answer leads to: more are a circle."""
+"""Redirects of one request: more are probably a cycle."""
 MAX_BODY_BYTES: Final = 20_000_000
 """A request to the embedded server: an event with large pictures in it."""
 MAX_OBJECT_CHARS: Final = 8_000_000
-"""A calendar object that is parsed: an event with a large picture in it still is."""
+"""A calendar object that is parsed: enough for an event with a large picture in it."""
 MAX_COMPONENTS: Final = 500
-"""Parts of an object: changed occurrences, reminders, time zones. Parsing takes time for each."""
+"""Components of an object: changed occurrences, reminders, time zones. Parsing each takes time."""
 
 # Recurrence
 
 MAX_DATES: Final = 500
-"""Dates in the RDATE and EXDATE lines of an object. A rule counts for a hundred, one of a time zone for ten."""
+"""Dates in the RDATE and EXDATE lines of an object. A rule counts as a hundred dates, a rule of a time zone as ten."""
 MAX_BY_VALUES: Final = 60
 """Values of one BY part of a plain rule: all minutes of an hour."""
 MAX_INTERVAL: Final = 10_000
 """INTERVAL of a plain rule."""
 MAX_PLAIN_SPAN: Final = timedelta(days=100)
-"""Span of time in which plain rules have few occurrences."""
+"""Time span within which plain rules have few occurrences."""
 MAX_PLAIN_YEAR: Final = 2200
-"""Year up to which they have few occurrences before that span."""
+"""Year until which plain rules have few occurrences before that span."""
 MAX_OBJECT_SECONDS: Final = 1.0
-"""Computing time for one object that is not plain. Hourly since 2020 takes a quarter of it."""
+"""Computing time for one object that is not plain. An hourly series since 2020 takes a quarter of it."""
 MAX_QUESTION_SECONDS: Final = 3.0
-"""Computing time for the objects of one question, those in the thread and those in the process each. Our callers wait
-ten seconds."""
+"""Computing time for the objects of one question, separately for those in the thread and those in the process. The
+callers wait ten seconds."""
 MAX_PROCESS_SECONDS: Final = 6.0
 """Time until the process is killed, however busy the machine is."""
 MAX_PUT_SECONDS: Final = 1.0
-"""Computing time for what the embedded server does with an object that is put there."""
+"""Computing time for the work that the embedded server does on an object that is put there."""
 MAX_PUT_PROCESS_SECONDS: Final = 8.0
-"""Time until the process that tries it is killed, however busy the machine is."""
+"""Time until the process that tries this work is killed, however busy the machine is."""
 MAX_EXPANDED_BYTES: Final = 4_000_000
 """All occurrences of one object, as the process writes them."""
 
@@ -52,16 +52,17 @@ MAX_EXPANDED_BYTES: Final = 4_000_000
 MAX_REQUEST_SECONDS: Final = 20.0
 """Time for the head of a request to arrive at the embedded server."""
 MAX_UNFINISHED: Final = 32
-"""Connections whose request has not arrived there: each takes a thread. With more, the oldest is closed."""
+"""Connections to the embedded server whose request has not arrived: each takes a thread. Above the limit, the oldest is
+closed."""
 MAX_CALL_BYTES: Final = 1_000_000
-"""A request to the tools: a call with the longest title, notes and guests that a calendar takes is a tenth of it."""
+"""A request to the tools: a call with the longest title, notes and guests that a calendar allows is a tenth of it."""
 
 # The tools and the page
 
 MAX_CALENDARS: Final = 50
-"""Calendars of one question, as at Google."""
+"""Calendars in one query, as at Google."""
 MAX_FREEBUSY_SPAN: Final = timedelta(days=90)
-"""Span of time of one question for free and busy times, as at Google."""
+"""Time span of one query for free and busy times, as at Google."""
 MAX_EVENT_ID_CHARS: Final = 1024
 """Id of an event, as at Google."""
 MAX_MOVE_MINUTES: Final = 7 * 24 * 60

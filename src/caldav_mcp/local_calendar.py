@@ -170,7 +170,7 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         calendars = Calendars(collections, owners, register, now, changes.note)
         tools = CalendarTools(calendars)
         server = mcp_server(tools)
-        # Without sessions, nothing is kept of a client that does not come back.
+        # Without sessions, nothing is kept for a client that does not come back.
         mcp_app = server.streamable_http_app(
             json_response=True, stateless_http=True, max_request_body_size=MAX_CALL_BYTES
         )

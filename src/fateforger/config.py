@@ -67,7 +67,7 @@ def _check_http_address(address: str) -> str:
 
 def _check_token(token: SecretStr) -> SecretStr:
     if not _TOKEN.fullmatch(token.get_secret_value()):
-        raise ValueError("it should be 16 or more letters, digits, - and _, so that nobody guesses it")
+        raise ValueError("it should be 16 or more letters, digits, - and _, so that it cannot be guessed")
     return token
 
 
@@ -122,7 +122,8 @@ class Settings(BaseSettings):
     port: int = Field(8765, ge=0, le=65535, description="Port of the local page; 0 picks a free one.")
     page_token: Annotated[SecretStr, AfterValidator(_check_token)] | None = Field(
         None,
-        description="Token in the page's address: 16 or more letters, digits, - and _; left out, one is made and kept.",
+        description="Token in the address of the page: 16 or more letters, digits, - and _; left out, one is made and"
+        " kept.",
     )
     ops_port: int | None = Field(
         None,
@@ -366,8 +367,8 @@ class Settings(BaseSettings):
     keep_sessions: int | None = Field(
         None,
         ge=30,
-        description="Days after which a planned day that is over is deleted, with what can be undone of it; left out,"
-        " days stay until their person is erased.",
+        description="Days after which a past day is deleted and can no longer be undone, at least 30; left out, days"
+        " stay until the person is erased.",
     )
     record_titles: Literal["keep", "redact"] = Field(
         "redact", description="Whether recordings keep people's words, or tell them in pseudonyms: keep or redact."
@@ -399,9 +400,9 @@ class Settings(BaseSettings):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """All values that must not appear in a log or file: tokens, keys, passwords, and what addresses hold of them.
+        """All values that must not appear in a log or file: tokens, keys, passwords, secret parts of addresses.
 
-        Those in the standard variables for proxies, traces and PostgreSQL are among them.
+        The standard variables for proxies, traces and PostgreSQL are included.
         """
         given = [value for name in type(self).model_fields if isinstance(value := getattr(self, name), SecretStr)]
         addresses = [url for name in list_addresses(type(self)) if (url := getattr(self, name))]

@@ -67,7 +67,7 @@ class FateforgerError(Exception):
 
 
 class UserError(FateforgerError):
-    """The input can be corrected by its author. What the message quotes of the input is shortened."""
+    """The input can be corrected by its author. Long quotations of the input in the message are shortened."""
 
     def __init__(self, message: str, *, where: str | None = None) -> None:
         shown = _LONG_QUOTE.sub(lambda quote: f"“{' '.join(quote[1].split())}…”", message)

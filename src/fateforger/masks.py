@@ -1,4 +1,4 @@
-"""Secrets in addresses and in texts: what of an address is secret, and texts without secrets.
+"""Masks for the secrets in addresses and in texts.
 
 Every address that is shown goes through :func:`mask_address`. As a second line of defense, whatever leaves the program
 for an operator (log lines, output of commands, spans, recordings) goes through :func:`hide_secrets`, because a library
@@ -22,10 +22,10 @@ _HARMLESS = frozenset(
         *("api-version", "version", "v", "region", "tenant", "account", "calendar", "format", "timeout", "mode"),
     }
 )
-"""Names of query parameters whose values are shown. Those of all others are taken for secrets."""
+"""Names of query parameters whose values are shown. The values of all others are taken for secrets."""
 _SECRET_NAME = re.compile(r"token|secret|passw|pwd|key|auth|credential|bearer", re.IGNORECASE)
 _TOKEN = re.compile(r"(?=(?:.*?(?:[A-Za-z]\d|\d[A-Za-z])){3})[\w~=+-]{20,256}", re.ASCII)
-"""A word that reads like a token: long, letters and digits mixed. Some services put theirs into the path."""
+"""A word that reads like a token: long, letters and digits mixed. Some services put theirs in the path."""
 _ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _PORT = re.compile(r"[^:@/?#]*(:\d{0,5})?(?=[/?#]|$)|\[[^\]]*\](:\d{0,5})?(?=[/?#]|$)")
 """A host that no user info precedes."""
@@ -49,7 +49,7 @@ def find_secrets(address: str) -> tuple[str, ...]:
 
 
 def strip_address(address: str) -> str:
-    """Return scheme, host and path of an address: what names a server in keys and logs."""
+    """Return scheme, host and path of an address, which name a server in keys and logs."""
     shown = _ADDRESS.fullmatch(address.strip())
     if shown is None:
         return re.split("[?#]", address.strip(), maxsplit=1)[0]
@@ -139,7 +139,7 @@ _SHOWN_PARTS = frozenset({"type", "project_id", "client_email", "client_id", "un
 
 
 def split_secret(secret: str) -> Iterator[str]:
-    """Yield a secret, and what it consists of: keys with commas between, or the parts of a key in JSON."""
+    """Yield a secret and its parts: keys separated by commas, or the fields of a key in JSON."""
     yield secret
     if secret.lstrip().startswith("{"):
         with suppress(ValueError):
@@ -175,7 +175,7 @@ _TOO_SHORT = 4
 
 
 class Scrubber:
-    """Takes known secrets out of texts, in the spellings in which they may occur."""
+    """Masks known secrets in texts, in each spelling in which they may occur."""
 
     def __init__(self, secrets: Iterable[str], *, mask: str = MASK) -> None:
         spellings = {spelling for secret in secrets for spelling in _spell(secret) if len(spelling) >= _TOO_SHORT}
@@ -204,11 +204,11 @@ _protected = Scrubber(())
 
 
 def protect(secrets: Iterable[str]) -> None:
-    """Set the secrets that :func:`hide_secrets` takes out, for the whole process; earlier ones no longer count."""
+    """Set the secrets that :func:`hide_secrets` masks in this process, instead of earlier ones."""
     global _protected  # noqa: PLW0603  log lines are written in every thread, also in those that libraries start
     _protected = Scrubber(secrets)
 
 
 def hide_secrets(text: str) -> str:
-    """Return the text without the secrets of this process."""
+    """Return the text with a mask instead of each secret of this process."""
     return _protected.scrub(text)

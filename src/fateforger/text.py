@@ -145,12 +145,12 @@ _STACK = re.compile(rf"({_MARK}{{4}}){_MARK}+")
 
 
 def clean_text(text: str) -> str:
-    """Return somebody's text as it is safe to show: what is seen is all there is, in the order in which it was typed.
+    """Return a text that is safe to show: all of it is visible, in the order in which it was typed.
 
-    Whatever could turn the reading order around or be read without being seen is left out, and so are marks piled up on
-    one letter. Control characters, also those that command a terminal, become U+FFFD, and each line end a line feed.
-    This is the one function for that; it is called where a text leaves the program: in Slack's messages, in pictures,
-    on the command line, in the log, in prompts and in answers to agents.
+    Characters that change the reading order or are invisible are left out, and so are accents piled up on one letter.
+    Control characters, including those that a terminal obeys, become U+FFFD. Each line end becomes a line feed. This is
+    the only function for that. It is called where a text leaves the program: in Slack's messages, in pictures, on the
+    command line, in the log, in prompts and in answers to agents.
     """
     if text.isascii() and text.isprintable():
         return text

@@ -23,12 +23,12 @@ MAX_LOADING_MESSAGES = 10
 MAX_PAGE = 999
 """Conversations in one answer."""
 MAX_UPLOAD_BYTES = 50_000_000
-"""A file; Slack takes a gigabyte, and this one is held in memory."""
+"""Bytes of a file. Slack takes a gigabyte; this server holds files in memory."""
 MAX_SECONDS_AHEAD = 120 * 24 * 60 * 60
-"""Time until a scheduled message."""
+"""Seconds until a scheduled message."""
 SCHEDULE_WINDOW_SECONDS = 5 * 60
 MAX_SCHEDULED = 30
-"""Messages that are scheduled for one such window."""
+"""Messages that are scheduled within one such window."""
 
 LIMITS: Mapping[str, int] = {
     "message.blocks": 50,

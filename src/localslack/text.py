@@ -13,7 +13,7 @@ def count_characters(text: str) -> int:
 
 
 def cut_characters(text: str, most: int) -> str:
-    """Return the beginning of a text that Slack counts as at most so many characters."""
+    """Return the beginning of a text, with at most `most` characters as Slack counts them."""
     return text.encode("utf-16-le", "surrogatepass")[: 2 * most].decode("utf-16-le", "ignore")
 
 

@@ -1,4 +1,4 @@
-"""S378: limits of input are in one module of each package, with a reason; ``docs/limits.md`` is written from them."""
+"""S378: limits on input are in one module of each package, with a reason; ``docs/limits.md`` is written from them."""
 
 from __future__ import annotations
 

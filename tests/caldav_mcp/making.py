@@ -136,7 +136,7 @@ PASSWORD = "the password of the embedded calendar"
 
 
 class OpenRadicale(EmbeddedRadicale):
-    """A CalDAV server elsewhere, which lets everybody in."""
+    """Another CalDAV server, which accepts every login."""
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         super().__init__(folder, port, password=PASSWORD)

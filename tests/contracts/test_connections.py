@@ -91,7 +91,7 @@ async def test_logins_are_encrypted_with_the_newest_key_at_once(both: Both, capl
     rotated = connections(both[1], f"{NEW}, {OLD}")
     assert await rotated.renew_encryption() == 1
     assert await rotated.renew_encryption() == 0
-    assert "no key reads the calendar login of 1 of the people" in caplog.text
+    assert "calendar logins that no key can decrypt: 1" in caplog.text
     assert await connections(both[0], NEW).of("U1") == ANNA
     assert await lost.of("U2") == replace(ANNA, user_id="U2")
     assert await SqlConnections(both[0].database, Vault(None)).renew_encryption() == 0

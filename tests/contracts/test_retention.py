@@ -131,7 +131,7 @@ async def test_a_day_with_an_unfinished_write_stays(store: Store) -> None:
 
 
 async def test_recordings_go_when_the_settings_say_so(store: Store, tmp_path: Path) -> None:
-    """S382: what is not a recording stays."""
+    """S382: files that are no recordings stay."""
     folder = tmp_path / "turns"
     files = RecordingFiles(folder)
     for name in ("old.json", "new.json"):

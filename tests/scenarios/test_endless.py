@@ -68,7 +68,10 @@ def planned_beside(person: Person, *named: str) -> None:
 
 
 @pytest.mark.attack(
-    "embedded calendar", "a series by the minute, one that never matches, another refused", "1", "mended"
+    "embedded calendar",
+    "a series with an event every minute, one that never matches, one that is refused",
+    "1",
+    "mended",
 )
 def test_a_day_is_planned_beside_events_that_never_end(program: Program) -> None:
     """The embedded calendar; one of them was there before the program, as in an old data directory."""
@@ -91,7 +94,7 @@ def test_a_day_is_planned_beside_events_that_never_end(program: Program) -> None
     assert "never.ics is left out" in said
 
 
-@pytest.mark.attack("CalDAV answers", "a server that ignores time ranges, with a series by the minute", "1", "mended")
+@pytest.mark.attack("CalDAV answers", "a server that ignores time ranges, with an event every minute", "1", "mended")
 def test_a_server_that_answers_with_the_whole_calendar(program: Program, tmp_path: Path) -> None:
     """A calendar server elsewhere, which ignores what time was asked for."""
     radicale = Radicale(tmp_path / "dav", free_port())

@@ -200,7 +200,7 @@ async def test_slacks_stop_reaches_the_turn_while_its_thread_is_busy(chat: Chat,
 
 
 async def test_a_stop_is_tried_as_long_as_a_turn_is_under_way(chat: Chat, alex: Person) -> None:
-    """S271: any of several programs may make a try, and only the one that runs the turn can stop it."""
+    """S271: any of several programs may make a try, but only the one that runs the turn can stop it."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
     held = Held(chat.door)

@@ -38,7 +38,7 @@ WAY_OF_CADDY = re.compile(r"@pages path (.+)")
 
 @dataclass
 class Proxy:
-    """Passes on what the Caddyfile of the team passes on, to the programs in turn; to the other if one does not answer."""
+    """Passes on the paths of the team's Caddyfile to the programs in turn; if one does not answer, to the other."""
 
     programs: tuple[int, ...]
     paths: tuple[str, ...]
@@ -72,7 +72,7 @@ class Team:
     robin: Person
 
     def count_requests(self) -> list[bool]:
-        """Whether each program has answered requests of Slack."""
+        """Check whether each program has answered requests of Slack."""
         told = [
             httpx.get(f"http://127.0.0.1:{each.environment['FATEFORGER_OPS_PORT']}/metrics", trust_env=False).text
             for each in self.programs

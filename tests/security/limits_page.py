@@ -1,4 +1,4 @@
-"""The page ``docs/limits.md``, read from the modules of limits: each name, its value, and the reason.
+"""The page ``docs/limits.md``, made from the modules of limits: the name, value and reason of each limit.
 
 ``LIMITS_WRITE=1 pytest tests/architecture/test_limits.py`` writes it.
 """
@@ -20,10 +20,10 @@ OWN, CALDAV = "fateforger.limits", "caldav_mcp.limits"
 HEAD = """\
 # Limits
 
-How much is let in, and why no more: the numbers of `fateforger.limits` and, for the embedded calendar and CalDAV, of
+The limits on input, and the reason for each, as in `fateforger.limits` and, for the embedded calendar and CalDAV, in
 `caldav_mcp.limits`. This page is written from them: `LIMITS_WRITE=1 .venv/bin/pytest tests/architecture/test_limits.py`.
-What exceeds a limit is refused with a sentence, or left out and named; where it is only read, its beginning is.
-[Attacks](attacks.md) lists the tests.
+Input that exceeds a limit is refused with a sentence, or left out and named. Of texts that are only read, the beginning
+is used. [Attacks](attacks.md) lists the tests.
 """
 
 

@@ -19,10 +19,10 @@ AUDIT = re.compile(r"-|\d+[a-z]?(, \d+[a-z]?)*")
 HEAD = """\
 # Attacks
 
-What an attacker, a stranger or a mishap can try at each entry point, and the test that tries it. "Held" is what the security
-audit of 2026-11-22 found to stand, or what no audit had tried and stood when it was; "mended" is what got through before. The
-number is that of the audit's finding. This page is written from the marks of the tests:
-`ATTACKS_WRITE=1 .venv/bin/pytest tests/security/test_matrix.py`. [Limits](limits.md) lists how much of anything is let in.
+Each attack that was tried at an entry point, and the test that repeats it. "Held" means that it failed when it was first
+tried, in the security audit of 2026-11-22 or later; "mended" means that it succeeded then. The number is that of the audit's
+finding. This page is written from the marks of the tests:
+`ATTACKS_WRITE=1 .venv/bin/pytest tests/security/test_matrix.py`. [Limits](limits.md) lists the limits on input.
 """
 
 
@@ -38,7 +38,7 @@ class Attack:
 
 
 class BadMark(Exception):
-    """A mark that makes no row of the page."""
+    """A mark that is not valid as a row of the page."""
 
 
 def read_attacks(folder: Path = ROOT / "tests", *, root: Path = ROOT) -> list[Attack]:
@@ -51,7 +51,7 @@ def read_attacks(folder: Path = ROOT / "tests", *, root: Path = ROOT) -> list[At
 
 
 def _attacks_of(path: Path, name: Path) -> Iterator[Attack]:
-    """Yield the attacks that the tests of a file are marked with, also in the parameters of a test."""
+    """Yield the attacks in the marks of a file's tests, including the parameters of a test."""
     text = path.read_text()
     if "mark.attack" not in text:
         return
@@ -74,7 +74,7 @@ def _attack_of(mark: ast.Call, test: str) -> Attack:
 
 
 def write_page(attacks: list[Attack]) -> str:
-    """Return the page: a table for all entry points, and how many attacks there are."""
+    """Return the page: the number of attacks, and a table of them."""
     by_result = Counter(each.result for each in attacks)
     count = f"{len(attacks)} attacks: {by_result['held']} held, {by_result['mended']} mended."
     rows = [f"| {each.entry} | {each.attack} | {each.result} | {each.audit} | `{each.test}` |" for each in attacks]

@@ -1,4 +1,4 @@
-"""Who gets in at the page, the day pane, the calendar's tools and CalDAV of the running program, and who does not."""
+"""Access to the page, the day pane, the calendar's tools and CalDAV of the running program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOREIGN = [
     {"Origin": "https://127.0.0.1"},
     {"Origin": "null"},
 ]
-"""What another page, or a rebound name, sends."""
+"""Headers that another page, or a rebound name, sends."""
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -68,7 +68,7 @@ def token_of(program: Program) -> str:
     return program.address.partition("?token=")[2]
 
 
-@pytest.mark.attack("page, pane and MCP", "another person of this machine without the token", "5", "mended")
+@pytest.mark.attack("page, pane and MCP", "another user of the machine without the token", "5", "mended")
 @pytest.mark.parametrize(("method", "path"), CLOSED)
 def test_without_the_token_nothing_personal_is_answered(program: Program, method: str, path: str) -> None:
     """S368."""
@@ -79,7 +79,7 @@ def test_without_the_token_nothing_personal_is_answered(program: Program, method
     assert "fateforger doctor" in page
 
 
-@pytest.mark.attack("page's WebSocket", "another person of this machine without the token", "5", "mended")
+@pytest.mark.attack("page's WebSocket", "another user of the machine without the token", "5", "mended")
 def test_without_the_token_no_socket_opens(program: Program) -> None:
     with (
         pytest.raises(InvalidStatus, match="403"),
@@ -112,14 +112,14 @@ def test_the_printed_address_becomes_a_cookie(program: Program) -> None:
     assert elsewhere.headers["location"] == "/evil.example/?date=2026-03-02"
 
 
-@pytest.mark.attack("data directory", "another person of this machine reads the token", "5", "held")
+@pytest.mark.attack("data directory", "another user of the machine reads the token", "5", "held")
 def test_the_secrets_are_kept_where_others_cannot_read(program: Program) -> None:
     assert stat.S_IMODE(program.data.stat().st_mode) == 0o700
     for name in ("page.token", "caldav.password"):
         assert stat.S_IMODE((program.data / name).stat().st_mode) == 0o600
 
 
-@pytest.mark.attack("CalDAV", "another person of this machine without the password", "5", "mended")
+@pytest.mark.attack("CalDAV", "another user of the machine without the password", "5", "mended")
 def test_caldav_wants_the_printed_password(program: Program) -> None:
     """S369."""
     calendar = CalDav(program.caldav_url())
@@ -134,7 +134,7 @@ def test_caldav_wants_the_printed_password(program: Program) -> None:
     assert "Mine" in calendar.titles()
 
 
-@pytest.mark.attack("page, MCP and CalDAV", "a foreign page, another port or scheme, a rebound name", "7a", "mended")
+@pytest.mark.attack("page, MCP and CalDAV", "another web page, another port or scheme, DNS rebinding", "7a", "mended")
 @pytest.mark.parametrize("sent", FOREIGN, ids=str)
 def test_a_foreign_page_is_refused_even_with_the_token(program: Program, sent: dict[str, str]) -> None:
     """S370."""
@@ -145,7 +145,7 @@ def test_a_foreign_page_is_refused_even_with_the_token(program: Program, sent: d
     assert calendar.http.request("PROPFIND", calendar.url, headers=sent).status_code == 403
 
 
-@pytest.mark.attack("page", "a WebSocket of another port's page", "7a", "held")
+@pytest.mark.attack("page", "a WebSocket from a page on another port", "7a", "held")
 def test_the_socket_looks_at_the_port(program: Program) -> None:
     address = program.url.replace("http", "ws") + "/ui/ws?user=U0000ALEX"
     headers = {"Authorization": f"Bearer {token_of(program)}"}
@@ -185,7 +185,7 @@ def test_every_answer_says_that_no_other_page_may_frame_it(program: Program) -> 
 
 
 @pytest.mark.browser
-@pytest.mark.attack("page", "a transparent frame on a page of another port", "6", "mended")
+@pytest.mark.attack("page", "a transparent frame in a page on another port", "6", "mended")
 def test_a_browser_shows_the_page_but_not_in_a_foreign_frame(program: Program) -> None:
     """S368: the printed address shows the page, and the token is gone from the address; the bare one says what to do."""
     foreign, frame = "http://127.0.0.1:9/", f'<iframe src="{program.url}/"></iframe>'

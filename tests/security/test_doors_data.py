@@ -27,7 +27,7 @@ def mode(path: Path) -> int:
 
 
 def refused(folder: Path) -> str:
-    """What the program says of a directory that it must not touch."""
+    """The program's message about a directory that it must not touch."""
     before = mode(folder)
     status, _, errors = through_the_door("up", "--port", "0", "--data-dir", str(folder))
     assert (status, mode(folder)) == (2, before), errors
@@ -40,7 +40,7 @@ def refused(folder: Path) -> str:
 
 @pytest.mark.process
 @pytest.mark.attack(
-    "data directory", "a directory with files of others, such as the system's temporary one", "7d", "mended"
+    "data directory", "a directory with other files, such as the system's temporary directory", "7d", "mended"
 )
 @pytest.mark.parametrize("permissions", [0o755, 0o1777])
 def test_a_directory_with_other_files_is_left_alone(tmp_path: Path, permissions: int) -> None:
@@ -54,7 +54,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path, permissions:
     assert f"chmod 700 {shared}" in said
 
 
-@pytest.mark.attack("data directory", "files of another user among ours", "7d", "mended")
+@pytest.mark.attack("data directory", "files of another user in the data directory", "7d", "mended")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_a_directory_with_a_file_of_another_user_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "running.lock").touch()
@@ -66,7 +66,7 @@ def test_a_directory_with_a_file_of_another_user_is_left_alone(tmp_path: Path) -
     assert mode(tmp_path) == 0o755
 
 
-@pytest.mark.attack("data directory", "a directory of ours that others can read", "5", "held")
+@pytest.mark.attack("data directory", "a data directory that others can read", "5", "held")
 def test_our_own_directory_is_closed(tmp_path: Path) -> None:
     """An empty one, one that is not there yet, and one that somebody opened later."""
     for folder in (tmp_path / "empty", tmp_path / "new" / "deep", tmp_path / "used"):

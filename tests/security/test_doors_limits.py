@@ -1,4 +1,4 @@
-"""How much, how long and how often anybody may ask of the running program."""
+"""Limits on the size, duration and number of requests to the running program."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_body_has_a_limit_whatever_was_announced(program: Program) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.attack("page", "a head without an end", "-", "mended")
+@pytest.mark.attack("page", "endless headers", "-", "mended")
 def test_a_head_has_a_limit(program: Program) -> None:
     answer = httpx.get(f"{program.url}/", headers={"X": "x" * MAX_HEAD_BYTES}, trust_env=False)
     assert (answer.status_code, answer.text) == (431, "The address and headers of this request are too long.")
@@ -137,7 +137,7 @@ def test_an_upload_is_what_was_announced_and_stays(program: Program) -> None:
 @pytest.mark.process
 @pytest.mark.attack("calendar's MCP", "a thousand sessions that are never ended", "7e", "mended")
 def test_no_session_of_the_calendar_is_kept(program: Program) -> None:
-    """S376: there is none to keep."""
+    """S376: there are no sessions to keep."""
     http = Person(program.address).http
     accepted = {"Accept": "application/json, text/event-stream"}
     answer = http.post(f"{program.url}/calendar/mcp", json=INITIALIZE, headers=accepted)
@@ -147,9 +147,9 @@ def test_no_session_of_the_calendar_is_kept(program: Program) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.attack("page", "hundreds of half requests", "7g", "mended")
+@pytest.mark.attack("page", "hundreds of half-sent requests", "7g", "mended")
 def test_half_requests_shut_nobody_out(program: Program) -> None:
-    """S377: the oldest are closed, and a person comes in."""
+    """S377: the oldest are closed, and a person gets in."""
     person = Person(program.address)
     with ExitStack() as stack:
         halves = [stack.enter_context(opened(program.port)) for _ in range(400)]
@@ -159,7 +159,7 @@ def test_half_requests_shut_nobody_out(program: Program) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.attack("CalDAV", "hundreds of half requests, each of which takes a thread", "7g", "mended")
+@pytest.mark.attack("CalDAV", "hundreds of half-sent requests, each of which takes a thread", "7g", "mended")
 def test_half_requests_to_caldav_shut_nobody_out(program: Program) -> None:
     calendar = CalDav(program.caldav_url())
     port = httpx.URL(calendar.url).port
@@ -174,7 +174,7 @@ def test_half_requests_to_caldav_shut_nobody_out(program: Program) -> None:
 @pytest.mark.attack("page", "a request that never ends", "7g", "mended")
 @pytest.mark.parametrize("body", [False, True])
 async def test_a_request_has_to_arrive_in_time(monkeypatch: pytest.MonkeyPatch, *, body: bool) -> None:
-    """S377: its head, and its body. Who says nothing is closed without a word."""
+    """S377: its head, and its body. A connection that sends nothing is closed without an answer."""
     monkeypatch.setattr(web, "MAX_REQUEST_SECONDS", 0.2)
 
     async def read(request: Request) -> Response:
@@ -271,7 +271,7 @@ def median_of_health(program: Program) -> float:
 @pytest.mark.process
 @pytest.mark.attack("page, MCP and CalDAV", "all of these at once, while /health is asked", "7", "held")
 def test_health_answers_through_all_of_it(program: Program) -> None:
-    """Below 100 ms in the median, or what the busy machine of the tests takes without an attack, ten times."""
+    """The median is below 100 ms, or below ten times what the busy test machine takes without an attack."""
     caldav = httpx.URL(program.caldav_url()).copy_with(userinfo=b"")
     assert caldav.port is not None
     stranger, known = client(), client(token_of(program))

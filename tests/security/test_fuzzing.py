@@ -116,7 +116,7 @@ def spoiled(draw: st.DrawFn, name: str) -> Any:
 @FEW
 @given(spoiled("plan") | ANYTHING)
 def test_plans(document: Any) -> None:
-    """What is read survives its own form."""
+    """A plan that was read is the same after it is written and read again."""
     refusal(lambda: check_plan(document))
     if refusal(lambda: read_plan(document)) is None:
         plan = read_plan(document)
@@ -127,7 +127,7 @@ def test_plans(document: Any) -> None:
 @FEW
 @given(spoiled("patch") | ANYTHING)
 def test_patches(document: Any) -> None:
-    """What is applied can be taken back."""
+    """An applied patch can be undone."""
     plan = read_plan(DOCUMENTS["plan"])
 
     def apply() -> None:
@@ -187,7 +187,7 @@ def test_what_is_typed(text: str) -> None:
         refusal(lambda read=read: read(text))  # type: ignore[misc]
 
 
-@pytest.mark.attack("Slack messages", "fuzzing of marks", "-", "held")
+@pytest.mark.attack("Slack messages", "fuzzing of markup", "-", "held")
 @FEW
 @given(st.text(max_size=80) | st.text(alphabet="*_~`<>@#!|&;[]()\\\n a", max_size=80))
 def test_marks_of_slack(text: str) -> None:

@@ -35,7 +35,7 @@ PLAN: dict[str, Any] = {"date": "2026-03-02", "tz": "Europe/Amsterdam", "events"
 
 
 def nested(depth: int) -> Any:
-    """Lists within each other, as many as Python's own parser makes."""
+    """Nested lists, as deep as Python's own parser makes them."""
     return json.loads("[" * depth + "]" * depth)
 
 
@@ -64,7 +64,7 @@ UNITS = (
 )
 
 
-@pytest.mark.attack("Slack messages", "marks that are opened and never closed, in texts of any length", "4", "held")
+@pytest.mark.attack("Slack messages", "markup that is opened and never closed, in texts of any length", "4", "held")
 @pytest.mark.parametrize("unit", UNITS)
 def test_texts_of_slack_take_time_by_their_length(unit: str) -> None:
     for read in (
@@ -75,14 +75,14 @@ def test_texts_of_slack_take_time_by_their_length(unit: str) -> None:
         assert grows_linearly(read, lambda size: (unit * size)[:size], 5_000), read
 
 
-@pytest.mark.attack("Slack messages", "a blob that a search for passwords goes through again and again", "4", "mended")
+@pytest.mark.attack("Slack messages", "a text that the search for passwords reads again and again", "4", "mended")
 @pytest.mark.parametrize("unit", ["a", "eyJ", "a.", "-----BEGIN PRIVATE KEY-----", "a://b:"])
 def test_the_search_for_passwords_ends(unit: str) -> None:
     assert grows_linearly(remove_credentials, lambda size: (unit * size)[:size], MAX_MESSAGE_CHARS // 4)
     assert peak_of(lambda: remove_credentials(unit * MEGABYTE)) < 20 * MAX_MESSAGE_CHARS + len(unit) * MEGABYTE
 
 
-@pytest.mark.attack("forms", "times, lengths and lists of tasks that are no such thing, of any length", "-", "held")
+@pytest.mark.attack("forms", "invalid times, lengths and lists of tasks, of any length", "-", "held")
 @pytest.mark.parametrize("unit", ["9", "9:", "9-", "9,", "h", " ", "1h", "٣", "½", "(", "9-5,"])
 def test_what_is_typed_into_forms_is_read_in_time(unit: str) -> None:
     for read in (parse_clock, parse_windows, parse_minutes, parse_task_line):
@@ -113,14 +113,16 @@ PLANS: Mapping[str, Any] = {
 }
 
 
-@pytest.mark.attack("plans", "zones, days, clocks, titles and numbers that are huge, deep or none", "-", "mended")
+@pytest.mark.attack(
+    "plans", "time zones, days, times, titles and numbers that are huge, deeply nested or invalid", "-", "mended"
+)
 @pytest.mark.parametrize("document", PLANS.values(), ids=PLANS.keys())
 def test_a_plan_that_is_none_is_refused_in_a_sentence(document: Any) -> None:
     assert isinstance(refusal(lambda: read_plan(document)), PlanInvalid)
     refusal(lambda: check_plan(document))
 
 
-@pytest.mark.attack("plans", "as many blocks as a plan holds", "-", "held")
+@pytest.mark.attack("plans", "as many blocks as a plan may have", "-", "held")
 def test_a_plan_takes_time_by_its_blocks() -> None:
     def make(size: int) -> dict[str, Any]:
         after = [BLOCK | {"p": {"a": "ap", "dur": "PT1M"}}] * (size - 1)
@@ -140,7 +142,7 @@ PATCHES: Mapping[str, Any] = {
 }
 
 
-@pytest.mark.attack("patches", "positions, kinds and numbers of changes without bounds", "-", "mended")
+@pytest.mark.attack("patches", "invalid positions and kinds, and any number of changes", "-", "mended")
 @pytest.mark.parametrize("document", PATCHES.values(), ids=PATCHES.keys())
 def test_a_patch_that_is_none_is_refused_in_a_sentence(document: Any) -> None:
     plan = read_plan(PLAN)
@@ -159,7 +161,10 @@ DOCUMENTS = {
 
 
 @pytest.mark.attack(
-    "files on the command line", "JSON that is deep, cut off, or holds what is no text or number", "-", "mended"
+    "files on the command line",
+    "JSON that is deeply nested, cut off, or contains invalid text or numbers",
+    "-",
+    "mended",
 )
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 def test_a_document_that_is_none_is_refused_in_a_sentence(text: str) -> None:
@@ -190,13 +195,15 @@ WORKFLOWS: Mapping[str, str] = {
 }
 
 
-@pytest.mark.attack("workflows", "YAML bombs, aliases of themselves, depth, names and rules without end", "-", "mended")
+@pytest.mark.attack(
+    "workflows", "YAML bombs, aliases of themselves, deep nesting, endless names and rules", "-", "mended"
+)
 @pytest.mark.parametrize("text", WORKFLOWS.values(), ids=WORKFLOWS.keys())
 def test_a_workflow_that_is_none_is_refused_in_a_sentence(text: str) -> None:
     assert isinstance(refusal(lambda: read_workflow(text)), BadInput)
 
 
-@pytest.mark.attack("workflows", "as many actions, rules and aliases as a file holds", "-", "held")
+@pytest.mark.attack("workflows", "as many actions, rules and aliases as a file may have", "-", "held")
 @pytest.mark.parametrize("item", ["a{n}", '"a{n}"', "&x{n} a{n}"])
 def test_a_workflow_takes_time_by_its_length(item: str) -> None:
     def make(size: int) -> str:
@@ -212,7 +219,7 @@ def test_a_bomb_takes_no_memory() -> None:
 # Rules of a person
 
 NEVER = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"
-"""It was searched for until the year 9999: 8,000 years."""
+"""Before, the search went on until the year 9999, for 8,000 years."""
 
 
 @pytest.mark.attack("rules of a person", "a recurrence that matches no day, also with a count", "1", "mended")
@@ -246,7 +253,9 @@ RULES: Mapping[str, Any] = {
 }
 
 
-@pytest.mark.attack("rules of a person", "recurrences, zones and texts that are huge, endless or none", "-", "held")
+@pytest.mark.attack(
+    "rules of a person", "recurrences, time zones and texts that are huge, endless or invalid", "-", "held"
+)
 @pytest.mark.parametrize("applies", RULES.values(), ids=RULES.keys())
 def test_a_rule_that_is_none_is_refused_in_a_sentence(applies: Any) -> None:
     assert isinstance(refusal(lambda: read_record({"name": "No calls", "applicability": applies})), BadInput)
@@ -256,15 +265,18 @@ def test_a_rule_that_is_none_is_refused_in_a_sentence(applies: Any) -> None:
 
 
 @pytest.mark.attack(
-    "calendar objects", "rules by BY lists, RDATE lists, zones of seconds: each trap of the audit", "1", "mended"
+    "calendar objects",
+    "BY lists, RDATE lists and many rules: each trap of the audit",
+    "1",
+    "mended",
 )
 @pytest.mark.parametrize("rule", TRAPS.values(), ids=TRAPS.keys())
 def test_no_trap_counts_as_plain(rule: str) -> None:
-    """What is not plain is computed in a process that is killed after a second (``tests/caldav_mcp/test_expansion.py``)."""
+    """A rule that is not plain is computed in a process that is killed after a second (``tests/caldav_mcp/test_expansion.py``)."""
     assert not is_plain(series("x", "Trap", rule))
 
 
-@pytest.mark.attack("calendar objects", "lines, folds and dates without end", "1, 7i", "held")
+@pytest.mark.attack("calendar objects", "endless lines, folds and dates", "1, 7i", "held")
 @pytest.mark.parametrize(
     "unit", ["X:a\r\n", " a\r\n", "RDATE:20260302T090000Z\r\n", "BEGIN:VEVENT\r\n", ",", ";", "\r\n "]
 )
@@ -289,14 +301,14 @@ ANSWERS: Mapping[str, str] = {
 }
 
 
-@pytest.mark.attack("CalDAV answers", "entity bombs, files of the machine, answers that are none", "7h", "held")
+@pytest.mark.attack("CalDAV answers", "entity bombs, local files, invalid answers", "7h", "held")
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
 def test_an_answer_that_is_none_is_refused(answer: str) -> None:
     with pytest.raises(ValueError, match=r"^not (XML|a multistatus): .{1,200}$"):
         read_multistatus(answer.encode(), "http://dav.example/")
 
 
-@pytest.mark.attack("CalDAV answers", "elements within elements, long tokens, many responses", "7h", "held")
+@pytest.mark.attack("CalDAV answers", "nested elements, long tokens, many responses", "7h", "held")
 @pytest.mark.parametrize(
     "make",
     [
@@ -329,7 +341,7 @@ REPLIES: Mapping[str, str] = {
 
 
 @pytest.mark.attack(
-    "model answers", "answers that are huge, deep, cut off, doubled, or hold endless numbers", "-", "held"
+    "model answers", "answers that are huge, deeply nested, cut off, doubled, or contain endless numbers", "-", "held"
 )
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES.keys())
 def test_an_answer_of_a_model_that_is_none_gets_one_sentence(reply: str) -> None:

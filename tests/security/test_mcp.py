@@ -1,4 +1,4 @@
-"""S381: other agents over HTTP: what is no message of the protocol, too large, too deep or too often gets one sentence."""
+"""S381: other agents over HTTP: invalid, too large, too deep or too many requests get one sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ADDRESS = "http://127.0.0.1:8000/mcp"
 
 @asynccontextmanager
 async def door(folder: Path) -> AsyncIterator[tuple[Agents, httpx.AsyncClient]]:
-    """The door with one client, ``robot``, and an HTTP client that brings its token."""
+    """The server with one client, ``robot``, and an HTTP client that sends its token."""
     agents = Agents(open_store(new_file(folder)))
     await agents.let_in()
     server = build_server(agents.desk)
@@ -65,10 +65,10 @@ WRONG: Mapping[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.attack(
-    "MCP for agents", "frames that are none: no JSON, no message, endless numbers and names", "7j", "mended"
+    "MCP for agents", "invalid messages: not JSON, not of the protocol, endless numbers and names", "7j", "mended"
 )
 async def test_a_frame_that_is_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    """Nothing of the parser's own words reaches the caller."""
+    """None of the parser's own words reach the caller."""
     async with door(tmp_path) as (_, http):
         for name, (body, expected) in WRONG.items():
             answer = await http.post(ADDRESS, content=body)
@@ -77,7 +77,9 @@ async def test_a_frame_that_is_none_is_refused_in_a_sentence(tmp_path: Path) -> 
         assert (answer.status_code, sentence(answer)) == (405, POST_ONLY)
 
 
-@pytest.mark.attack("MCP for agents", "arguments that are deep, huge, many, or of the wrong kind", "-", "held")
+@pytest.mark.attack(
+    "MCP for agents", "arguments that are deeply nested, huge, too many, or of the wrong kind", "-", "held"
+)
 async def test_arguments_of_any_kind_are_answered_in_a_sentence(tmp_path: Path) -> None:
     deep: Any = 1
     for _ in range(150):
@@ -116,7 +118,7 @@ async def test_a_body_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -
     assert sent <= MAX_CALL_BODY_BYTES + 200_000
 
 
-@pytest.mark.attack("MCP for agents", "lists of tools again and again", "7j", "mended")
+@pytest.mark.attack("MCP for agents", "listing the tools again and again", "7j", "mended")
 async def test_requests_of_a_client_are_limited_whatever_they_ask(tmp_path: Path) -> None:
     async with door(tmp_path) as (agents, http):
         for _ in range(MAX_REQUESTS_PER_MINUTE):
@@ -129,7 +131,7 @@ async def test_requests_of_a_client_are_limited_whatever_they_ask(tmp_path: Path
 
 @pytest.mark.attack("MCP for agents", "guessing tokens", "7j", "mended")
 async def test_guesses_are_limited_and_clients_go_on(tmp_path: Path) -> None:
-    """A flood of wrong tokens is refused unread; who was let in a moment ago is not shut out by it."""
+    """A flood of wrong tokens is refused unread; a client that was let in a moment ago still gets in."""
     async with door(tmp_path) as (_, http):
         assert (await http.post(ADDRESS, content=frame("tools/list"))).status_code == 200
         guess = {"Authorization": f"Bearer {token_for('nobody')}"}

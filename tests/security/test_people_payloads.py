@@ -1,4 +1,4 @@
-"""Forged payloads of every kind, from other teams, strangers, guests, bots and other people: nothing of them happens."""
+"""Forged payloads of every kind, from other teams, strangers, guests, bots and other people: none has an effect."""
 
 from __future__ import annotations
 
@@ -272,9 +272,9 @@ async def test_who_may_not_plan_is_told_so_and_no_more(room: Room, kind: str, st
 
 
 @kinds
-@pytest.mark.attack("Slack payloads", "Alex's session, form and thread in the name of Mallory", "-", "held")
+@pytest.mark.attack("Slack payloads", "Alex's session, form and thread, used by Mallory", "-", "held")
 async def test_another_person_reaches_no_plan(room: Room, kind: str) -> None:
-    """S384: Mallory is a member. What they may do for themselves they do in their own direct messages."""
+    """S384: Mallory is a member; what they may do for themselves happens in their own direct messages."""
     status, body = await room.send(KINDS[kind](MALLORY))
     assert status == 200
     for job in await room.list_jobs():
@@ -288,13 +288,13 @@ async def test_another_person_reaches_no_plan(room: Room, kind: str) -> None:
 
 
 def check_places(room: Room) -> None:
-    """Refusals are not whispered into Alex's conversation with the bot, which the payload names."""
+    """Refusals are not shown in Alex's conversation with the bot, which the payload names."""
     for method, given in room.told:
         assert given["channel"] != ALEX_DIRECT, (method, given)
         assert given.get("user", MALLORY) == MALLORY
 
 
-@pytest.mark.attack("Slack messages", "a link or a ping in a sentence that quotes somebody", "-", "mended")
+@pytest.mark.attack("Slack messages", "a link or a mention in quoted text", "-", "mended")
 @pytest.mark.parametrize("channel", [None, MALLORY_DIRECT, "C1"])
 async def test_a_sentence_neither_pings_nor_links_nor_unfurls(room: Room, channel: str | None) -> None:
     await room.people.send_ephemeral(MALLORY, Place(channel), "I cannot find “<!channel> <@U1> <http://x|y>”.")

@@ -1,4 +1,4 @@
-"""One canary in each setting that may hold a secret; none of them comes out anywhere."""
+"""One canary in each setting that may hold a secret; none of them is shown anywhere."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_each_setting_that_may_hold_a_secret_is_planted() -> None:
         assert any(kind in find_kinds(f.annotation, f.metadata) for f in Settings.model_fields.values())
 
 
-@pytest.mark.attack("settings", "a secret in each setting, looked for in what doctor finds", "7c", "mended")
+@pytest.mark.attack("settings", "a secret in each setting, searched for in the findings of doctor", "7c", "mended")
 async def test_the_checks_show_no_secret(environment: dict[str, str]) -> None:
     """S383: the masking itself, before anything is scrubbed: the settings are read without protecting their secrets."""
     settings = read_settings()
@@ -154,7 +154,7 @@ async def test_the_checks_show_no_secret(environment: dict[str, str]) -> None:
     check_clean(repr(settings))
 
 
-@pytest.mark.attack("command line", "a secret in each setting, looked for in the output", "7c", "mended")
+@pytest.mark.attack("command line", "a secret in each setting, searched for in the output", "7c", "mended")
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("command", ["doctor", "up", "admin people", "admin check", "admin backup", "sync log"])
 def test_commands_print_no_secret(environment: dict[str, str], command: str, form: str, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ async def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         yield opened
 
 
-@pytest.mark.attack("up, /metrics, /health", "a secret in each setting, looked for in the answer", "7c", "mended")
+@pytest.mark.attack("up, /metrics, /health", "a secret in each setting, searched for in the answer", "7c", "mended")
 async def test_a_program_that_runs_shows_no_secret(program: Any) -> None:
     check_clean(repr(program))
     assert any("Language model: m at http" in line for line in program.lines)

@@ -1,4 +1,4 @@
-"""Titles are data: whatever an event, a task, a rule or a person is called, it does nothing where it is shown."""
+"""Titles are data: the name of an event, a task, a rule or a person has no effect where it is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every walk over hostile input asks: one clear sentence, time that grows with the input, and bounded memory."""
+"""Checks of every test with hostile input: one clear sentence, time that grows with the input, and bounded memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fateforger.errors import FateforgerError
 PLAIN = re.compile(r"(?!.*(?:Traceback|pydantic|input_value|object at 0x))[^\n]{5,1000}", re.DOTALL)
 """A sentence, or two; no words of a parser, and nothing that fills a page."""
 GENEROUS = 9.0
-"""Four times the input may take nine times as long; what grows with its square takes sixteen times."""
+"""Four times the input may take nine times as long; with quadratic growth it takes sixteen times."""
 NOISE = 0.02
 """Seconds below which a measured time means little."""
 
 
 def refusal(read: Callable[[], object]) -> FateforgerError | None:
-    """Return the error with which an input is refused, and check that it is one of ours, in a sentence."""
+    """Return the error that refuses an input, and check that it is one of the program's, in a sentence."""
     try:
         read()
     except FateforgerError as error:

@@ -1,16 +1,17 @@
-"""Days of several people while everything that the program stands on fails in turn and together.
+"""Days of several people while everything that the program depends on fails, in turn and together.
 
-Real programs, one on SQLite or two on PostgreSQL, with Slack, calendars and a language model as servers of their own. A day is a
-few rounds. In each a spell of trouble begins, everyone does the next thing, the spell ends, and then has to hold, looked at
-from outside only:
+The programs are real: one on SQLite, or two on PostgreSQL. Slack, calendars and a language model are separate servers. A day has a
+few rounds. In each round a spell of trouble begins, everyone does the next thing, and the spell ends. Then none of these breaches
+may be seen from outside:
 
-- **silent**: each deed that Slack accepted has changed what its person sees; one that failed said so;
-- **doubled**: no card is there twice, no block is on a calendar twice;
-- **leaked**: no word of one person is where another can read it;
-- **lost**: at the end of a day each calendar is as its thread says, and every event of the person's own is as it was;
-- **stuck**: everyone got as far as they wanted.
+- **silent**: an action that Slack accepted changed nothing that its person sees, or failed without a word;
+- **doubled**: a card is there twice, or a block is on a calendar twice;
+- **leaked**: a word of one person is where another can read it;
+- **lost**: at the end of a day, a calendar differs from its thread, or an event of the person's own has changed;
+- **stuck**: somebody did not get as far as they wanted.
 
-The same seed gives the same days, deeds and spells. Within a spell programs run as they like, so a history is told with its result.
+The same seed gives the same days, actions and spells. The timing of programs within a spell varies, so a history is logged with its
+result.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ from localslack.people import WorkspaceUser
 SAM = WorkspaceUser("U0000SAM", "sam", "Sam Lindqvist", "Europe/Amsterdam", "sam@example.com")
 FIRST_DAY = datetime(2026, 3, 2, 6, tzinfo=UTC)
 KEYS = "c29hay1zb2FrLXNvYWstc29hay1zb2FrLXNvYWstMTI="
-"""A key of logins, which any program of a history has."""
+"""The key of logins, the same for all programs of a history."""
 ROUNDS = 24
-"""At most, in a day."""
+"""The most rounds of a day."""
 SPELLS = 18
-"""Rounds of a day with trouble; those after them are without."""
+"""Rounds of a day with trouble; the later ones have none."""
 TROUBLES = ("slack", "calendar", "model", "database", "disk", "kill", "clock", "link")
 PATIENCE = 150.0
-"""Seconds from the end of a spell until everything has to be said: a message may wait as long as ``LONGEST_RETRY``."""
+"""Seconds from the end of a spell until every answer has to be there: a message may wait as long as ``LONGEST_RETRY``."""
 WAY_ON = ("Try again", "Refine", "Commit to calendar", "Continue", "Plan this day")
 OUT_OF_DATE = "That card was out of date"
 WORDS = "Please go on"
@@ -158,7 +159,7 @@ class Human:
 
     @property
     def arrived(self) -> bool:
-        """Whether the thread of this day, which may not have begun, is where the person wants it."""
+        """Check whether the thread of this day, which may not have begun, is where the person wants it."""
         done = (
             self.person.has("Commit to calendar") if self.undone else not self._wants_undo() and self.person.has("Undo")
         )
@@ -181,7 +182,7 @@ class Human:
 
 @dataclass
 class Deed:
-    """What somebody did, what they saw before it, and whether it was accepted."""
+    """An action of a person, their view before it, and whether it was accepted."""
 
     by: Human
     what: str
@@ -194,7 +195,7 @@ class Deed:
 
 @dataclass
 class Chaos:
-    """One history. ``log`` tells it; ``breaches`` are what must not be."""
+    """One history. ``log`` describes it; ``breaches`` lists what must not happen."""
 
     seed: str
     programs: list[Connected]

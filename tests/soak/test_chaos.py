@@ -1,4 +1,4 @@
-"""A day in which everything fails; ``python -m tests.soak --chaos 100`` lives many of them."""
+"""A day in which everything fails; ``python -m tests.soak --chaos 100`` plays many of them."""
 
 from __future__ import annotations
 

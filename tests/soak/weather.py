@@ -1,6 +1,6 @@
-"""Trouble with everything that the program stands on, from the first moment of a spell until its end.
+"""Trouble with everything that the program depends on, from the first moment of a spell until its end.
 
-Each kind of trouble is made from outside of the program: at the requests that it sends, at its database, at its process.
+Each kind of trouble is made outside the program: in the requests that it sends, in its database, or to its process.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 Kind = Literal["refused", "limited", "lost", "held", "held after"]
 REQUESTS: tuple[Kind, ...] = ("refused", "limited", "lost", "held", "held after")
 SHARE = 0.7
-"""Of the requests in a spell, so many meet it."""
+"""Share of the requests in a spell that meet trouble."""
 LONGEST = 20.0
 """Seconds that a spell may hold something, so that a soak that fails ends."""
 
 
 @dataclass
 class Weather:
-    """A way to a server. In a spell some requests below ``path`` meet trouble: before they take effect, or after it."""
+    """A connection to a server. In a spell, some requests below ``path`` meet trouble, before or after they take effect."""
 
     app: Any
     rng: Random
@@ -71,7 +71,7 @@ class Weather:
 
 
 async def _forget(message: Any) -> None:
-    """Let an answer get lost."""
+    """Lose an answer."""
 
 
 def _answer(kind: Kind) -> Response:
@@ -82,8 +82,8 @@ def _answer(kind: Kind) -> Response:
 
 @dataclass
 class Listener:
-    """A model that understands every message as a wish to go on, and nothing to remember. In a spell it is busy, talks
-    nonsense, or does not come to an end."""
+    """A model that reads every message as a wish to go on, with nothing to remember. In a spell it is busy, answers with
+    nonsense, or never finishes."""
 
     rng: Random
     kind: Literal["busy", "nonsense", "endless"] | None = None
@@ -112,7 +112,7 @@ class Listener:
 
 @contextmanager
 def full_disk(program: Program) -> Iterator[None]:
-    """Let no file of the program grow."""
+    """Let no file of the program grow, as on a full disk."""
     assert program.process is not None
     pid = program.process.pid
     before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
@@ -138,7 +138,7 @@ def locked(file: Path) -> Iterator[None]:
 
 @contextmanager
 def hung_up(server: PostgresServer, database: str) -> Iterator[None]:
-    """Let the PostgreSQL database hang up on everyone and take nobody new, as it does when it restarts."""
+    """Let the PostgreSQL database end all connections and accept no new ones, as when it restarts."""
     server.command(f"ALTER DATABASE {database} WITH ALLOW_CONNECTIONS false")
     try:
         server.hang_up(database)
@@ -149,7 +149,7 @@ def hung_up(server: PostgresServer, database: str) -> Iterator[None]:
 
 @dataclass
 class Spell:
-    """What is out of order at a time, and what will end it."""
+    """The troubles at one time, and how they end."""
 
     stack: ExitStack = field(default_factory=ExitStack)
     names: list[str] = field(default_factory=list)

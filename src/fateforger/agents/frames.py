@@ -1,6 +1,6 @@
-"""Requests of agents over HTTP, before the protocol's library reads them: their size, their form, and their number.
+"""Checks of agents' HTTP requests before the protocol's library reads them: size, form and number.
 
-The library would answer a wrong form with the words of its parser, and has no limit on the number of requests.
+The library would answer a malformed request with the error of its parser. It does not limit the number of requests.
 """
 
 from __future__ import annotations
@@ -16,36 +16,38 @@ from starlette.types import Message, Receive
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_CALL_BODY_BYTES, MAX_LABEL_CHARS
 
-TOO_LARGE = f"A request has at most {MAX_CALL_BODY_BYTES:,} bytes. Please send less at once."
+TOO_LARGE = f"A request may have at most {MAX_CALL_BODY_BYTES:,} bytes. Please send less at a time."
 NO_JSON = "This request is not JSON."
-NO_FRAME = "This is no message of the Model Context Protocol: one JSON object with jsonrpc, id, method and params."
+NO_FRAME = (
+    "This is not a message of the Model Context Protocol. Send one JSON object with jsonrpc, id, method and params."
+)
 _MINUTE = timedelta(minutes=1)
 
 
 class TooLarge(BadInput):
-    """A request is longer than any right one."""
+    """A request is longer than the limit."""
 
 
 @dataclass(slots=True)
 class Rate:
-    """Counts what somebody did in the last minute."""
+    """Counts requests in the last minute."""
 
     most: int
     _times: deque[datetime] = field(default_factory=deque)
 
     def is_exceeded(self, now: datetime) -> bool:
-        """Check whether there is no room for another one."""
+        """Check whether as many as allowed were counted."""
         while self._times and self._times[0] <= now - _MINUTE:
             self._times.popleft()
         return len(self._times) >= self.most
 
     def count(self, now: datetime) -> None:
-        """Count one."""
+        """Count a request."""
         self._times.append(now)
 
 
 async def read_body(receive: Receive) -> bytes:
-    """Return the body of a request. Raises :class:`TooLarge` as soon as it is."""
+    """Return the body of a request. Raises :class:`TooLarge` as soon as the body exceeds the limit."""
     body = bytearray()
     while True:
         message = await receive()
@@ -57,7 +59,7 @@ async def read_body(receive: Receive) -> bytes:
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """Return what receives a body that was read already, and then what still comes."""
+    """Return a ``receive`` that repeats a body that was read already, and then passes on later messages."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:
@@ -67,7 +69,7 @@ def replay(body: bytes, receive: Receive) -> Receive:
 
 
 def check_frame(body: bytes) -> None:
-    """Raise ``BadInput`` with a sentence unless a body is a message of the protocol."""
+    """Raise ``BadInput`` unless a body is a message of the protocol."""
     try:
         frame: Any = json.loads(body)
     except (ValueError, RecursionError):

@@ -85,7 +85,7 @@ def read_bearer_token(request: Request) -> str | None:
 
 
 class TokenMiddleware:
-    """Admit requests with the token of a client, of the right form, and not too many; every call is checked again."""
+    """Admit well-formed requests with a client's token, up to a limit; every call is checked again."""
 
     def __init__(self, app: ASGIApp, handler: CallHandler) -> None:
         self._app = app
@@ -93,7 +93,7 @@ class TokenMiddleware:
         self._refused = Rate(MAX_REFUSED_LOGINS_PER_MINUTE)
         self._asked: dict[str, Rate] = {}
         self._let_in: dict[str, datetime] = {}
-        """When each token was let in last, by its hash."""
+        """Time at which each token was last admitted, by its hash."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -110,7 +110,7 @@ class TokenMiddleware:
         await self._app(scope, receive, send)
 
     async def _admit(self, token: str | None) -> None:
-        """Raise :class:`Refused` for a token that is not known, and :class:`TooOften`."""
+        """Raise :class:`Refused` for an unknown token, and :class:`TooOften` for too many requests."""
         now, key = self._handler.clock.now(), hash_token(token or "")
         known = self._let_in.get(key)
         is_recent = known is not None and now - known < timedelta(minutes=1)
@@ -130,7 +130,7 @@ class TokenMiddleware:
 
 
 class WrongMethod(BadInput):
-    """A request asks for a stream or the end of a session: nothing is sent unasked, and no session is kept."""
+    """A request asks for a stream or ends a session; this server has neither."""
 
 
 class TooOften(Refused):
@@ -139,7 +139,7 @@ class TooOften(Refused):
 
 TOO_OFTEN = f"Too many requests: a client may make {MAX_REQUESTS_PER_MINUTE} a minute. Try again in a moment."
 BUSY = "There were too many requests with unknown tokens. Try again in a minute."
-POST_ONLY = "Agents send their requests with POST."
+POST_ONLY = "Please send requests with POST."
 _STATUS: Mapping[type[FateforgerError], int] = {
     TooOften: 429,
     Refused: 401,

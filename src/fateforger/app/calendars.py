@@ -189,7 +189,7 @@ class PersonCalendars:
         return _Entry(connection, calendar, opened, self.clock.now())
 
     async def _logs_in(self, connection: Connection) -> bool:
-        """Check once more after a moment: a server that is being restarted may refuse a login that is right."""
+        """Try a refused login once more after a moment: a server that restarts may refuse a correct one."""
         await asyncio.sleep(SECOND_TRY_SECONDS)
         try:
             async with self.openers[_find_way(connection)](connection):

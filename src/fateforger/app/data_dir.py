@@ -53,7 +53,7 @@ def lock_data_dir(data_dir: Path, lock: str = PROGRAM_LOCK) -> Iterator[None]:
 def make_private(data_dir: Path) -> None:
     """Create the data directory, or close an existing one that others can read.
 
-    A directory with files of somebody else is left as it is. Raises :class:`BadInput` for such a one, and
+    Raises :class:`BadInput` for a directory that may not be fateforger's own, which is left unchanged, and
     ``StoreUnavailable`` if the directory cannot be used.
     """
     try:
@@ -62,9 +62,9 @@ def make_private(data_dir: Path) -> None:
             return
         if not _is_ours(data_dir):
             raise BadInput(
-                f"Others can read the data directory {data_dir}, and it holds files that are not fateforger's, so I"
-                " leave it alone. Choose an empty directory with --data-dir or FATEFORGER_DATA_DIR; or, if everything"
-                f" in it is yours, run: chmod 700 {data_dir}",
+                f"Others can read the data directory {data_dir}, and it may not be fateforger's own, so I leave it"
+                " alone. Choose an empty directory with --data-dir or FATEFORGER_DATA_DIR. If everything in this one is"
+                f" yours, run: chmod 700 {data_dir}",
                 where="data_dir",
             )
         data_dir.chmod(0o700)

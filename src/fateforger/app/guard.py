@@ -1,4 +1,4 @@
-"""Guard in front of everything that the program serves: who asks, from which page, and how much.
+"""Checks of every request: who sends it, from which page, and how long it is.
 
 It wraps the whole application, so a new route is closed until it is listed here.
 """
@@ -26,15 +26,15 @@ from fateforger.text import mark_message
 
 PUBLIC_PATHS = ("/connect/", "/changes/", "/slack/")
 """Paths that may be reached from elsewhere: pages for people, notices by Google and Microsoft, and what Slack calls.
-Everything else is for this machine only."""
+Everything else is only for this machine."""
 OPEN_PATHS = ("/health", "/static/", *PUBLIC_PATHS)
-"""Paths that need no token: they show nothing personal, or check a signature or a link of their own."""
+"""Paths that need no token: they show nothing personal, or check their own signature or link."""
 SLACK_PATHS = ("/api/", "/link/", "/respond/")
-"""Paths of the local Slack, which take its bot token, a ticket or an address that cannot be guessed. So does an upload
-to ``/files/``."""
+"""Paths of the local Slack, which require its bot token, a ticket or an address that cannot be guessed. An upload to
+``/files/`` does, too."""
 UPLOADS = "/files/"
 COOKIE_SECONDS = 30 * 24 * 3600
-"""Time for which a browser is remembered: a month, so that a bookmark of the page goes on working."""
+"""Time for which a browser is remembered: a month, so that a bookmark of the page keeps working."""
 
 FOREIGN = mark_message("This page only answers to its own address.")
 CLOSED = mark_message(
@@ -51,7 +51,7 @@ HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
-"""On every answer that does not bring its own. Without a referrer, no other server learns the token in the address."""
+"""Headers of every answer that does not set them. Without a referrer, no other server sees the token."""
 _PAGE = """<!doctype html>
 <html>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
@@ -62,16 +62,16 @@ margin: 4rem auto; padding: 0 1rem }}</style></head>
 """
 _PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:\d{1,5})?", re.ASCII)
-"""Name and port of a server; an address with a user in it is none."""
+"""Name and port of a server, without a user."""
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Whom a server answers.
+    """The requests that a server answers.
 
     ``hosts`` are its own names; ``None`` means any. ``public`` is the address at which people reach the
-    :data:`PUBLIC_PATHS`. ``token`` opens everything else; without one, what is served checks its callers itself.
+    :data:`PUBLIC_PATHS`. ``token`` opens everything else; without one, the application checks its callers itself.
     """
 
     hosts: frozenset[str] | None
@@ -80,7 +80,7 @@ class Rules:
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie. Browsers share cookies between ports, so each token has a name of its own."""
+        """Name of the cookie. Browsers share cookies between ports, so each token has its own name."""
         return f"fateforger-{hashlib.sha256((self.token or '').encode()).hexdigest()[:8]}"
 
     def knows(self, scope: Scope) -> bool:
@@ -163,14 +163,14 @@ class Guard:
         return None
 
     def _open(self, scope: Scope) -> Response | None:
-        """Return the way from an address with the right token to the same one without it, which sets the cookie."""
+        """Return a redirect from an address with the right token to the same one without it; it sets the cookie."""
         if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"} or self._rules.token is None:
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if not any(name == PARAMETER and self._rules.matches(value) for name, value in query):
             return None
         rest = urlencode([(name, value) for name, value in query if name != PARAMETER])
-        # One slash: two would lead to another server.
+        # Only one slash, because two would lead to another server.
         path = "/" + scope["path"].lstrip("/\\")
         answer = RedirectResponse(f"{path}?{rest}" if rest else path, status_code=303)
         answer.set_cookie(
@@ -209,7 +209,7 @@ def _normalize(origin: str) -> str:
 
 
 def _count(receive: Receive) -> Receive:
-    """Return a ``receive`` that refuses what is longer than it may be, whatever length was announced."""
+    """Return a ``receive`` that refuses a body over the limit, whatever length was announced."""
     received = 0
 
     async def receive_counted() -> Message:

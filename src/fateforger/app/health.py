@@ -224,15 +224,15 @@ async def run_checks(settings: Settings, *, ask_model: bool = False) -> tuple[Ch
 
 
 DELEGATION_FIX = (
-    "Check the setting, and with the administrator that they allowed the client for the scopes of docs/google.md or"
+    "Check the setting. Ask the administrator whether the client is allowed for the scopes in docs/google.md or"
     " docs/microsoft.md (“For a whole domain”)."
 )
 
 
 async def check_delegations(settings: Settings) -> tuple[Check, ...]:
-    """Check each access that an administrator gave with the calendars of one person who uses it.
+    """Check each access to a whole domain by listing the calendars of one person who uses it.
 
-    Until somebody does, only its settings are checked: it cannot be tried without a person.
+    It cannot be tried without a person; until there is one, only its settings are checked.
     """
     if settings.google_service_account is None and not settings.microsoft_domains:
         return ()
@@ -244,7 +244,7 @@ async def check_delegations(settings: Settings) -> tuple[Check, ...]:
     try:
         store = await open_state(settings)
     except StoreError:
-        return (Check("domain", "broken", "I did not try it: people are in the database.", STATE_FIRST),)
+        return (Check("domain", "broken", "I could not try it without the database.", STATE_FIRST),)
     try:
         connections = SqlConnections(store.database, find_vault(settings))
         delegations = build_delegations(settings, connections, SystemClock(), store)
@@ -359,7 +359,7 @@ async def _check_slack(settings: Settings) -> Check:
 
 
 def _check_pages(settings: Settings) -> Iterator[Check]:
-    """Say where the days of a local calendar are, and warn of a page that other machines may reach."""
+    """Yield the address of a local calendar's days, and a warning if other machines may reach the page."""
     if settings.real_slack and settings.calendar_url is None:
         yield Check("page", "local", f"The days of your calendar. {_describe_page(settings, '/day/')}")
     warning = describe_exposure(settings)
@@ -370,14 +370,14 @@ def _check_pages(settings: Settings) -> Iterator[Check]:
 def _describe_page(settings: Settings, path: str) -> str:
     if settings.port == 0:
         return "fateforger up prints its address."
-    return f"While it is up, open {build_address(find_page(settings), read_page_token(settings), path)}"
+    return f"While fateforger runs, open {build_address(find_page(settings), read_page_token(settings), path)}"
 
 
 def _describe_embedded(settings: Settings) -> str:
     if settings.port == 0 or settings.caldav_port == 0:
         return "fateforger up prints how calendar apps open it."
     url = f"http://127.0.0.1:{settings.caldav_port}/{CALDAV_USER}/calendar/"
-    return f"While it is up, calendar apps open {describe_caldav(url, read_caldav_password(settings))}."
+    return f"While fateforger runs, calendar apps can open {describe_caldav(url, read_caldav_password(settings))}."
 
 
 _EVENTS_FIX = (

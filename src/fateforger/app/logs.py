@@ -26,7 +26,7 @@ def configure_logging(form: Literal["text", "json"], level: str) -> None:
 
 
 class TextLines(logging.Formatter):
-    """Lines for people, without secrets. Further lines of a record are indented, so that no title forges a line."""
+    """Lines for people, without secrets. Further lines of a record are indented, so that no title can forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
         return clean_text(hide_secrets(super().format(record))).replace("\n", "\n    ")

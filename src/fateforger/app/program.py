@@ -157,7 +157,7 @@ def build_turn_log(settings: Settings, clock: Clock) -> TurnLog:
 
 
 async def _open_calendar(resources: _Resources, web: WebServer, token: str) -> tuple[McpCalendar, LocalCalendar | None]:
-    """Return the calendar, and the server behind it, which ``token`` opens, if that is a local one.
+    """Return the calendar, and the local server behind it if there is one; ``token`` opens that server.
 
     Raises ``UserError``.
     """
@@ -259,9 +259,9 @@ class App:
     """A running program.
 
     ``page_url`` is ``None`` with real Slack; ``day_url`` shows the days of a local calendar, and ``caldav`` says how
-    calendar apps open it. All three hold a secret. ``lines`` describe each part. ``warning`` says that
-    others can reach the page. ``claim`` tells a person how to claim a calendar without an owner; it holds the code,
-    which appears nowhere else.
+    calendar apps open it. All three contain a secret. ``lines`` describe each part. ``warning`` says that
+    other machines may reach the page. ``claim`` tells a person how to claim a calendar without an owner; it holds the
+    code, which appears nowhere else.
     """
 
     page_url: str | None = field(repr=False)

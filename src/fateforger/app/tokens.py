@@ -1,6 +1,6 @@
-"""Secrets that keep the local page and the embedded calendar to the person who runs the program.
+"""Secrets that open the local page and the embedded calendar only to the person who runs the program.
 
-Each is made once for a data directory, and kept there in a file that only its owner can read.
+Each is made once for a data directory and kept there, in a file that only its owner can read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 def read_page_token(settings: Settings) -> str:
     """Return the token that opens the page: the configured one, or that of the data directory.
 
-    Raises ``BadInput`` for a file that holds none, and ``StoreUnavailable``.
+    Raises ``BadInput`` for a file without one, and ``StoreUnavailable``.
     """
     return settings.page_token.get_secret_value() if settings.page_token else _read(settings, PAGE_FILE)
 
@@ -41,7 +41,9 @@ def _read(settings: Settings, name: str) -> str:
     path = settings.data_dir / name
     secret = read_or_create(path, lambda: secrets.token_urlsafe(24))
     if len(secret) < _SHORTEST:
-        raise BadInput(f"{path} holds no usable secret. Delete it; the next start makes a new one.", where="data_dir")
+        raise BadInput(
+            f"{path} contains no usable secret. Delete it; the next start makes a new one.", where="data_dir"
+        )
     return secret
 
 
@@ -57,7 +59,7 @@ def find_page(settings: Settings) -> str:
 
 
 def describe_caldav(url: str, password: str) -> str:
-    """Return what a calendar app has to be told to open the embedded calendar."""
+    """Return the address and the login with which a calendar app opens the embedded calendar."""
     return f"{url} (user name {CALDAV_USER}, password {password})"
 
 
@@ -66,8 +68,8 @@ def describe_exposure(settings: Settings) -> str | None:
     if settings.real_slack or _is_loopback(settings.host):
         return None
     return (
-        f"The page listens on {settings.host}, so other machines may reach it. Whoever has its address can read and"
-        " change your plans and your calendar, and the address travels unencrypted. Unless you want that, set"
+        f"The page listens on {settings.host}, so other machines may reach it. Anyone who has its address can read"
+        " and change your plans and your calendar, and the address travels unencrypted. If you do not want that, set"
         " FATEFORGER_HOST=127.0.0.1; in a container, publish the port to your own machine only"
         " (-p 127.0.0.1:8765:8765), or use Slack (SLACK_BOT_TOKEN and SLACK_APP_TOKEN)."
     )

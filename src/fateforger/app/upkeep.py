@@ -43,7 +43,7 @@ async def _check_logins(settings: Settings, store: Store) -> Check:
     lost = await find_unreadable_logins(store.database, find_vault(settings))
     if lost:
         return Check(
-            "logins", "broken", f"No key reads the logins of {join_words(lost, 10)}.", f"{capitalize(REMEDY)}."
+            "logins", "broken", f"No key can decrypt the logins of {join_words(lost, 10)}.", f"{capitalize(REMEDY)}."
         )
     return Check("logins", "real", "Every login that is kept can be read.")
 
@@ -66,7 +66,7 @@ class Pruned:
 
 
 async def prune(settings: Settings, store: Store, *, now: datetime) -> int:
-    """Delete rows and recordings that are older than the program or its settings keep them; return their number.
+    """Delete rows and recordings that are past their time; return their number.
 
     Raises ``StoreError``.
     """
@@ -74,7 +74,7 @@ async def prune(settings: Settings, store: Store, *, now: datetime) -> int:
     if settings.keep_sessions is not None:
         count += await store.retention.prune_sessions(before=now - timedelta(days=settings.keep_sessions))
     if settings.record is not None and settings.keep_recordings is not None:
-        # Files have the time of the machine, whatever the clock of the program says.
+        # The times of files come from the machine's clock, which may differ from the program's.
         before = SystemClock().now() - timedelta(days=settings.keep_recordings)
         count += await RecordingFiles(settings.record).prune(before=before)
     return count

@@ -20,7 +20,7 @@ from fateforger.errors import BadInput
 from fateforger.limits import MAX_FRAME_BYTES, MAX_HEAD_BYTES, MAX_REQUEST_SECONDS, MAX_UNFINISHED
 
 _WORDS = {
-    400: b"This is not a request that can be understood.",
+    400: b"The server cannot understand this request.",
     408: b"The request did not arrive in time.",
     431: TOO_MANY_HEADERS.encode(),
 }
@@ -38,7 +38,7 @@ class _Connection(H11Protocol):
     """A connection whose requests have to arrive in time."""
 
     _unfinished: ClassVar[dict[_Connection, asyncio.TimerHandle]] = {}
-    """Of all servers of this process, the oldest first."""
+    """Those of all servers of this process whose request has not arrived yet, oldest first."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
         super().connection_made(transport)
@@ -57,7 +57,7 @@ class _Connection(H11Protocol):
         self._watch()
 
     def _watch(self) -> None:
-        """Start the clock when a request may begin, and stop it when all of it is there."""
+        """Start the timer when a request may begin, and stop it when all of it has arrived."""
         is_ours = not self.transport.is_closing() and self.transport.get_protocol() is self  # and no WebSocket now
         if not is_ours or self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
             self._finish()
@@ -72,7 +72,7 @@ class _Connection(H11Protocol):
             timer.cancel()
 
     def give_up(self) -> None:
-        """Close the connection, with a word to a client that has begun a request."""
+        """Close the connection; answer first if the client has begun a request."""
         self._finish()
         begun, _ended = self.conn.trailing_data
         if (begun or self.conn.their_state is h11.SEND_BODY) and self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
@@ -80,7 +80,7 @@ class _Connection(H11Protocol):
         else:
             self.transport.close()
 
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's sentence; ours says more
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  uvicorn's sentence; ours is clearer
         # uvicorn calls this while it handles h11's error, which knows the status.
         error = sys.exception()
         self._refuse(error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400)
@@ -107,10 +107,10 @@ class WebServer:
     def __init__(
         self, host: str, port: int, *, token: str | None = None, public_url: str | None = None, any_host: bool = False
     ) -> None:
-        """Ask for the ``token``, or leave that to what is served.
+        """Require the ``token``; without one, the application checks its callers itself.
 
-        Also answer requests for the host of ``public_url``, at which people reach the public pages. With ``any_host``
-        there is nothing that another page must not press, and every name of this machine will do.
+        Also answer requests for the host of ``public_url``, at which people reach the public pages. ``any_host``
+        accepts every host name, and is only for pages that other pages may send requests to.
         """
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]

@@ -53,7 +53,7 @@ def _read_file(path: Path) -> bytes:
 
 
 _MAY_BE_LONE = re.compile(r"\\u[dD][89a-fA-F]")
-"""An escape that is half of a character, unless the other half follows."""
+"""An escape for half of a character (a surrogate), unless the other half follows."""
 
 
 def parse_json(text: str, source: str) -> Any:
@@ -63,14 +63,16 @@ def parse_json(text: str, source: str) -> Any:
         if _MAY_BE_LONE.search(text):
             json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise BadInput("This JSON has half of a character, which is no text.", where=source) from None
+        raise BadInput("This JSON contains an incomplete character, so it is not valid text.", where=source) from None
     except json.JSONDecodeError as error:
         where = f"{source}, line {error.lineno}, column {error.colno}"
         raise BadInput(f"This is not JSON: {error.msg[0].lower()}{error.msg[1:]}.", where=where) from None
     except RecursionError:
         raise BadInput("This JSON is nested too deeply to be a plan.", where=source) from None
     except ValueError:
-        raise BadInput("This JSON has a number that is no number of a plan.", where=source) from None
+        raise BadInput(
+            "This JSON contains a number that is not allowed, such as NaN or one that is far too long.", where=source
+        ) from None
     return document
 
 

@@ -1,4 +1,4 @@
-"""Whatever a command prints: safe for a terminal, and without secrets."""
+"""Output of commands: safe for a terminal, and without secrets."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _ESCAPED = {
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print lines for people. Somebody's title among them cannot command the terminal or turn the line around."""
+    """Print lines for people. A title in them cannot control the terminal or reverse the line."""
     click.echo(clean_text(hide_secrets(text)), err=err)
 
 
 def echo_address(words: str, address: str) -> None:
-    """Print the address of the page with its token, also one from the environment: it is there to be opened."""
+    """Print the address of the page, with its token even if that is a setting, so that it can be opened."""
     click.echo(f"{words} {address}")
 
 
@@ -33,7 +33,7 @@ def overwrite(text: str, width: int) -> None:
 
 
 def dump_json_line(document: Any) -> str:
-    """Return a JSON document on one line, in which no character has a meaning to a terminal or ends a line."""
+    """Return a JSON document on one line, without characters that a terminal obeys or that end a line."""
     return hide_secrets(json.dumps(document, ensure_ascii=False)).translate(_ESCAPED)
 
 

@@ -110,7 +110,7 @@ class CoordinatorPort(Protocol):
         ...
 
     async def is_beginning(self, user_id: str, channel: str, at: datetime) -> bool:
-        """Check whether a session of the person whose thread is not known yet was on its way to a channel at ``at``.
+        """Check whether a person's session without a known thread was on its way to a channel at ``at``.
 
         Another program may have posted its first message already, so that the person can answer it.
         """

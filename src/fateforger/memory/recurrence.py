@@ -17,7 +17,7 @@ _PARTS = {
 }  # fmt: skip
 _FREQUENCIES = {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"}
 _CYCLE = 400
-"""Years after which weekdays, leap years and numbers of weeks are the same again."""
+"""Years after which weekdays, leap years and week numbers repeat."""
 _NO_START = date(1970, 1, 5)
 """A Monday long ago: the start of a rule without a start date. It matters only to rules that depend on their start."""
 
@@ -57,7 +57,7 @@ class _Rule:
         return self.interval > 1 or self.count is not None or not chosen & self.parts.keys()
 
     def from_start(self, start: date, *, years: int = 0) -> rrule:
-        """Return the rule as an ``rrule`` of ``dateutil``, ``years`` later than it is."""
+        """Return the rule as an ``rrule`` of ``dateutil``, moved ``years`` later."""
         parts = {"WKST": "MO", **self.parts}
         if years and "UNTIL" in parts:
             until = int(parts["UNTIL"][:4]) + years
@@ -132,7 +132,7 @@ def _list_days(text: str, start: date, year: int, month: int) -> frozenset[date]
     first, last = date(year, month, 1), date(year, month, monthrange(year, month)[1])
     rule, begin = _Rule(text).nearer(start, first)
     # A rule that matches nothing is searched until the year 9999. The calendar repeats every 400 years, so the month is
-    # looked up as near to that end as it can be.
+    # looked up as close to that end as possible.
     years = (MAXYEAR - year) // _CYCLE * _CYCLE
     low, high = (datetime(d.year + years, d.month, d.day) for d in (first, last))  # noqa: DTZ001  days have no zone
     found = rule.from_start(begin, years=years).between(low, high, inc=True)

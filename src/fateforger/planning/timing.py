@@ -124,9 +124,9 @@ def read_duration(value: object) -> object:
 
 
 def check_day(day: date) -> date:
-    """Return a day that can be planned. Raises ``ValueError`` for one so far away that reckoning with it would fail."""
+    """Return a day that can be planned. Raises ``ValueError`` for one too far away to calculate with."""
     if not MIN_DAY <= day <= MAX_DAY:
-        raise ValueError(f"a day is planned between {MIN_DAY.year} and {MAX_DAY.year}, not in {day.year}")
+        raise ValueError(f"a plan has to be for a day between {MIN_DAY.year} and {MAX_DAY.year}, not in {day.year}")
     return day
 
 

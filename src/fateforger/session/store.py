@@ -136,9 +136,9 @@ class ThreadMessages(Protocol):
 SENDING_LANE = "sending"
 """The lane of the one job that sends the outbox."""
 EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
-"""The retry time of a message that waits for something else than time."""
+"""Retry time of a message that waits for something other than time."""
 LONGEST_RETRY = timedelta(minutes=2)
-"""A retry that lies further ahead was set by a clock that has been set back since, or by that of another program."""
+"""A retry time further ahead comes from a clock that has since been set back, or from that of another program."""
 
 
 class Outbox(Protocol):
@@ -147,7 +147,7 @@ class Outbox(Protocol):
     async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
         """Return the next unsent message of each session whose retry time has come, oldest first.
 
-        A retry time more than :data:`LONGEST_RETRY` ahead counts as come, but not :data:`EVER_AFTER`.
+        A retry time more than :data:`LONGEST_RETRY` ahead counts as reached, except :data:`EVER_AFTER`.
         """
         ...
 

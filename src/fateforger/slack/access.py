@@ -42,7 +42,7 @@ Said = str | Card
 
 
 def build_message(said: Said) -> dict[str, Any]:
-    """Return the arguments of a message that says this. What a sentence quotes neither pings nor links."""
+    """Return the arguments of a message that says this. Text that a sentence quotes neither pings nor links."""
     if isinstance(said, str):
         return {"text": said if isinstance(said, Mrkdwn) else escape(clean_text(said))}
     message = render(said, session="", v=uuid4().hex)
@@ -164,8 +164,8 @@ class People:
     async def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
         """Show a message to one person in a thread, or send it directly if there is no channel.
 
-        It is sent directly, too, if the place is a conversation of two that is not theirs with the bot. It is not
-        stored. After a transient failure it is tried again some times; then the failure is only logged.
+        If the place is somebody else's direct messages, it is sent directly as well. It is not stored. After a
+        transient failure it is sent again a few times; then the failure is only logged.
         """
         message = build_message(said)
         for pause in (*PAUSES, None):
@@ -193,7 +193,7 @@ class People:
 
 
 def _passes(trouble: SlackCallError) -> bool:
-    """Check whether another try may succeed. An administrator has to mend a login first."""
+    """Check whether another try may succeed. A login has to be mended by an administrator first."""
     return isinstance(trouble, TransientSlackError) and not isinstance(trouble, SlackLoginError)
 
 

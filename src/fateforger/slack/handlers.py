@@ -70,8 +70,8 @@ def build_command_handler(
     """Return a handler that carries out a command, and refreshes App Home if that may change the queue on it.
 
     A person who may not plan is told so: intake cannot know that of somebody whom Slack was not asked about yet. A
-    person whose first message begins no session is welcomed. An answer to a card whose thread is not recorded yet,
-    because another program is sending it, waits for that. A person who wrote where others read is told that the
+    person whose first message begins no session is welcomed. An answer to a card that another program is still
+    sending waits until the card's thread is recorded. A person who wrote where others read is told that the
     answer is in their direct messages.
     """
 
@@ -220,9 +220,9 @@ class RequestHandler:
             await self.record(read_typed(typed, about))
 
     async def _handle_first_words(self, said: MessageSaid) -> None:
-        """Handle a first message: a command, or words for the worker, which welcomes a person it has no answer for.
+        """Handle a first message: carry out a command, or record the text for the worker.
 
-        It is read only if the person may plan.
+        The worker welcomes a person whom it cannot answer. Messages of people who may not plan are refused unread.
         """
         if not (said.direct or said.mention):
             return

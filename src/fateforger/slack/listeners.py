@@ -206,9 +206,9 @@ class Listeners:
         return listener
 
     async def _find_refusal(self, body: Json, context: AsyncBoltContext) -> str | None:
-        """Return why the person may not plan. Everybody else may see and erase what is stored about them.
+        """Return why the person may not plan. Everyone but a stranger may see and erase what is stored about them.
 
-        A stranger may carry the id of one of them, because ids are unique within a workspace only.
+        A stranger may have the same id as a member, because ids are unique only within a workspace.
         """
         if find_stranger(body) is not None:
             return _(FOR_STRANGERS)

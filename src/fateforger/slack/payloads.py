@@ -153,7 +153,7 @@ def parse_message(body: Json) -> MessageSaid | None:
 
 
 def find_stranger(body: Json) -> str | None:
-    """Return whose payload this is, if they surely belong to another organization than the workspace it came from.
+    """Return the person of a payload if they certainly belong to another organization than its workspace.
 
     Of people of a large organization (Enterprise Grid), Slack has to be asked.
     """
@@ -165,14 +165,14 @@ def find_stranger(body: Json) -> str | None:
         (install, *_others) = body.get("authorizations") or [body]
         ours, organization = install.get("team_id"), install.get("enterprise_id")
         who, team = event.get("user"), event.get("user_team")
-        # Only in a shared channel, the team of an event is that of its author.
+        # Only in a shared channel is the team of an event that of its author.
         if team is None and body.get("is_ext_shared_channel"):
             team = event.get("team")
     return who if isinstance(who, str) and team and ours and not organization and team != ours else None
 
 
 def _read_actor(body: Json, user: Json) -> tuple[str | None, str | None, str | None, str | None]:
-    """Return who used a control, a form or a shortcut, their team, that of the app, and its organization."""
+    """Return the person who used a control, a form or a shortcut, their team, the app's team, and its organization."""
     team, view = body.get("team") or {}, body.get("view") or {}
     ours = view.get("app_installed_team_id") or team.get("id")
     organization = (body.get("enterprise") or {}).get("id") or team.get("enterprise_id")

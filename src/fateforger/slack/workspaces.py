@@ -249,9 +249,9 @@ class Workspaces:
         app.event(_REVOKED)(self._note_revocation)
 
     def build_authorize(self) -> Authorize:
-        """Return what finds the token for a payload. Without one the payload is left alone after that.
+        """Return a function that finds the token for a payload. A payload without one is ignored later.
 
-        Bolt itself would answer to the address in the payload that the app should be installed.
+        Bolt would otherwise ask, at an address that the payload itself names, to install the app.
         """
 
         async def authorize(context: AsyncBoltContext) -> AuthorizeResult:
@@ -270,9 +270,9 @@ class Workspaces:
     ) -> BoltResponse | None:
         found = await self.get(_read_tenant(context))
         if found is None:
-            # Slack tells of a removal when the tokens are gone already.
+            # Slack reports a removal after the tokens are gone.
             if (body.get("event") or {}).get("type") not in _REMOVALS:
-                log.info("a payload of a workspace without the app is left alone")
+                log.info("a payload of a workspace without the app is ignored")
                 return await ack()
         else:
             try:

@@ -296,7 +296,7 @@ FOREVER = 10**9
 STOP_TRIES = 8
 """Tries until a stop comes too late."""
 STOP_TRIES_DURING_TURN = 80
-"""The same while a turn of the session is under way: any program may make a try, and only one of them can stop it."""
+"""The same while a turn of the session runs: any program may make a try, but only the one that runs it can stop it."""
 
 INDEXING = Timer("indexing", seconds=5.0, each=True)
 """Every program knows by itself whether the index that it searches is complete."""

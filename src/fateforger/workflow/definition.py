@@ -190,7 +190,7 @@ def _read_rules(fields: Mapping[str, yaml.Node], names: Names) -> OwnRules:
     lists = [(key, fields[key]) for key in ("constraints", "additional_constraints", "triggers") if key in fields]
     items = [(item, key == "triggers") for key, node in lists for item in items_of(node, f"“{key}”")]
     if len(items) > MAX_WORKFLOW_RULES:
-        refuse(items[MAX_WORKFLOW_RULES][0], f"More than {MAX_WORKFLOW_RULES} rules are more than anybody can keep.")
+        refuse(items[MAX_WORKFLOW_RULES][0], f"A workflow may have at most {MAX_WORKFLOW_RULES} rules.")
     return tuple((read_stated(item, names, triggers=triggers), item) for item, triggers in items)
 
 

@@ -23,7 +23,7 @@ class Files:
         return None if row is None else json.loads(row[0])
 
     def fill(self, file_id: str, content: bytes) -> bool:
-        """Store the content of a file; return False if it has another one."""
+        """Store the content of a file. Return False if the file already has other content."""
         self._database.write("UPDATE files SET content = ? WHERE id = ? AND content IS NULL", content, file_id)
         return self.content(file_id) == content
 

@@ -69,7 +69,7 @@ def info(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
 
 
 async def receive_upload(workspace: Workspace, request: Request) -> Response:
-    """Take the raw bytes that follow `files.getUploadURLExternal`, once; the same ones may be sent again."""
+    """Accept the raw bytes of an upload once; the same bytes may be sent again."""
     file_id = request.path_params["file_id"]
     file = workspace.store.files.get(file_id)
     if file is None:
@@ -80,7 +80,7 @@ async def receive_upload(workspace: Workspace, request: Request) -> Response:
         if len(content) > file["size"]:
             return PlainTextResponse(f"this upload was announced with {file['size']} bytes", status_code=413)
     if not workspace.store.files.fill(file_id, bytes(content)):
-        return PlainTextResponse("this upload is finished", status_code=409)
+        return PlainTextResponse("this upload is already complete", status_code=409)
     return PlainTextResponse(f"OK - {len(content)}")
 
 

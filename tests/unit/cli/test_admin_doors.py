@@ -87,7 +87,7 @@ def test_people_and_connections_without_their_words(data: Path) -> None:
     assert ANNA.account not in json.dumps(link)
     # The key is not here, so nobody can use the login.
     said = admin(data, "check", status=3)
-    assert "No key reads the logins of U1." in said
+    assert "No key can decrypt the logins of U1." in said
     assert "● tables    All tables are whole." in said
 
 

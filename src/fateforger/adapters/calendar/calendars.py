@@ -317,7 +317,7 @@ def open_mcp_calendar(
 ) -> McpCalendar:
     """Return a calendar behind the MCP server at ``where``. Nothing is connected yet.
 
-    ``where`` is a URL, to which the bearer ``token`` goes if there is one, or a command line that is started with
+    ``where`` is a URL, to which the bearer ``token`` is sent if there is one, or a command line that is started with
     ``environment`` added to a minimal environment.
     ``time_zone`` is the person's IANA zone, in which all-day events are placed. ``account`` names the login when the
     server has several. ``key`` identifies the calendar in the journal; pass one when the address may change after a

@@ -84,7 +84,7 @@ class Endpoint(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HttpEndpoint:
-    """A running server that speaks streamable HTTP, with a bearer token if it wants one."""
+    """A running server that speaks streamable HTTP, with a bearer token if it needs one."""
 
     url: str
     token: str | None = field(default=None, repr=False)
@@ -147,7 +147,7 @@ class CommandEndpoint:
 def read_endpoint(text: str, environment: Mapping[str, str] | None = None, token: str | None = None) -> Endpoint:
     """Parse ``http://...`` and ``https://...`` as URLs, anything else as a shell-quoted command line.
 
-    A server with a URL gets the ``token``.
+    The ``token`` is sent to a server with a URL.
 
     Raises :class:`~fateforger.errors.BadInput`.
     """

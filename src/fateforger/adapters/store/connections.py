@@ -129,7 +129,7 @@ class SqlConnections:
                 await self._database.write(partial(_swap_secrets, renewed=renewed))
             count += len(renewed)
         if lost:
-            log.error("no key reads the calendar login of %d of the people; %s", lost, REMEDY)
+            log.error("calendar logins that no key can decrypt: %d; %s", lost, REMEDY)
         return count
 
     async def _read_secrets(self, after: str) -> Sequence[Row[Any, Any]]:

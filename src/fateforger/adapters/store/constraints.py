@@ -372,7 +372,7 @@ def _require_one_person(versions: Sequence[Version]) -> str:
 
 def _check_cause(cause: str) -> None:
     if not 0 < len(cause) <= MAX_CAUSE_CHARS:
-        raise InternalError(f"What leads to a constraint needs a name of 1 to {MAX_CAUSE_CHARS} characters.")
+        raise InternalError(f"The cause of a constraint needs a name of 1 to {MAX_CAUSE_CHARS} characters.")
 
 
 def _write(

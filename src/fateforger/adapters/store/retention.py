@@ -78,10 +78,10 @@ class SqlRetention:
         return sum([await self._repeat(work) for work in works])
 
     async def prune_sessions(self, *, before: datetime) -> int:
-        """Delete a bounded number of days that are over and were not touched since; return their number.
+        """Delete a bounded number of past days that were last touched before an instant; return their number.
 
-        Their messages, their ratings and what was written for them go with them, so that no row names a day that is
-        gone. A day with a write that is not finished stays. Raises ``StoreError``.
+        Their messages, ratings and calendar writes are deleted too, so that no row names a missing day. A day with an
+        unfinished write stays. Raises ``StoreError``.
         """
         return await self._repeat(partial(_delete_sessions, before=before))
 
