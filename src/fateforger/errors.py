@@ -70,8 +70,9 @@ class UserError(FateforgerError):
     """The input can be corrected by its author. Long quotations of the input in the message are shortened."""
 
     def __init__(self, message: str, *, where: str | None = None) -> None:
-        shown = _LONG_QUOTE.sub(lambda quote: f"“{' '.join(quote[1].split())}…”", message)
-        super().__init__(shown[:MAX_REFUSAL_CHARS], where=where and where[:MAX_QUOTED_CHARS])
+        shown = _LONG_QUOTE.sub(lambda quote: f"“{' '.join(quote[1].split())}…”", message)[:MAX_REFUSAL_CHARS]
+        # Otherwise the message itself: its type may say how it is to be shown.
+        super().__init__(message if shown == message else shown, where=where and where[:MAX_QUOTED_CHARS])
 
 
 class PlanInvalid(UserError):

@@ -164,7 +164,7 @@ class CalDavAccount:
 async def an_account(folder: Path, calendars: int, *habits: Habit) -> AsyncIterator[CalDavAccount]:
     """``habits`` are those of the server that the tools meet."""
     names = [f"calendar{n}" for n in range(calendars)]
-    store = LocalCalendarConfig(data_dir=folder / "store", time_zone=BERLIN)
+    store = LocalCalendarConfig(data_dir=folder / "store", time_zone=BERLIN, radicale_password="any")
     async with AsyncExitStack() as stack:
         radicale = await stack.enter_async_context(await open_local_calendar(store, now=_now))
         home = urljoin(radicale.caldav_url, "..")

@@ -329,6 +329,9 @@ def test_a_command_about_a_task_refuses_one_of_somebody_else(tmp_path: Path, pla
 SESSION, THREAD, MACHINERY = "by session or message", "by thread or channel", "holds nothing of anybody"
 
 CACHES = {
+    "agents/frames.py Rate._times": MACHINERY,
+    "agents/server.py TokenMiddleware._asked": "tests/security/test_mcp.py::test_requests_of_a_client_are_limited_whatever_they_ask",
+    "agents/server.py TokenMiddleware._let_in": "tests/security/test_mcp.py::test_guesses_are_limited_and_clients_go_on",
     "app/calendars.py CalDavGateway._apps": "by a name that cannot be guessed",
     "app/calendars.py PersonCalendars._entries": "tests/unit/app/test_person_calendars.py"
     "::test_two_people_with_one_calendar_hold_its_lease_under_their_own_names",
@@ -380,7 +383,6 @@ CACHES = {
     "slack/delivery.py Delivery._threads": SESSION,
     "slack/dispatcher.py Dispatcher._failures": SESSION,
     "slack/dispatcher.py Dispatcher._sending": SESSION,
-    "slack/handlers.py RequestHandler._opened": THREAD,
     "slack/home.py Home._links": "by the place of a message",
     "slack/limits.py MethodLimit._made": MACHINERY,
     "slack/limits.py MethodLimit._waiting": MACHINERY,

@@ -48,7 +48,7 @@ def run(
 def second(first: Person) -> Person:
     """The page's second person."""
     people = [p["id"] for p in first.state()["users"] if not p["is_bot"]]
-    return Person(first.base, people[1])
+    return Person(first.base, people[1], http=first.http)
 
 
 def plan(person: Person) -> None:

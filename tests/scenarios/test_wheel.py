@@ -96,10 +96,12 @@ def test_the_commands_of_the_readme_work_from_an_empty_folder(folder: Path) -> N
         checks = json.loads(run(*typed("fateforger doctor --json"), cwd=folder, environment=environment))
         assert checks["ok"] is True
         address = eventually(lambda: ready(program, folder / "log"), "the program's address")
-        page = httpx.get(address)
-        parts = re.findall(r'(?:src|href)="(/[^"]+)"', page.text)
-        assert parts
-        assert {part: httpx.get(f"{address}{part}").status_code for part in parts} == dict.fromkeys(parts, 200)
+        with httpx.Client(follow_redirects=True) as browser:
+            page = browser.get(address)
+            parts = re.findall(r'(?:src|href)="(/[^"]+)"', page.text)
+            assert parts
+            found = {part: browser.get(page.url.join(part)).status_code for part in parts}
+        assert found == dict.fromkeys(parts, 200)
     finally:
         program.send_signal(signal.SIGINT)
         status = program.wait(timeout=60)

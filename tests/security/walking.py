@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import time
 import tracemalloc
@@ -32,15 +33,20 @@ def refusal(read: Callable[[], object]) -> FateforgerError | None:
 
 
 def grows_linearly(read: Callable[[Any], object], make: Callable[[int], Any], size: int) -> bool:
-    """Check whether four times the input takes about four times as long, in the time of this process, the best of some."""
+    """Check whether four times the input takes about four times as long, in processor time, in one of a few tries."""
     short, long = make(size), make(4 * size)
     return any(_seconds(read, long) < GENEROUS * _seconds(read, short) + NOISE for _ in range(4))
 
 
 def _seconds(read: Callable[[Any], object], given: Any) -> float:
-    begun = time.process_time()
-    refusal(lambda: read(given))
-    return time.process_time() - begun
+    # Neither other threads nor what other tests left for the collector counts.
+    gc.disable()
+    try:
+        begun = time.thread_time()
+        refusal(lambda: read(given))
+        return time.thread_time() - begun
+    finally:
+        gc.enable()
 
 
 def peak_of(read: Callable[[], object]) -> int:
