@@ -21,6 +21,7 @@ from tests.factories.agents import NOW
 from tests.factories.inside import run_inside
 from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
 
+from fateforger.adapters.store import installations as _installations  # noqa: F401  its table has to be known
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store, metadata, open_store
 from fateforger.adapters.store.vault import Vault, new_key

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store.database import PROGRAM_NAME, Database, open_database
@@ -20,7 +21,6 @@ from fateforger.app.data_dir import COMMAND_LOCK, lock_data_dir, make_private, r
 from fateforger.app.tokens import read_caldav_password
 from fateforger.config import Settings
 from fateforger.errors import BadInput, CalendarUnreachable
-from fateforger.masks import strip_address
 from fateforger.ports.clock import Clock
 from fateforger.text import TIMEBOX, command_name
 
@@ -221,7 +221,9 @@ def find_local_key(settings: Settings) -> str:
     """
     if settings.caldav_url:
         which = "" if settings.calendar_id == "primary" else f"#{settings.calendar_id}"
-        return f"{LOCAL_CALENDAR}:{strip_address(settings.caldav_url)}{which}"
+        address = urlsplit(settings.caldav_url)
+        bare = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
+        return f"{LOCAL_CALENDAR}:{bare}{which}"
     return f"{LOCAL_CALENDAR}@{read_directory_name(settings.data_dir)}" if settings.database_url else LOCAL_CALENDAR
 
 

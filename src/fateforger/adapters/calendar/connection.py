@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 from fateforger.calendar.calls import OK, count_call
 from fateforger.errors import BadInput
-from fateforger.masks import mask_address, strip_address
+from fateforger.masks import mask_address
 from fateforger.text import gettext as _
 from fateforger.text import shorten
 
@@ -92,8 +92,10 @@ class HttpEndpoint:
 
     @property
     def name(self) -> str:
-        """Return the address without user, query and fragment, which may be secret."""
-        return strip_address(self.url)
+        """Return the address without user, query and fragment, which may be secret. The journal names it like this."""
+        parts = urlsplit(self.url)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
 
     def describe(self) -> str:
         return _("the calendar server at {name}", name=mask_address(self.name))
