@@ -12,6 +12,7 @@ from tests.scenarios.speaking import Listener, speaking
 
 from fateforger.conversation.evaluation_cases import ANSWERS, Case, parse_answer
 from fateforger.conversation.language.model_calls import system_text
+from fateforger.text import clean_text
 
 SPOIL: dict[str, dict[str, Any]] = {
     "start": {"plan": True, "date": "2031-01-01"},
@@ -37,7 +38,7 @@ class Knowing(Listener):
         super().__init__({})
         self.prompts = {system_text(prompt, answer): prompt for prompt, answer in ANSWERS.items()}
         self.known = {
-            (prompt, case.words_for(prompt)): parse_answer(
+            (prompt, clean_text(case.words_for(prompt))): parse_answer(
                 prompt, SPOIL[prompt] if wrong(case, prompt) else case.expected[prompt][0]
             ).model_dump_json()
             for case in cases

@@ -270,7 +270,7 @@ def test_no_door_shows_anything_of_anybody_else(doors: Doors, user: str) -> None
         ),
         (
             {"name": "x", "payload": {"scalar_params": {"rate": float("nan")}}},
-            "It holds something that JSON has not: half a character (a lone surrogate), or a number like NaN.",
+            "This JSON contains a number that is not allowed, such as NaN or one that is far too long.",
         ),
     ],
 )
