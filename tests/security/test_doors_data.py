@@ -50,7 +50,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path, permissions:
     (shared / "letter.txt").touch()
     shared.chmod(permissions)
     said = refused(shared)
-    assert "it holds files that are not fateforger's" in said
+    assert "may not be fateforger's own" in said
     assert f"chmod 700 {shared}" in said
 
 

@@ -202,6 +202,7 @@ async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, ca
 async def test_prompts_and_titles_are_never_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """S221: at no level, over a day of words, through the real client of a model and the real database."""
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, "fateforger")
     lines = (Says(line if isinstance(line, str) else json.dumps(line)) for line in LINES)
     async with model_server(lambda asked: Says("") if "You draft" in asked.system else next(lines)) as server:
         model = ChatModel(Endpoint(server.url, MODEL, KEY))

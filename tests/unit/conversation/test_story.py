@@ -24,7 +24,7 @@ async def told(house: House, anna: Person) -> dict[str, tuple[str, ...]]:
 
 async def test_from_said_to_applied(house: House, anna: Person, caplog: pytest.LogCaptureFixture) -> None:
     """S220: each event that there is, for each constraint of the session."""
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, "fateforger")
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
     assert await told(house, anna) == {"Bed at ten": ("extracted", "stored", "selected", "applied")}
