@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.errors import BadInput, InternalError, StoreUnavailable, VersionConflict
-from fateforger.ports.jobs import Job, NewJob
+from fateforger.ports.jobs import LONGEST_RETRY, Job, NewJob
 from fateforger.values import replace
 from fateforger.workers.lanes import Backoff, Lane, LanePolicy, TryLater
 from fateforger.workers.supervisor import LaneWorkers
@@ -192,8 +192,8 @@ async def test_a_job_whose_claim_was_lost_is_stopped(store: Store) -> None:
     desk = Desk()
 
     async def first(job: Job) -> None:
-        at = datetime(2100, 1, 1, tzinfo=UTC)
-        await store.jobs.retry(job, "taken away", run_at=at, now=at)
+        now = datetime.now(UTC)
+        await store.jobs.retry(job, "taken away", run_at=now + LONGEST_RETRY / 2, now=now)
         await asyncio.Event().wait()
 
     desk.first = first
