@@ -83,6 +83,7 @@ def test_a_full_disk_loses_nothing(start_program: Program) -> None:
         step(person)
     assert start_program.process is not None
     pid = start_program.process.pid
+    person.reads("✓ First draft: 5 blocks")  # the card before is replaced once the new one is there
     before = person.says()
     unlimited = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, unlimited[1]))
