@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from http import HTTPStatus
 
 import httpx
 import icalendar
@@ -40,6 +41,8 @@ class CalDav:
         found = {}
         for href in self.hrefs():
             answer = self.http.get(base.join(href))
+            if answer.status_code == HTTPStatus.NOT_FOUND:  # deleted since it was listed
+                continue
             answer.raise_for_status()
             found[href] = answer.content
         return found
