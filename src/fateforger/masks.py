@@ -204,9 +204,13 @@ _protected = Scrubber(())
 
 
 def protect(secrets: Iterable[str]) -> None:
-    """Set the secrets that :func:`hide_secrets` masks in this process, instead of earlier ones."""
+    """Set the secrets that :func:`hide_secrets` masks in this process, instead of earlier ones.
+
+    Those shorter than :data:`SHORTEST` are left out: they may be ordinary words, and an export with a mask in place of
+    somebody's word could not be imported as it was. Addresses and settings mask them by themselves.
+    """
     global _protected  # noqa: PLW0603  log lines are written in every thread, also in those that libraries start
-    _protected = Scrubber(secrets)
+    _protected = Scrubber(secret for secret in secrets if len(secret) >= SHORTEST)
 
 
 def hide_secrets(text: str) -> str:

@@ -27,6 +27,7 @@ from fateforger.app.logs import JsonLines, TextLines
 from fateforger.app.program import open_app
 from fateforger.app.traces import OtelRecorder
 from fateforger.cli.command_line import root_command
+from fateforger.cli.output import dump_json_line
 from fateforger.config import Kind, Settings, find_kinds, list_addresses, read_settings, read_unchecked_settings
 from fateforger.conversation.redaction import Redaction
 from fateforger.masks import MASK, Scrubber, find_secrets, mask_address, protect, split_secret, strip_address
@@ -290,6 +291,15 @@ def test_an_address_names_its_server_without_secrets() -> None:
 @pytest.mark.parametrize("spelling", ["pa ss/wo+rd1", "pa%20ss/wo%2Brd1", "pa+ss%2Fwo%2Brd1", "pa%20ss%2Fwo%2Brd1"])
 def test_a_secret_is_found_in_other_spellings(spelling: str) -> None:
     assert Scrubber(["pa ss/wo+rd1"]).scrub(f"failed: <{spelling}>") == f"failed: <{MASK}>"
+
+
+def test_a_password_that_is_an_ordinary_word_changes_no_data() -> None:
+    """S383: what commands write can be read again, whatever short password is configured."""
+    protect(["work", "a longer password"])
+    try:
+        assert dump_json_line({"name": "work on a longer password"}) == '{"name": "work on •••"}'
+    finally:
+        protect(())
 
 
 def test_a_short_secret_is_hidden_as_a_word_only() -> None:
