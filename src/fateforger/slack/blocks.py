@@ -27,7 +27,7 @@ from fateforger.session.cards import (
 )
 from fateforger.slack.addresses import ACTION_MARK, FEEDBACK, Address, ControlAction, Vote
 from fateforger.slack.mrkdwn import split, strip_marks, to_mrkdwn
-from fateforger.text import clean_text, count_units, cut_to_units, mark_message, ngettext, speak, truncate
+from fateforger.text import NO_TITLE, clean_text, count_units, cut_to_units, mark_message, ngettext, speak, truncate
 from fateforger.text import gettext as _
 from fateforger.ui.picture_words import describe
 from fateforger.values import replace
@@ -43,7 +43,8 @@ Element = dict[str, Any]
 
 def plain_text(text: str, limit: int = MAX_LABEL) -> Element:
     """Return a text object without markup."""
-    return {"type": "plain_text", "text": truncate(clean_text(text), limit)}
+    # Slack refuses a message with an empty text; a title may consist of invisible characters alone.
+    return {"type": "plain_text", "text": truncate(clean_text(text), limit) or _(NO_TITLE)}
 
 
 def element(control: Control, address: Address, numbers: Iterator[int]) -> Element | None:
@@ -103,7 +104,7 @@ def _button(button: Button, address: Address, numbers: Iterator[int]) -> Element
         "value": replace(address, target=button.target, n=0).pack(),
     }
     if button.spoken:
-        made["accessibility_label"] = truncate(clean_text(button.spoken), MAX_LABEL)
+        made["accessibility_label"] = truncate(clean_text(button.spoken), MAX_LABEL) or _(NO_TITLE)
     if button.style != "default":
         made["style"] = button.style
     if button.url:

@@ -192,7 +192,7 @@ def split(text: str, limit: int) -> list[str]:
     pieces: list[str] = []
     rest = text.strip("\n ")
     while count_units(rest) > limit:
-        at = _break(rest, len(cut_to_units(rest, limit)))
+        at = _break(rest, max(1, len(cut_to_units(rest, limit))))  # a piece is never empty
         pieces.append(rest[:at].rstrip())
         rest = rest[at:].lstrip("\n ")
     return [*pieces, rest] if rest else pieces

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fateforger.session.cards import plain
-from fateforger.slack.mrkdwn import parse_typed, strip_marks, to_mrkdwn
+from fateforger.slack.mrkdwn import parse_typed, split, strip_marks, to_mrkdwn
 from fateforger.text import clean_text
 
 _LOOKALIKES = str.maketrans("∗ˍ∼ˋ", "*_~`")
@@ -97,3 +97,9 @@ def test_marks_in_a_title_style_nothing(title: str) -> None:
 )
 def test_what_was_typed_is_read_without_slacks_escapes(sent: str, words: str) -> None:
     assert parse_typed(sent, without_mentions_of={"UBOT"}) == words
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_an_emoji_that_is_longer_than_a_piece_is_a_piece_of_its_own(limit: int) -> None:
+    assert split("🎉🎉", limit) == ["🎉", "🎉"]

@@ -193,6 +193,13 @@ def test_a_ten_thousand_character_title_is_shown_whole_or_said_to_be_short() -> 
     assert rendered.text.endswith("… (shortened)")
 
 
+def test_a_title_of_invisible_characters_does_not_cost_the_card() -> None:
+    """S385: Slack takes no empty label, and would refuse the whole message."""
+    hidden = Button(label="\u00ad", action="do", spoken="\u200b")
+    blocks = shown(Heading(text="\u00ad"), Prose(text="\u2060"), Controls(items=(hidden,)))
+    assert [element["text"]["text"] for element in blocks[-1]["elements"]] == ["(no title)"]
+
+
 def test_an_emoji_counts_as_two_characters() -> None:
     """As Slack counts: all of a long text is shown, in blocks that Slack takes."""
     title = "🎉" * 2_900
