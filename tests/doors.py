@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import json
 import os
 import tempfile
 from collections.abc import Mapping
@@ -12,10 +14,16 @@ from tests.forks import Forks
 
 COMMAND_LINE = "tests.doors:command_line"
 LOADED = (
-    "tests.doors", "fateforger.cli.program", "fateforger.app.program", "caldav_mcp", "alembic.command",
-    "alembic.config", "mcp.client.streamable_http", "sqlalchemy.dialects.sqlite", "resvg_py", "uvicorn.protocols.http.h11_impl",
+    "tests.doors", "fateforger.cli.program", "fateforger.app.program", "fateforger.adapters.calendar.calendars",
+    "fateforger.adapters.google", "fateforger.adapters.microsoft", "fateforger.conversation.graph", "alembic.command",
+    "alembic.config", "anyio._backends._asyncio", "babel.dates", "caldav_mcp.local_calendar", "fontTools.ttLib", "httpcore",
+    "httpcore2", "mcp.client.streamable_http", "procrastinate", "resvg_py", "slack_bolt.listener_matcher.async_builtins",
+    "sqlalchemy.dialects.sqlite", "uvicorn.lifespan.off", "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
 )  # fmt: skip
 """What the program loads until it is ready. What is missing here is loaded by each start."""
+SEEDED = "SEEDED_BUG"
+"""Variable with a module and its broken source, for the tests of ``tests/mutants``."""
 
 
 @functools.cache
@@ -28,6 +36,11 @@ def command_line(*arguments: str) -> int:
     """In the fork: what the program does with its arguments."""
     from fateforger.cli import main
 
+    if bug := os.environ.pop(SEEDED, None):
+        from tests.mutants.swap import break_module
+
+        module, broken = json.loads(bug)
+        break_module(importlib.import_module(module), broken)
     main(arguments)
     return 0
 

@@ -6,6 +6,10 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.forks import ROOT
+
+SOURCE = ROOT / "src"
+
 
 class StaleMutant(AssertionError):
     """The text that a mutant replaces is not in the source exactly once: the list has to follow the code."""
@@ -13,7 +17,7 @@ class StaleMutant(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One bug. ``loses`` is what the person would lose, in a sentence; ``file`` is relative to the package, ``old``
+    """One bug. ``loses`` is what the person would lose, in a sentence; ``file`` is relative to the import package, ``old``
     is replaced by ``new`` there, within a function; at least one of ``killed_by`` (test ids) has to notice."""
 
     name: str
@@ -22,14 +26,15 @@ class Mutant:
     old: str
     new: str
     killed_by: tuple[str, ...]
+    package: str = "fateforger"
 
     @property
     def module(self) -> str:
-        return "fateforger." + self.file.removesuffix(".py").replace("/", ".")
+        return f"{self.package}.{self.file.removesuffix('.py').replace('/', '.')}"
 
-    def broken(self, package: Path) -> str:
+    def broken(self) -> str:
         """The source of the file with the bug. Raises :class:`StaleMutant`."""
-        path = package / self.file
+        path = SOURCE / self.package / self.file
         source = path.read_text() if path.is_file() else ""
         if (found := source.count(self.old)) != 1:
             raise StaleMutant(f"{self.name}: its text is {found} times in {self.file}, not once:\n{self.old}")

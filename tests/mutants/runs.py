@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.doors import SEEDED
 from tests.forks import ROOT, Forks
 from tests.mutants.swap import break_module
 
@@ -38,6 +40,7 @@ class Runs:
         self._environment = {
             **plain,
             "HYPOTHESIS_PROFILE": "mutants",
+            "SCENARIO_DEADLINE": "20",  # with a bug, waiting in vain is what is expected
             "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
         }
         self._output = folder / "output"
@@ -58,8 +61,9 @@ class Runs:
 
 
 def judge(module: str, broken: str, *tests: str) -> int:
-    """In the fork: run tests with a module broken, if one is named."""
+    """In the fork: run tests with a module broken, if one is named. The programs that they start are broken, too."""
     if module:
         break_module(importlib.import_module(module), broken)
+        os.environ[SEEDED] = json.dumps([module, broken])
     os.chdir(ROOT)
     return int(pytest.main([*OPTIONS, *tests]))

@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.forks import ROOT
 from tests.mutants.mutant import Mutant, StaleMutant, read_mutants
 from tests.mutants.runs import Runs
 
 MUTANTS = read_mutants(Path(__file__).with_name("calendar_engine.toml"))
 TESTS = tuple(dict.fromkeys(test for mutant in MUTANTS for test in mutant.killed_by))
-PACKAGE = ROOT / "src" / "fateforger"
 FEWEST = 20
 PATIENCE = 600
 """Seconds that one run may take on a busy machine; it takes one or two on an idle one."""
@@ -38,7 +36,7 @@ def test_nothing_is_wrong_without_a_bug(running: Runs) -> None:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_each_bug_is_noticed(running: Runs, mutant: Mutant) -> None:
-    done = running.run(mutant.killed_by, mutant.module, mutant.broken(PACKAGE))
+    done = running.run(mutant.killed_by, mutant.module, mutant.broken())
     verdict = {0: "survives: a test is missing", 1: "is killed"}.get(done.status, "breaks its tests, unjudged")
     assert verdict == "is killed", f"{mutant.name} {verdict}. {mutant.loses}\n{done.said}"
 
@@ -56,4 +54,4 @@ def test_a_bug_whose_place_is_gone_is_no_pass() -> None:
     twice = Mutant("twice", "Nothing.", "calendar/merge.py", "import", "", ())
     for mutant in (gone, twice):
         with pytest.raises(StaleMutant, match=mutant.name):
-            mutant.broken(PACKAGE)
+            mutant.broken()

@@ -29,11 +29,11 @@ def mode(path: Path) -> int:
 def refused(folder: Path) -> str:
     """The program's message about a directory that it must not touch."""
     before = mode(folder)
-    status, _, errors = through_the_door("up", "--port", "0", "--data-dir", str(folder))
-    assert (status, mode(folder)) == (2, before), errors
-    assert sorted(path.name for path in folder.iterdir()) == ["letter.txt"]
     said, document, _ = through_the_door("doctor", "--data-dir", str(folder))
     assert (said, mode(folder)) == (3, before), document
+    assert sorted(path.name for path in folder.iterdir()) == ["letter.txt"]
+    status, _, errors = through_the_door("up", "--port", "0", "--data-dir", str(folder))
+    assert (status, mode(folder)) == (2, before), errors
     assert sorted(path.name for path in folder.iterdir()) == ["letter.txt"]
     return errors
 
