@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fateforger.adapters.store import installations  # noqa: F401  its tables belong to the database, too
 from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
 from fateforger.adapters.store.buckets import SqlBuckets
 from fateforger.adapters.store.calendars import SqlOwners, SqlQuota

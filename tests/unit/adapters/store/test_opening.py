@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from importlib.resources import files
 from io import StringIO
 from pathlib import Path
 from threading import Barrier
@@ -26,7 +27,6 @@ from tests.postgres import PostgresServer
 
 from fateforger.adapters.store.database import HEAD_REVISION, VERSION_TABLE, make_engine, parse_database_url
 from fateforger.adapters.store.store import Store, metadata, open_store
-from fateforger.adapters.store.tables import list_tables
 from fateforger.errors import BadInput, StoreUnavailable
 from fateforger.ports.jobs import NewJob
 
@@ -47,15 +47,40 @@ def refusal(where: str | Path) -> str:
     return refused.value.message
 
 
+def migrated_file(folder: Path, revision: str = "head") -> Path:
+    """A database file whose tables were made by migrations alone."""
+    path = folder / "state.db"
+    engine = make_engine(parse_database_url(path))
+    with engine.begin() as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", "fateforger.adapters.store:migrations")
+        command.upgrade(config, revision)
+    engine.dispose()
+    return path
+
+
 def test_migrations_make_the_tables_that_the_code_declares(tmp_path: Path) -> None:
-    declared = create_engine(f"sqlite:///{tmp_path / 'declared.db'}")
-    metadata.create_all(declared, tables=list_tables("sqlite"))
-    migrated = open_store(new_file(tmp_path)).database.engine
+    """A new file gets the declared tables at once, and an old one those of the migrations: they are the same."""
+    (tmp_path / "old").mkdir()
+    declared = open_store(tmp_path / "new.db").database.engine
+    migrated = open_store(migrated_file(tmp_path / "old")).database.engine
     assert statements(migrated) == statements(declared)
+    with sqlite3.connect(tmp_path / "new.db") as connection:
+        assert connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HEAD_REVISION,)]
+
+
+def test_the_store_declares_every_table() -> None:
+    """In a process that has loaded nothing else; otherwise a new file might lack a table."""
+    source = "from fateforger.adapters.store.store import metadata; print(*sorted(metadata.tables))"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    folder = Path(str(files("fateforger.adapters.store")))
+    declared = re.findall(r'__tablename__\b.* = "(\w+)"', "".join(path.read_text() for path in folder.glob("*.py")))
+    assert declared
+    assert {*declared} <= {*done.stdout.split()}
 
 
 def test_alembic_finds_no_difference(tmp_path: Path) -> None:
-    check_for_differences(str(new_file(tmp_path)))
+    check_for_differences(str(migrated_file(tmp_path)))
 
 
 def test_alembic_finds_no_difference_on_postgresql(postgres: str) -> None:
@@ -115,15 +140,11 @@ def test_the_migrations_are_valid_for_postgresql() -> None:
 @pytest.mark.parametrize("revision", [script.revision for script in scripts().walk_revisions()])
 async def test_a_database_of_an_earlier_program_is_brought_up_to_date(revision: str, tmp_path: Path) -> None:
     """What it holds stays."""
-    engine = make_engine(parse_database_url(tmp_path / "state.db"))
-    with engine.begin() as connection:
-        config = Config(attributes={"connection": connection})
-        config.set_main_option("script_location", "fateforger.adapters.store:migrations")
-        command.upgrade(config, revision)
+    path = migrated_file(tmp_path, revision)
+    with sqlite3.connect(path) as connection:
         columns = "calendar, owner, fence, expires_at"
-        connection.exec_driver_sql(f"INSERT INTO calendar_lease ({columns}) VALUES ('local', 'me', 7, 0)")
-    engine.dispose()
-    store = open_store(tmp_path / "state.db")
+        connection.execute(f"INSERT INTO calendar_lease ({columns}) VALUES ('local', 'me', 7, 0)")
+    store = open_store(path)
     now = datetime(2026, 3, 2, tzinfo=UTC)
     lease = await store.journal.acquire("local", "me", now=now, seconds=5)
     assert lease is not None
