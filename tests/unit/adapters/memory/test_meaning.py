@@ -67,6 +67,7 @@ async def measure_prompts(memory: Mem0Memory, *firsts: int) -> list[Mapping[str,
     return [await measure_recall(PEOPLE, prompt, first) for first in firsts]
 
 
+@pytest.mark.extra  # 40 seconds of processor time
 async def test_prompts_show_each_must_and_most_wishes_that_are_meant(tmp_path: Path) -> None:
     """S294: the held-out figures of docs/search.md, less one pair in a hundred; twelve places were meant to be enough."""
     async with indexed(tmp_path, MEANING) as memory:
