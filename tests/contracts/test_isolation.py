@@ -62,7 +62,9 @@ READS: Mapping[str, Read] = {
     "person_talk": lambda store, who: store.talks.of(who.id),
     "planning_session": lambda store, who: store.sessions.of_user(who.id),
     "push_channel": lambda store, who: store.channels.of(who.id),
+    "rule_reply": lambda store, who: store.replies.find(f"rule-{who.word}"),
     "slack_standing": lambda store, who: store.people.export(who.id),
+    "slack_zone": lambda store, who: store.people.export(who.id),
     "ritual": lambda store, who: store.rituals.of(who.id),
     "sync_op": lambda store, who: store.journal.history(who.calendar_key),
     "sync_tx": lambda store, who: store.journal.history(who.calendar_key),
@@ -358,11 +360,6 @@ CACHES = {
     "::test_each_reads_only_their_own_rules_and_tasks",
     "conversation/memory_service.py ConstraintRetriever._reads": "tests/unit/conversation/test_own_calendars.py"
     "::test_each_reads_only_their_own_rules_and_tasks",
-    "conversation/memory_service.py RuleService._said": SESSION,
-    "conversation/queue/service.py QueueService._pages": "tests/unit/conversation/test_own_calendars.py"
-    "::test_each_reads_only_their_own_rules_and_tasks",
-    "conversation/queue/service.py QueueService._said": "tests/unit/conversation/test_own_calendars.py"
-    "::test_each_reads_only_their_own_rules_and_tasks",
     "conversation/queue/service.py QueueService._task_forms": MACHINERY,
     "conversation/redaction.py Pseudonyms._given": SESSION,
     "conversation/redaction.py Pseudonyms._taken": SESSION,
@@ -370,7 +367,6 @@ CACHES = {
     "conversation/running_turns.py RunningTurns._courses": SESSION,
     "slack/access.py People._channels": "tests/unit/slack/test_intake.py",
     "slack/access.py People._own": "by workspace",
-    "slack/access.py People._zones": "tests/unit/slack/test_intake.py",
     "slack/agent_threads.py AgentThreads._narrations": SESSION,
     "slack/agent_threads.py AgentThreads._refused": MACHINERY,
     "slack/agent_threads.py AgentThreads._statuses": THREAD,

@@ -1,4 +1,4 @@
-"""Two workspaces with people, channels and messages of the same ids, and one program for both."""
+"""Two workspaces with people, channels and messages of the same ids, and one program for both, or several."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ class TwoTeams:
     slack: SlackTeams
     program: Connected
     urls: dict[str, str]
+    others: tuple[Connected, ...] = ()
+    """More programs on the same database."""
+
+    @property
+    def log(self) -> str:
+        """What all programs have logged."""
+        return "".join(each.log.read_text() for each in (self.program, *self.others))
 
     def person(self, team: str, user: str = ALEX) -> Person:
         person = Person(self.urls[team], user)
@@ -59,8 +66,11 @@ class TwoTeams:
 
 
 @contextmanager
-def open_two_teams(folder: Path, *, installed: bool = True, **more: str) -> Iterator[TwoTeams]:
-    """Start two workspaces and the program. The first one has a token in the settings; the second is ``installed``."""
+def open_two_teams(folder: Path, *, installed: bool = True, programs: int = 1, **more: str) -> Iterator[TwoTeams]:
+    """Start two workspaces and the program. The first one has a token in the settings; the second is ``installed``.
+
+    Several ``programs`` need a database of theirs in ``more``.
+    """
     slack, port = SlackTeams(APP_TOKEN), free_port()
     with ExitStack() as stack:
         urls: dict[str, str] = {}
@@ -96,8 +106,17 @@ def open_two_teams(folder: Path, *, installed: bool = True, **more: str) -> Iter
         program = Connected(folder / "data", environment=environment | more, port=port)
         program.start()
         stack.callback(lambda: program.kill() if program.process is not None else None)
-        two = TwoTeams(slack, program, urls)
+        two = TwoTeams(slack, program, urls, tuple(_start_others(stack, program, programs - 1)))
         if installed:
             page = two.install(TWO)
             assert page.status_code == 200, page.text
         yield two
+
+
+def _start_others(stack: ExitStack, program: Connected, count: int) -> Iterator[Connected]:
+    """Start more programs with the settings of one, each on a port and a folder of its own."""
+    for number in range(count):
+        other = Connected(program.data.with_name(f"other{number}"), environment=program.environment, port=free_port())
+        other.start()
+        stack.callback(other.kill)
+        yield other

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from fateforger.conversation import memory_node as node
 from fateforger.conversation.language.message_reader import read_memory_request
+from fateforger.conversation.ports import RuleReplies
 from fateforger.conversation.turn_values import MemoryReading, SearchMemory, StageInput, WriteMemory
 from fateforger.errors import (
     BadInput,
@@ -436,7 +437,6 @@ class MemoryService:
 
 TRIES = 4
 NO_RULES = mark_message("I cannot look up your rules just now. Please try again in a moment.")
-MOST_KEPT = 500
 NO_ZONE = "UTC"
 """The time zone of a person who has never planned a day; it only decides which day is today."""
 
@@ -450,16 +450,13 @@ def _with_talk(person: Session, talk: RecentTalk) -> Session:
 
 
 class RuleService:
-    """Reads and changes rules outside of a session.
+    """Reads and changes rules outside of a session. The ``replies`` are kept for the forms that show them."""
 
-    The replies of recent commands are kept for the forms that show them.
-    """
-
-    def __init__(self, sessions: Sessions, memory: MemoryService, clock: Clock) -> None:
+    def __init__(self, sessions: Sessions, memory: MemoryService, replies: RuleReplies, clock: Clock) -> None:
         self._sessions = sessions
         self._memory = memory
+        self._replies = replies
         self._clock = clock
-        self._said: dict[str, tuple[str, ...]] = {}
 
     async def book(self, user_id: str, done: str | None) -> RuleBook:
         """Return the person's rules for today, with the reply of the command ``done``.
@@ -471,7 +468,8 @@ class RuleService:
         except StoreError as error:
             log.warning("the rules of %s cannot be looked up: %s", user_id, error.message)
             raise BadInput(_(NO_RULES)) from error
-        return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
+        lines = () if done is None else await self.get_reply(done)
+        return RuleBook(await self._person(user_id), versions, lines)
 
     async def count_rules(self, user_id: str) -> int | None:
         """Return the number of a person's rules that count; ``None`` while they cannot be read."""
@@ -482,13 +480,13 @@ class RuleService:
             return None
         return sum(not row.retired for row in book.rows)
 
-    def get_reply(self, command_id: str) -> tuple[str, ...]:
-        """Return the reply of a command that was recently carried out by this process."""
-        return self._said.get(command_id, ())
+    async def get_reply(self, command_id: str) -> tuple[str, ...]:
+        """Return the reply of a command that was recently carried out. Raises ``StoreError``."""
+        return await self._replies.find(command_id) or ()
 
     async def carry_out(self, command: SessionCommand) -> None:
         """Apply a command to a rule, once. Raises ``StoreError``; the command can then be repeated."""
-        if command.command_id in self._said:
+        if await self._replies.find(command.command_id) is not None:
             return
         for attempt in range(1, TRIES + 1):
             try:
@@ -501,7 +499,7 @@ class RuleService:
 
     async def is_carried_out(self, command: SessionCommand) -> bool:
         """Check whether a command was carried out, by this program or another one on the same database."""
-        if command.command_id in self._said:
+        if await self._replies.find(command.command_id) is not None:
             return True
         return await self._memory.has_written(command.user_id, command.command_id)
 
@@ -526,7 +524,7 @@ class RuleService:
             await self.carry_out(command)
         except BadInput as error:
             return rules_reply((error.message,), None)
-        lines = self.get_reply(command.command_id)
+        lines = await self.get_reply(command.command_id)
         match command:
             case SettleConstraints(keep=None):
                 return settled_card(lines, build_replace_button(command.uids))
@@ -566,7 +564,7 @@ class RuleService:
             named = replace(command, command_id=f"{command.command_id}.{number}")
             await self.carry_out(named)
             wrote.append(named.command_id)
-            lines += self.get_reply(named.command_id)
+            lines += await self.get_reply(named.command_id)
         known = {(version.uid, version.seq) for version in before}
         after = (await self.book(reply.user_id, None)).versions
         changed = tuple(version.uid for version in after if (version.uid, version.seq) not in known)
@@ -606,9 +604,8 @@ class RuleService:
                     told = (command.user_id, command.at, command.command_id, command.channel)
                     await self._memory.queue_comparison_outside(*told)
         done = output.session.with_thread(handled=(command.command_id,))
-        self._said[command.command_id] = lines_of_command(done, command.command_id)
-        while len(self._said) > MOST_KEPT:
-            del self._said[next(iter(self._said))]
+        lines = lines_of_command(done, command.command_id)
+        await self._replies.keep(command.user_id, command.command_id, lines, at=self._clock.now())
 
     async def _person(self, user_id: str) -> Session:
         sessions = await self._sessions.of_user(user_id)
