@@ -39,8 +39,9 @@ def grid(tmp_path: Path) -> Iterator[TwoTeams]:
 
 def test_people_of_two_workspaces_of_an_organization_plan_by_one_install(grid: TwoTeams, radicale: Radicale) -> None:
     """S394: with cards, forms, App Home and a removal; a workspace with an install of its own notices nothing."""
-    where = ("--user", f"{ORGANIZATION}/{ALEX}", "--address", radicale.calendar, "--account", "me")
-    assert run(grid.program, "calendars", "connect", *where, password="any").returncode == 0
+    for user in (ALEX, ROBIN):
+        where = ("--user", f"{ORGANIZATION}/{user}", "--address", radicale.calendar, "--account", "me")
+        assert run(grid.program, "calendars", "connect", *where, password="any").returncode == 0
     alex, robin = grid.person(ORGANIZATION), grid.person(ORGANIZATION, ROBIN)
     plan(alex)
     assert "Write report" in CalDav(radicale.calendar).titles()

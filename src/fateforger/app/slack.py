@@ -127,6 +127,7 @@ class SlackApp:
         self._listeners.register(self._app)
         self._sockets: list[AsyncSocketModeHandler] = []
         self._answers_http = False
+        self._programs = 1
         agent = AgentThreads(client, pace, poster.latest)
         delivery = Delivery(outbox, services.sessions, poster, people, agent, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
@@ -164,7 +165,11 @@ class SlackApp:
         return "socket" if self._login.signing_secret is None else "http"
 
     async def _divide_limits(self) -> None:
-        self.workspaces.divide_limits(await self._services.jobs.count_programs())
+        """Take this program's part of Slack's limits, and go on with what a program was doing that has ended."""
+        before, self._programs = self._programs, await self._services.jobs.count_programs()
+        self.workspaces.divide_limits(self._programs)
+        if self._programs < before:
+            await self._services.coordinator.resume()
 
     async def check_job(self, job: Job) -> None:
         """Raise ``PutAside`` for a job in a workspace that removed the app. Raises ``StoreError``.

@@ -210,7 +210,7 @@ class PlanningCoordinator:
         self._later.on_message_due(owing)
 
     async def resume(self) -> None:
-        """Go on with the better drafts that the previous program was looking for."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.resume`."""
         if not self._later.improves:
             return
         lately = HeadFilter(since=self._clock.now() - RESUMED, active=True)

@@ -49,6 +49,10 @@ class CoordinatorPort(Protocol):
         """
         ...
 
+    async def resume(self) -> None:
+        """Go on with the better drafts that a program was looking for which has ended. Raises ``StoreError``."""
+        ...
+
     @property
     def reads_words(self) -> bool:
         """True if a model reads what people write."""
