@@ -139,6 +139,8 @@ def test_app_home_of_each_person_of_an_id_follows_its_own_workspace(two: TwoTeam
     board.reads("Connect your calendar")
     connect(two, radicale)
     board.follows("Add a task", gone="Connect your calendar")
+    plan(other)
+    board.follows("on your calendar, 5 blocks")
     for person, shown, title in ((alex, home, "Feed the cat"), (other, board, "Water the plants")):
         shown.use("Add a task")
         person.submit(task=title)
@@ -149,8 +151,6 @@ def test_app_home_of_each_person_of_an_id_follows_its_own_workspace(two: TwoTeam
     other.submit(title="School run", from_when_to_when="8:10-8:45")
     board.reads("I keep to 1 rule of yours")
     assert "I know no rules of yours yet" in home.words()
-    plan(other)
-    board.follows("on your calendar, 5 blocks")
     (task,) = json.loads(run(two.program, "tasks", "list", "--user", f"{TWO}/{ALEX}", "--json").stdout)["tasks"]
     done = run(two.program, "tasks", "done", task["id"], "--user", f"{TWO}/{ALEX}")
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
@@ -86,6 +86,8 @@ class _ReadResult:
     error: str | None = None
 
 
+KEPT_FOR = timedelta(minutes=10)
+"""Time for which rules that were read are used if the store does not answer in time."""
 FindNear = Callable[[Sequence[Version]], Awaitable[tuple[str, ...]]]
 """Return which of a person's constraints are close to a message in meaning, the closest first."""
 
@@ -94,7 +96,7 @@ class ConstraintRetriever:
     """Reads the store without a model: ``query_types``, ``query_constraints``, exact filters, newest versions.
 
     All of these are pure (S14-S20). There is one read per person at a time; concurrent callers share it. A late read
-    continues, and the previous result is used meanwhile. ``seconds`` is how long a turn waits.
+    continues, and the previous result is used meanwhile, for :data:`KEPT_FOR`. ``seconds`` is how long a turn waits.
     """
 
     def __init__(self, constraints: Constraints, clock: Clock, *, seconds: float = MEMORY_WAIT) -> None:
@@ -103,7 +105,7 @@ class ConstraintRetriever:
         self._seconds = seconds
         self._reads: dict[str, asyncio.Task[_ReadResult]] = {}
         self._tasks = BackgroundTasks()
-        self._last: dict[str, tuple[Version, ...]] = {}
+        self._last: dict[str, tuple[datetime, tuple[Version, ...]]] = {}
 
     def begin(self, user_id: str) -> None:
         """Start a read ahead of a turn. Returns at once."""
@@ -125,7 +127,7 @@ class ConstraintRetriever:
         task = self._begin_read(session.user_id)
         await asyncio.wait({task}, timeout=self._seconds)
         found = task.result() if task.done() else _ReadResult(None, _(TOO_LONG))
-        versions = found.versions if found.versions is not None else self._last.get(session.user_id)
+        versions = found.versions if found.versions is not None else self._find_last(session.user_id)
         if versions is None:
             return MemoryReading(error=found.error)
         versions = tuple(version for version in versions if version.seq not in but)
@@ -157,8 +159,15 @@ class ConstraintRetriever:
         except StoreError as error:
             return _ReadResult(None, error.message)
         if self._reads.get(user_id) is asyncio.current_task() and found.versions is not None:
-            self._last[user_id] = found.versions
+            now = self._clock.now()
+            self._last = {key: last for key, last in self._last.items() if now - last[0] < KEPT_FOR}
+            self._last[user_id] = now, found.versions
         return found
+
+    def _find_last(self, user_id: str) -> tuple[Version, ...] | None:
+        """Return the previous result, while what another program has written since is not too much."""
+        at, versions = self._last.get(user_id, (None, None))
+        return versions if at is not None and self._clock.now() - at < KEPT_FOR else None
 
     async def _all(self, user_id: str) -> _ReadResult:
         try:
