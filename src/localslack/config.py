@@ -18,7 +18,7 @@ class WorkspaceConfig:
     switches Socket Mode off, payloads are sent to its addresses, signed with `signing_secret`.
     `pane_url` is a page of the first of the `users`, who alone sees it.
     With `limits` calls are refused as Slack's documentation says.
-    With an `organization`, the workspace stands for all of its workspaces, and the app is installed in all of them.
+    With an `organization`, the workspace represents all of its workspaces, and the app is installed in all of them.
     Without `agents` it refuses agent sessions and streams, as workspaces without these features do.
     """
 

@@ -18,7 +18,7 @@ class HomeState:
 
 @dataclass(frozen=True, slots=True)
 class HomeView:
-    """What a person looks at in App Home: a page of their queue, and the result of their last action, if it is news."""
+    """The part of App Home that a person chose: a page of their queue, and the result of their last action there."""
 
     page: int = 1
     said: str = ""

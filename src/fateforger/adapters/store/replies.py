@@ -14,7 +14,7 @@ from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 
 
 class RuleReplyRow(Base, table=True):
-    """What a command about a person's rules has said. ``lines`` is JSON."""
+    """The reply of a command about a person's rules. ``lines`` is JSON."""
 
     __tablename__ = "rule_reply"
     __table_args__ = (Index("ix_rule_reply_user", "user_id"), Index("ix_rule_reply_at", "at"))

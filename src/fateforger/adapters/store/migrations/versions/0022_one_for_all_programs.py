@@ -1,4 +1,4 @@
-"""What the programs on one database have to know of each other while a person is answered.
+"""State that the programs on one database share while a person is answered.
 
 The page and the last result of each App Home, the replies of commands about rules, the turns that somebody wants to
 stop, and the time zones that Slack told.
