@@ -10,6 +10,7 @@ from localslack.people import DEFAULT_USERS, WorkspaceUser
 if TYPE_CHECKING:
     from localslack.config import WorkspaceConfig
     from localslack.faults import RATE_LIMITED, Fault
+    from localslack.organization import Organization
     from localslack.server import create_workspace
     from localslack.sockets import listening_socket
     from localslack.workspace import Workspace
@@ -18,6 +19,7 @@ __all__ = [
     "DEFAULT_USERS",
     "RATE_LIMITED",
     "Fault",
+    "Organization",
     "Workspace",
     "WorkspaceConfig",
     "WorkspaceUser",
@@ -27,6 +29,7 @@ __all__ = [
 _HOMES = {
     "RATE_LIMITED": "faults",
     "Fault": "faults",
+    "Organization": "organization",
     "Workspace": "workspace",
     "WorkspaceConfig": "config",
     "create_workspace": "server",

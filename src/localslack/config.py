@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from localslack.organization import Organization
 from localslack.people import DEFAULT_USERS, WorkspaceUser
 
 
@@ -17,6 +18,7 @@ class WorkspaceConfig:
     switches Socket Mode off, payloads are sent to its addresses, signed with `signing_secret`.
     `pane_url` is a page of the first of the `users`, who alone sees it.
     With `limits` calls are refused as Slack's documentation says.
+    With an `organization`, the workspace represents all of its workspaces, and the app is installed in all of them.
     Without `agents` it refuses agent sessions and streams, as workspaces without these features do.
     """
 
@@ -31,3 +33,4 @@ class WorkspaceConfig:
     users: tuple[WorkspaceUser, ...] = DEFAULT_USERS
     agents: bool = True
     limits: bool = False
+    organization: Organization | None = None

@@ -110,7 +110,8 @@ class Conversations:
         if in_channel is not None and not self._store.channels.has_member(in_channel.id, BOT_USER_ID):
             return
         if self._directory.app.receives(events.subscription(event)):
-            self._delivery.add(events.event_callback(event, self._clock.seconds()))
+            payload = events.event_callback(event, self._clock.seconds())
+            self._delivery.add(self._directory.stamp_payload(payload))
 
     def react(self, message: StoredMessage, name: str, user: str) -> bool:
         """Add a reaction; False when this user had given it already."""

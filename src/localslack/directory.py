@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from localslack.manifest import AppManifest
+from localslack.organization import Organization
 from localslack.people import WorkspaceUser
 
 TEAM_ID = "T0000LOCAL"
@@ -25,6 +26,7 @@ class Directory:
     url: str
     app: AppManifest
     people: tuple[WorkspaceUser, ...]
+    organization: Organization | None = None
 
     def person(self, user_id: str) -> WorkspaceUser | None:
         return next((person for person in self.people if person.id == user_id), None)
@@ -39,7 +41,11 @@ class Directory:
         user = self._user(person.id, person.name, person.real_name, person.tz, now, is_bot=False)
         user["color"] = person.color
         user["profile"]["email"] = person.email
-        return user
+        return user if self.organization is None else self.organization.stamp_user(user)
+
+    def stamp_payload(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a payload for the app as it leaves the workspace."""
+        return dict(payload) if self.organization is None else self.organization.stamp_payload(payload)
 
     def bot_profile(self) -> dict[str, Any]:
         return {

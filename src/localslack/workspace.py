@@ -45,7 +45,9 @@ class Workspace:
 
     def __init__(self, config: WorkspaceConfig, now: Callable[[], datetime]) -> None:
         self.config = config
-        self.directory = Directory(config.team_name, config.public_url, read_manifest(config.manifest), config.users)
+        self.directory = Directory(
+            config.team_name, config.public_url, read_manifest(config.manifest), config.users, config.organization
+        )
         self.store = open_store(config.database)
         self.clock = Timestamps(now, self.store.messages.last_ts())
         self.pages = LivePages(self.store.database)
@@ -54,7 +56,7 @@ class Workspace:
         self.hub = SocketHub(config.public_url, enabled=urls is None)
         self.transport: Transport = self.hub if self.http is None else self.http
         self.delivery = EventDelivery(self.store.database, self.transport, ack_seconds=ACK_SECONDS)
-        self.interactivity = Interactivity(self.transport, ack_seconds=ACK_SECONDS)
+        self.interactivity = Interactivity(self.transport, self.directory.stamp_payload, ack_seconds=ACK_SECONDS)
         self.faults = Faults()
         self.limits = Limits(time.monotonic) if config.limits else None
         self.triggers = Triggers(now)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.contracts.session_examples import later, message, session
 
-from fateforger.session.store import EVER_AFTER, Outbox, Sent, Sessions
+from fateforger.ports.jobs import EVER_AFTER
+from fateforger.session.store import Outbox, Sent, Sessions
 
 HERE = Sent("D1", "1.1")
 

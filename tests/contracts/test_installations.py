@@ -8,22 +8,26 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 from tests.contracts import session_examples as sessions
 from tests.contracts.stores import KINDS, two_stores
 from tests.emulators.slack.teams import SlackTeams
+from tests.factories.people import Somebody, tell
 from tests.fakes.serving import served
 from tests.unit.conversation.person import MORNING, HandClock
 
+from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
+from fateforger.adapters.store.tasks import TASK
 from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.adapters.store.workspaces import WORKSPACE
 from fateforger.errors import BadInput
-from fateforger.ports.jobs import NewJob
+from fateforger.ports.jobs import EVER_AFTER, NewJob
+from fateforger.session.heads import HeadFilter
 from fateforger.slack.client import NotInstalled, OAuthApp, SlackLogin, new_session
 from fateforger.slack.installations import NOT_INSTALLED, Installation
-from fateforger.slack.workspaces import RENEW_BEFORE, Workspaces
+from fateforger.slack.workspaces import KEPT, RENEW_BEFORE, Workspaces
 from fateforger.values import replace
 
 KEY = new_key()
@@ -101,6 +105,85 @@ async def test_a_removal_deletes_the_tokens_but_not_those_of_a_later_install(sto
     assert found is not None
     assert (found.token, found.ended_at) == ("", NOW + timedelta(seconds=1))
     assert not await one.end("T1", at=NOW + timedelta(seconds=2)), "it has ended already"
+
+
+async def test_no_round_works_for_people_of_a_workspace_that_removed_the_app(stores: tuple[Store, Store]) -> None:
+    """S393: in any program, until the app is back; the other workspace notices nothing."""
+    store, other = stores
+    installations = open_installations(store)
+    await installations.keep(replace(ONE, tenant="T1"))
+    await installations.keep(TWO)
+    here, there = Somebody("bilby"), Somebody("numbat", tenant="T2")
+    for who in (here, there):
+        await tell(store, who)
+        await store.database.write(
+            lambda connection, who=who: connection.execute(  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+                update(TASK).where(TASK.c.user_id == who.id).values(state="waiting")
+            )
+        )
+
+    async def find_people() -> dict[str, set[str]]:
+        heads = await other.sessions.list_heads(HeadFilter(since=NOW - timedelta(days=99)))
+        follow_ups = await SqlConnections(other.database, Vault(KEY)).list_due()
+        homes = await other.homes.claim_due(NOW, until=NOW)
+        rituals = await other.rituals.list_due(NOW + timedelta(days=9))
+        return {
+            "sessions": {head.user_id for head in heads},
+            "tasks": {task.user_id for task in await other.tasks.waiting()},
+            "connections": {user_id for user_id, _ in follow_ups},
+            "homes": {state.user_id for state in homes},
+            "rules": set(await other.constraints.people(reachable=True)),
+            "rituals": {due.settings.user_id for due in rituals},
+        }
+
+    both = {name: {here.id, there.id} for name in await find_people()}
+    assert await find_people() == both
+    await installations.end("T2", at=NOW + timedelta(hours=1))
+    assert await find_people() == {name: {here.id} for name in both}
+    await installations.keep(replace(TWO, installed_at=NOW + timedelta(hours=2)))
+    assert await find_people() == both
+
+
+async def test_a_job_that_was_put_aside_is_tried_once_the_app_is_back(stores: tuple[Store, Store]) -> None:
+    """S393: however long that takes, and as if it had not been tried."""
+    store, installations = stores[0], open_installations(stores[1])
+    await installations.keep(ONE)
+    await store.jobs.enqueue(NewJob("turn", "k", "j", {}), now=NOW)
+    job = await store.jobs.claim("turn", "w", now=NOW, lease_seconds=1)
+    assert job is not None
+    await store.jobs.retry(job, NOT_INSTALLED, run_at=EVER_AFTER, now=NOW)
+    await installations.end("T1", at=NOW)
+    assert await store.jobs.claim("turn", "w", now=NOW + timedelta(days=30), lease_seconds=1) is None
+    await installations.keep(replace(ONE, installed_at=NOW + timedelta(days=30)))
+    again = await store.jobs.claim("turn", "w", now=NOW + timedelta(days=30), lease_seconds=1)
+    assert again is not None
+    assert again.attempts == 1
+
+
+async def test_any_program_learns_from_the_database_that_an_app_was_removed(stores: tuple[Store, Store]) -> None:
+    """S393: soon, and without a refusal of Slack; the token of the settings is not used any more."""
+    slack, clock = SlackTeams("xapp-1"), HandClock()
+    slack.tokens["xoxb-one"] = "T1"
+    async with served(slack.app()) as url:
+        session = new_session()
+        login = SlackLogin("xoxb-one", "xapp-1", f"{url}/api/")
+        slack.add("T1", url, "xoxb-one")
+        one, other = (Workspaces(login, session, open_installations(store), clock) for store in stores)
+        for each in (one, other):
+            each._configured = replace(ONE, is_first=True)  # as after the login
+        await open_installations(stores[0]).keep(replace(ONE, token=""))
+        assert not await other.is_gone("")
+        clock.at += timedelta(minutes=1)
+        await one.end("T1", at=clock.at)
+        clock.at += KEPT
+        assert await other.is_gone("")
+        with pytest.raises(NotInstalled):
+            await other.client_of("")
+        await one.install(replace(ONE, token="xoxb-new", installed_at=clock.at))
+        clock.at += KEPT
+        assert [(await each.client_of("")).token for each in (one, other)] == ["xoxb-new"] * 2
+        assert slack.refused == []
+        await session.close()
 
 
 async def test_what_waited_for_the_app_is_due_once_it_is_back(stores: tuple[Store, Store]) -> None:

@@ -62,7 +62,9 @@ READS: Mapping[str, Read] = {
     "person_talk": lambda store, who: store.talks.of(who.id),
     "planning_session": lambda store, who: store.sessions.of_user(who.id),
     "push_channel": lambda store, who: store.channels.of(who.id),
+    "rule_reply": lambda store, who: store.replies.find(f"rule-{who.word}"),
     "slack_standing": lambda store, who: store.people.export(who.id),
+    "slack_zone": lambda store, who: store.people.export(who.id),
     "ritual": lambda store, who: store.rituals.of(who.id),
     "sync_op": lambda store, who: store.journal.history(who.calendar_key),
     "sync_tx": lambda store, who: store.journal.history(who.calendar_key),
@@ -358,11 +360,6 @@ CACHES = {
     "::test_each_reads_only_their_own_rules_and_tasks",
     "conversation/memory_service.py ConstraintRetriever._reads": "tests/unit/conversation/test_own_calendars.py"
     "::test_each_reads_only_their_own_rules_and_tasks",
-    "conversation/memory_service.py RuleService._said": SESSION,
-    "conversation/queue/service.py QueueService._pages": "tests/unit/conversation/test_own_calendars.py"
-    "::test_each_reads_only_their_own_rules_and_tasks",
-    "conversation/queue/service.py QueueService._said": "tests/unit/conversation/test_own_calendars.py"
-    "::test_each_reads_only_their_own_rules_and_tasks",
     "conversation/queue/service.py QueueService._task_forms": MACHINERY,
     "conversation/redaction.py Pseudonyms._given": SESSION,
     "conversation/redaction.py Pseudonyms._taken": SESSION,
@@ -370,7 +367,6 @@ CACHES = {
     "conversation/running_turns.py RunningTurns._courses": SESSION,
     "slack/access.py People._channels": "tests/unit/slack/test_intake.py",
     "slack/access.py People._own": "by workspace",
-    "slack/access.py People._zones": "tests/unit/slack/test_intake.py",
     "slack/agent_threads.py AgentThreads._narrations": SESSION,
     "slack/agent_threads.py AgentThreads._refused": MACHINERY,
     "slack/agent_threads.py AgentThreads._statuses": THREAD,
@@ -433,6 +429,189 @@ def _list_collections(of: ast.ClassDef) -> Iterator[str]:
 def _get_kind(annotation: ast.expr) -> str:
     inner = annotation.value if isinstance(annotation, ast.Subscript) else annotation
     return inner.id if isinstance(inner, ast.Name) else ""
+
+
+OWN = "connections, tasks, limits and rounds of this program itself"
+ITS_TURN = "of a turn or a call that this program alone carries out"
+ONE_SENDS = "of messages, which one program at a time sends; another one looks in Slack"
+SAME = "of what cannot change, or is named by all that it depends on"
+AGAIN = "found out or made again by another program"
+
+SEVERAL_PROGRAMS: Mapping[str, str] = {
+    "adapters/calendar/budget.py Allowance._spent": ITS_TURN,
+    "adapters/calendar/budget.py Allowance._unanswered": ITS_TURN,
+    "adapters/calendar/budget.py LoginBudget._ended": OWN,
+    "adapters/calendar/calendars.py SeveralCalendars._known": "the list of calendars, ten minutes old at most",
+    "adapters/calendar/connection.py Connection._retired": OWN,
+    "adapters/calendar/connection.py Connection._under_way": OWN,
+    "adapters/calendar/connection.py McpSession._connection": OWN,
+    "adapters/calendar/connection.py McpSession._opening": OWN,
+    "adapters/calendar/connection.py McpSession._retired": OWN,
+    "adapters/calendar/connection.py McpSession.welcome": OWN,
+    "adapters/calendar/tools.py CalendarTools._only_account": SAME,
+    "adapters/google/calendars.py GoogleCalendar._others": "the list of calendars, ten minutes old at most",
+    "adapters/google/changes.py ChangeFeed._token": "each read asks what changed, so it is as true as a full one",
+    "adapters/memory/adapter.py Mem0Memory._index": OWN,
+    "adapters/memory/index.py Index._known": "none where several programs share an index",
+    "adapters/memory/index.py _Vectors._ahead": ITS_TURN,
+    "adapters/model/completions.py CompletionsServer._clients": OWN,
+    "adapters/notion/source.py NotionConstraints._left_out": ITS_TURN,
+    "adapters/oauth.py RenewedTokens._refused": "the stored tokens are read before a renewal",
+    "adapters/oauth.py RenewedTokens._renewal": "the stored tokens are read before a renewal",
+    "adapters/oauth.py RenewedTokens._tokens": "the stored tokens are read before a renewal",
+    "adapters/optimizer/model.py Model._offset": ITS_TURN,
+    "adapters/store/constraints.py ConstraintCache._known": "checked against the number of the latest version",
+    "adapters/store/constraints.py SqlConstraints._after": OWN,
+    "adapters/store/database.py Database._closed": OWN,
+    "adapters/store/database.py Database._held": OWN,
+    "adapters/store/database.py Database._holds": OWN,
+    "adapters/store/people.py SqlPeople._after": OWN,
+    "adapters/store/procrastinate_jobs.py ProcrastinateJobs._workers": OWN,
+    "adapters/store/wakeups.py Wakeups._idle_at": OWN,
+    "adapters/store/wakeups.py Wakeups._news": OWN,
+    "adapters/store/wakeups.py Wakeups._waiting": OWN,
+    "agents/frames.py Rate._times": "each program has the limit for itself",
+    "agents/server.py TokenMiddleware._asked": "each program has the limit for itself",
+    "agents/server.py TokenMiddleware._let_in": "each program has the limit for itself",
+    "app/calendars.py CalDavGateway._apps": OWN,
+    "app/calendars.py PersonCalendars._entries": "checked against the connection; writes take turns by its lease",
+    "app/change_notices.py ChangeNotices._listeners": OWN,
+    "app/oauth_login.py KeptTokens._secret": SAME,
+    "app/slack.py SlackApp._answers_http": OWN,
+    "app/slack.py SlackApp._programs": OWN,
+    "app/slack.py SlackApp._sockets": OWN,
+    "app/slack_install.py InstallPages._workspaces": OWN,
+    "app/web.py WebServer._server": OWN,
+    "app/web.py WebServer._serving": OWN,
+    "conversation/background_updates.py BackgroundUpdates._improving": "tests/scenarios/test_two_programs.py::test_a_program_goes_on_with_what_another_one_was_doing_that_has_ended",
+    "conversation/background_updates.py BackgroundUpdates._owing": OWN,
+    "conversation/calendar_reads.py Looker._looks": "half a minute old at most; a write reads anew",
+    "conversation/calendar_watch.py Watcher._judged": AGAIN,
+    "conversation/calendar_watch.py Watcher._told": AGAIN,
+    "conversation/calendar_watch.py Watcher._visits": AGAIN,
+    "conversation/drafts.py Drafts._making": AGAIN,
+    "conversation/language/model_calls.py CountingModel._complained": OWN,
+    "conversation/language/plan_ops.py _Editor._added": ITS_TURN,
+    "conversation/language/plan_ops.py _Editor._edits": ITS_TURN,
+    "conversation/language/plan_ops.py _Editor._now": ITS_TURN,
+    "conversation/memory_service.py ConstraintRetriever._last": "ten minutes old at most, and only while the store is slow",
+    "conversation/memory_service.py ConstraintRetriever._reads": "reads that have just begun",
+    "conversation/memory_service.py MemoryService.trouble": OWN,
+    "conversation/queue/execution.py CompletionRounds._after": AGAIN,
+    "conversation/queue/execution.py CompletionRounds._since": AGAIN,
+    "conversation/queue/service.py QueueService._answer_ritual": OWN,
+    "conversation/queue/service.py QueueService._task_forms": OWN,
+    "conversation/queue/service.py QueueService._weeks": OWN,
+    "conversation/redaction.py Pseudonyms._given": ITS_TURN,
+    "conversation/redaction.py Pseudonyms._taken": ITS_TURN,
+    "conversation/running_turns.py RunningTurn._acting": ITS_TURN,
+    "conversation/running_turns.py RunningTurn._thinking": ITS_TURN,
+    "conversation/running_turns.py RunningTurn.stop_asked": "tests/scenarios/test_two_programs.py::test_stop_ends_a_turn_of_the_other_program",
+    "conversation/running_turns.py RunningTurns._courses": "tests/scenarios/test_two_programs.py::test_stop_ends_a_turn_of_the_other_program",
+    "conversation/running_turns.py TurnModel.prompts": ITS_TURN,
+    "conversation/task_offers.py ExternalTaskList._known": "a minute old at most",
+    "conversation/task_offers.py ExternalTaskList._look": "a minute old at most",
+    "conversation/task_offers.py ExternalTaskList._read_at": "a minute old at most",
+    "conversation/turn_log.py TurnLog._complained": OWN,
+    "slack/access.py People._channels": SAME,
+    "slack/access.py People._own": SAME,
+    "slack/agent_threads.py AgentThreads._narrations": ITS_TURN,
+    "slack/agent_threads.py AgentThreads._refused": AGAIN,
+    "slack/agent_threads.py AgentThreads._statuses": "what is shown until the next turn of the thread",
+    "slack/agent_threads.py AgentThreads._streamed": "tests/scenarios/test_two_programs.py::test_a_program_that_starts_leaves_the_turns_of_others_alone",
+    "slack/agent_threads.py AgentThreads._titles": ONE_SENDS,
+    "slack/delivery.py Delivery._adding": ONE_SENDS,
+    "slack/delivery.py Delivery._changing": "tests/scenarios/test_two_programs.py::test_a_card_of_the_other_program_is_not_replaced_by_an_older_one",
+    "slack/delivery.py Delivery._doubtful": ONE_SENDS,
+    "slack/delivery.py Delivery._owed": "tests/scenarios/test_two_programs.py::test_a_card_of_the_other_program_is_not_replaced_by_an_older_one",
+    "slack/delivery.py Delivery._placed": ONE_SENDS,
+    "slack/delivery.py Delivery._threads": ONE_SENDS,
+    "slack/dispatcher.py Dispatcher._failures": ONE_SENDS,
+    "slack/dispatcher.py Dispatcher._remembered": ONE_SENDS,
+    "slack/dispatcher.py Dispatcher._sending": ONE_SENDS,
+    "slack/home.py Home._links": SAME,
+    "slack/limits.py MethodLimit._calls": OWN,
+    "slack/limits.py MethodLimit._cosmetic_calls": OWN,
+    "slack/limits.py MethodLimit._made": OWN,
+    "slack/limits.py MethodLimit._next": OWN,
+    "slack/limits.py MethodLimit._numbers": OWN,
+    "slack/limits.py MethodLimit._parked_until": OWN,
+    "slack/limits.py MethodLimit._waiting": OWN,
+    "slack/limits.py Pace._buckets": "each program has the limit for itself; one sends",
+    "slack/limits.py SlackLimits._methods": OWN,
+    "slack/limits.py SlackLimits._programs": OWN,
+    "slack/listeners.py Listeners._open": OWN,
+    "slack/listeners.py Listeners._running": OWN,
+    "slack/poster.py Pictures._files": SAME,
+    "slack/poster.py Pictures._off": AGAIN,
+    "slack/poster.py Pictures._refused": AGAIN,
+    "slack/poster.py Poster._thumbs": AGAIN,
+    "slack/progress.py Presence._cleared": ITS_TURN,
+    "slack/progress.py Presence._places": "tests/scenarios/test_two_programs.py::test_a_program_that_starts_leaves_the_turns_of_others_alone",
+    "slack/progress.py Turn.progress": ITS_TURN,
+    "slack/workspaces.py Workspaces._clients": OWN,
+    "slack/workspaces.py Workspaces._configured": "tests/contracts/test_installations.py::test_any_program_learns_from_the_database_that_an_app_was_removed",
+    "slack/workspaces.py Workspaces._first": SAME,
+    "slack/workspaces.py Workspaces._known": "tests/contracts/test_installations.py::test_any_program_learns_from_the_database_that_an_app_was_removed",
+    "slack/workspaces.py Workspaces._limits": OWN,
+    "slack/workspaces.py Workspaces._on_install": OWN,
+    "slack/workspaces.py Workspaces._programs": OWN,
+    "workers/memory.py Indexer._compared_at": AGAIN,
+    "workers/memory.py Indexer._is_complete": AGAIN,
+    "workers/memory.py Indexer._looked_at": AGAIN,
+    "workers/memory.py Indexer._report": AGAIN,
+    "workers/memory.py Indexer.loss": AGAIN,
+    "workers/memory.py Indexer.trouble": AGAIN,
+    "workers/memory.py TidyScheduler._done": AGAIN,
+    "workers/people.py Ownership._hashes": SAME,
+    "workers/people.py Ownership._wait_until": "each program has the pause for itself; the number of tries is in the database",
+    "workers/supervisor.py BackgroundTasks._tasks": OWN,
+    "workers/supervisor.py LaneWorkers._claiming": OWN,
+    "workers/supervisor.py LaneWorkers._running": OWN,
+    "workers/supervisor.py LaneWorkers._stopping": OWN,
+    "workers/supervisor.py Repeated._halted": OWN,
+    "workers/supervisor.py Rounds._trouble": OWN,
+    "workers/supervisor.py Supervisor._work": OWN,
+}
+"""State that outlives a call in memory, and why it does no harm with several programs on one database: the reason, or
+the test that shows it."""
+
+_ALL_PACKAGES = (*_PACKAGES[:-1], "adapters")
+
+
+def find_state() -> Iterator[str]:
+    """Yield every cache, and every attribute that a method sets anew."""
+    yield from CACHES
+    for package in _ALL_PACKAGES:
+        for path in sorted((SOURCE / package).rglob("*.py")):
+            for found in ast.walk(ast.parse(path.read_text())):
+                if isinstance(found, ast.ClassDef):
+                    for name in _list_set_anew(found):
+                        yield f"{path.relative_to(SOURCE)} {found.name}.{name}"
+
+
+def _list_set_anew(of: ast.ClassDef) -> Iterator[str]:
+    for method in of.body:
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method.name not in {
+            "__init__",
+            "__post_init__",
+        }:
+            for node in ast.walk(method):
+                if (
+                    isinstance(node, ast.Attribute)
+                    and isinstance(node.ctx, ast.Store)
+                    and ast.unparse(node.value) == "self"
+                ):
+                    yield node.attr
+
+
+def test_all_state_has_a_verdict_for_several_programs() -> None:
+    """S392: no state of a conversation is in the memory of one program alone."""
+    assert sorted(SEVERAL_PROGRAMS) == sorted(set(find_state()))
+    for proof in SEVERAL_PROGRAMS.values():
+        path, _, test = proof.partition("::")
+        if path.startswith("tests/"):
+            assert test in (SOURCE.parents[1] / path).read_text(), proof
 
 
 def test_every_cache_is_listed() -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
 from tests.fakes.memory_languages import languages
+from tests.fakes.memory_zones import MemoryZones
 
 from fateforger.slack.access import People
 from fateforger.slack.client import new_app
@@ -60,7 +61,7 @@ async def _dispatch(payload: dict[str, Any], at: datetime) -> list[Call]:
     requests, forms, home = (_Handlers(kind, calls) for kind in (RequestHandler, FormHandler, Home))
     app = new_app(AsyncWebClient(token="xoxb-1"))
     parts = (cast("RequestHandler", requests), cast("FormHandler", forms), cast("Home", home))
-    people = People(LimitedClient(SlackLimits()), _At(at), languages())
+    people = People(LimitedClient(SlackLimits()), _At(at), languages(), MemoryZones())
     Listeners(*parts, languages(), clock=_At(at), people=people).register(app)
     response = await app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=payload))
     assert (response.status, response.body) == (200, "")

@@ -103,6 +103,8 @@ async def _said(store: Store, who: Somebody) -> None:
     await store.durations.keep(who.id, [took])
     await store.languages.keep(who.id, PersonLanguage("en"))
     await store.homes.open(who.id)
+    await store.replies.keep(who.id, f"rule-{who.word}", [who.word], at=NOW)
+    await store.zones.keep(who.id, "Europe/Amsterdam", until=NOW)
     await store.standings.keep(who.id, Standing.GUEST)
     connection = Connection(who.id, Provider.CALDAV, who.word, "work", NOW, "https://dav.example.org/", secret=who.word)
     await SqlConnections(store.database, Vault(new_key())).keep(connection)

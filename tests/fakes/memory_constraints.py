@@ -52,7 +52,8 @@ class MemoryConstraints:
     async def find_written(self, user_id: str, cause: str) -> tuple[Version, ...]:
         return self._causes.get((check_person(user_id), cause), ())
 
-    async def people(self) -> tuple[str, ...]:
+    async def people(self, *, reachable: bool = False) -> tuple[str, ...]:
+        del reachable  # here, nobody removes an app
         return tuple(sorted({version.user_id for version in self._rows}))
 
     async def forget(self, user_id: str) -> int:

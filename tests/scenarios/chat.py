@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -154,7 +154,7 @@ def build_services(
         jobs=jobs,
         clock=clock,
         carry_out=door.handle,
-        said=lambda _command_id: (),
+        said=_say_nothing,
         tz="Etc/UTC",
     )
     owners = Ownership(store.owners, clock, named=None, page=(), real_slack=False)
@@ -169,16 +169,23 @@ def build_services(
         approvals=approvals,
         personal_data=PersonalData(store.people, None, clock, owners),
         languages=LanguageService(store.languages, SOURCE),
+        zones=store.zones,
         clock=clock,
         render=render,
     )
 
 
-def build_supervisor(room: SlackApp, services: Services, replica: str) -> Supervisor:
-    """The part of the background work that the chat side brings, with short delays."""
-    names = {handler.name for handler in room.handlers}
+async def _say_nothing(_command_id: str) -> tuple[str, ...]:
+    return ()
+
+
+def build_supervisor(room: SlackApp, services: Services, replica: str, but: Collection[Row] = ()) -> Supervisor:
+    """The part of the background work that the chat side brings, with short delays; ``but`` is left to others."""
+    left = {row.name for row in but}
+    handlers = [handler for handler in room.handlers if handler.name not in left]
+    names = {handler.name for handler in handlers}
     lanes = [_HURRIED.get(row.name, row) for row in LANES if row.name in names]
-    return Supervisor(services.jobs, room.handlers, owner=replica, clock=services.clock, lanes=lanes)
+    return Supervisor(services.jobs, handlers, owner=replica, clock=services.clock, lanes=lanes)
 
 
 @asynccontextmanager
@@ -194,6 +201,7 @@ async def chat_at(
     render: Render | None = None,
     personal_data: Callable[[Store], PersonalData] | None = None,
     changes: Mapping[str, Any] | None = None,
+    but: Collection[Row] = (),
 ) -> AsyncIterator[Chat]:
     """The chat side over a database, or the one in a folder, connected until the block ends."""
     store = open_store(where if isinstance(where, str) else where / "state.sqlite")
@@ -204,7 +212,7 @@ async def chat_at(
         if personal_data is not None:
             services = replace(services, personal_data=personal_data(store))
         room = SlackApp(login(workspace, **(changes or {})), services, timing=timing or DEFAULT_TIMING)
-        async with answering(workspace, room), run_slack_app(room, build_supervisor(room, services, replica)):
+        async with answering(workspace, room), run_slack_app(room, build_supervisor(room, services, replica, but)):
             if room.mode == "http" and workspace.http is not None:
                 await eventually(lambda: _true(workspace.transport.connected), "the workspace reaches the chat side")
             yield Chat(workspace, store, door, room)

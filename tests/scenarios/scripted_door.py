@@ -80,6 +80,7 @@ class ScriptedDoor:
         self.stoppable = False
         self.when_stopped: Callable[[], None] = lambda: None
         self.mute = False
+        self.resumed = asyncio.Event()
         self.replies = False
         self.prompts: tuple[str, ...] = ()
         self.day: DayView | None = None
@@ -93,6 +94,9 @@ class ScriptedDoor:
             await self._carry_out(command)
         finally:
             self.running -= 1
+
+    async def resume(self) -> None:
+        self.resumed.set()
 
     @property
     def reads_words(self) -> bool:

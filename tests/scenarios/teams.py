@@ -1,4 +1,4 @@
-"""Two workspaces with people, channels and messages of the same ids, and one program for both."""
+"""Two workspaces with people, channels and messages of the same ids, and one program for both, or several."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.scenarios.providers import MONDAY, Connected, serve
 from tests.scenarios.radicale import free_port
 
 from fateforger.slack.manifest import app_manifest
-from localslack import WorkspaceConfig, create_workspace
+from localslack import Organization, WorkspaceConfig, create_workspace
 
-ONE, TWO = LOCAL, "T2"
+ONE, TWO, ORGANIZATION = LOCAL, "T2", "E0ORG"
 ALEX, ROBIN = "U0000ALEX", "U0000ROBIN"
 
 
@@ -30,6 +30,13 @@ class TwoTeams:
     slack: SlackTeams
     program: Connected
     urls: dict[str, str]
+    others: tuple[Connected, ...] = ()
+    """More programs on the same database."""
+
+    @property
+    def log(self) -> str:
+        """What all programs have logged."""
+        return "".join(each.log.read_text() for each in (self.program, *self.others))
 
     def person(self, team: str, user: str = ALEX) -> Person:
         person = Person(self.urls[team], user)
@@ -59,12 +66,23 @@ class TwoTeams:
 
 
 @contextmanager
-def open_two_teams(folder: Path, *, installed: bool = True, **more: str) -> Iterator[TwoTeams]:
-    """Start two workspaces and the program. The first one has a token in the settings; the second is ``installed``."""
+def open_two_teams(
+    folder: Path,
+    *,
+    installed: bool = True,
+    programs: int = 1,
+    organization: Organization | None = None,
+    **more: str,
+) -> Iterator[TwoTeams]:
+    """Start two workspaces and the program. The first one has a token in the settings; the second is ``installed``.
+
+    The second may be an ``organization``. Several ``programs`` need a database of theirs in ``more``.
+    """
+    second = TWO if organization is None else organization.id
     slack, port = SlackTeams(APP_TOKEN), free_port()
     with ExitStack() as stack:
         urls: dict[str, str] = {}
-        for team in (ONE, TWO):
+        for team in (ONE, second):
             at = free_port()
             urls[team] = f"http://127.0.0.1:{at}"
             config = WorkspaceConfig(
@@ -74,11 +92,12 @@ def open_two_teams(folder: Path, *, installed: bool = True, **more: str) -> Iter
                 app_token=APP_TOKEN,
                 manifest=app_manifest(),
                 team_name=f"Team {team}",
+                organization=organization if team == second else None,
             )
             workspace = create_workspace(config, now=lambda: datetime.now(UTC))
             stack.callback(workspace.close)
             stack.enter_context(serve(workspace.app, port=at, websockets=True))
-            slack.add(team, urls[team], BOT_TOKEN)
+            slack.add(team, urls[team], BOT_TOKEN, organization=team == second and organization is not None)
         slack.tokens[BOT_TOKEN] = ONE
         at_slack = stack.enter_context(serve(slack.app(), websockets=True))
         environment = {
@@ -96,8 +115,17 @@ def open_two_teams(folder: Path, *, installed: bool = True, **more: str) -> Iter
         program = Connected(folder / "data", environment=environment | more, port=port)
         program.start()
         stack.callback(lambda: program.kill() if program.process is not None else None)
-        two = TwoTeams(slack, program, urls)
+        two = TwoTeams(slack, program, urls, tuple(_start_others(stack, program, programs - 1)))
         if installed:
-            page = two.install(TWO)
+            page = two.install(second)
             assert page.status_code == 200, page.text
         yield two
+
+
+def _start_others(stack: ExitStack, program: Connected, count: int) -> Iterator[Connected]:
+    """Start more programs with the settings of one, each on a port and a folder of its own."""
+    for number in range(count):
+        other = Connected(program.data.with_name(f"other{number}"), environment=program.environment, port=free_port())
+        other.start()
+        stack.callback(other.kill)
+        yield other

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import all_steps
-from tests.scenarios.person import Json, Person, controls, eventually, label, texts
+from tests.scenarios.person import Json, NotSeen, Person, controls, eventually, label, texts
 from tests.scenarios.program import Program
 
 pytestmark = pytest.mark.process
 
+MOST_ABOVE_THE_FOLD = 5
 MONDAY = "2026-03-02T07:00:00+01:00"
 
 
@@ -47,17 +48,23 @@ class Board:
     def words(self) -> str:
         return "\n".join(texts(self.blocks))
 
-    def reads(self, *expected: str, gone: str = "") -> str:
-        """Wait until App Home shows each text, and not what is ``gone``."""
+    def reads(self, *expected: str, gone: str = "", seconds: float = 30.0) -> str:
+        """Wait until App Home shows each text, and not what is ``gone``. It never has more than five controls on top."""
 
         def look() -> str | None:
-            shown = self.words()
+            blocks = self.blocks
+            assert len(list_above_the_fold(blocks)) <= MOST_ABOVE_THE_FOLD
+            shown = "\n".join(texts(blocks))
             return shown if all(each in shown for each in expected) and not (gone and gone in shown) else None
 
         try:
-            return eventually(look, "", deadline=30.0)
-        except AssertionError:
+            return eventually(look, "", deadline=seconds)
+        except NotSeen:
             raise AssertionError(f"App Home shows neither {expected}, or still {gone!r}:\n{self.words()}") from None
+
+    def follows(self, *expected: str, gone: str = "") -> str:
+        """Check that App Home shows what has just changed elsewhere, as soon as it promises."""
+        return self.reads(*expected, gone=gone, seconds=2.0)
 
     def use(self, wanted: str, **chosen: Any) -> None:
         view = eventually(self.view, "App Home")

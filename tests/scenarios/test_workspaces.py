@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from tests.postgres import PostgresServer
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.providers import plan, run
-from tests.scenarios.radicale import Radicale, free_port
+from tests.scenarios.radicale import Radicale, free_port, slow_way
 from tests.scenarios.teams import ALEX, ONE, ROBIN, TWO, TwoTeams, open_two_teams
+from tests.scenarios.test_home_board import Board
+
+from fateforger.adapters.store.vault import new_key
 
 pytestmark = pytest.mark.process
 
@@ -122,6 +129,90 @@ def test_a_workspace_that_removes_the_app_leaves_the_other_alone(two: TwoTeams, 
     assert two.install(TWO).status_code == 200
     other.press("Take all of it off the calendar")
     eventually(lambda: CalDav(radicale.calendar).titles() == [], "the plan goes on where it was")
+
+
+def test_app_home_of_each_person_of_an_id_follows_its_own_workspace(two: TwoTeams, radicale: Radicale) -> None:
+    """S395: within two seconds of each change, by whichever program, without being opened again."""
+    alex, other = two.alex, two.other
+    home, board = Board(alex), Board(other)
+    home.reads("Your queue is empty")
+    board.reads("Connect your calendar")
+    connect(two, radicale)
+    board.follows("Add a task", gone="Connect your calendar")
+    plan(other)
+    board.follows("on your calendar, 5 blocks")
+    for person, shown, title in ((alex, home, "Feed the cat"), (other, board, "Water the plants")):
+        shown.use("Add a task")
+        person.submit(task=title)
+        shown.reads(title)
+    assert "Water the plants" not in home.words()
+    assert "Feed the cat" not in board.words()
+    board.use("Add a routine")
+    other.submit(title="School run", from_when_to_when="8:10-8:45")
+    board.reads("I keep to 1 rule of yours")
+    assert "I know no rules of yours yet" in home.words()
+    (task,) = json.loads(run(two.program, "tasks", "list", "--user", f"{TWO}/{ALEX}", "--json").stdout)["tasks"]
+    done = run(two.program, "tasks", "done", task["id"], "--user", f"{TWO}/{ALEX}")
+    assert done.returncode == 0, done.stderr
+    board.follows("Your queue is empty", gone="Water the plants")
+    assert "Feed the cat" in home.words()
+    assert "Plan my day" in home.words()
+
+
+@pytest.mark.extra
+def test_every_program_stops_work_for_a_workspace_that_removed_the_app(
+    tmp_path: Path, radicale: Radicale, vector_server: PostgresServer
+) -> None:
+    """S393: one of two programs is told; neither reads a calendar there any more, and the other workspace goes on."""
+    (tmp_path / "other").mkdir()
+    second = Radicale(tmp_path / "other" / "dav", free_port())
+    second.start()
+    second.make_calendar()
+    asked: list[bytes] = []
+    with ExitStack() as stack:
+        stack.callback(second.kill)
+        way = stack.enter_context(slow_way(second.calendar, 0.0, heard=partial(_note, asked)))
+        settings: dict[str, Any] = {
+            "FATEFORGER_DATABASE_URL": stack.enter_context(vector_server.database()),
+            "FATEFORGER_MEMORY_STORE": "pgvector",
+            "FATEFORGER_MEMORY_EMBEDDER": "spelling",
+            "FATEFORGER_SECRET_KEYS": new_key(),
+            "FATEFORGER_WATCH_SECONDS": "1",
+        }
+        two = stack.enter_context(open_two_teams(tmp_path, programs=2, **settings))
+        alex, other = two.alex, two.other
+        for user, address in ((ALEX, radicale.calendar), (f"{TWO}/{ALEX}", way.url)):
+            where = ("--user", user, "--address", address, "--account", "me")
+            done = run(two.program, "calendars", "connect", *where, password="any", environment=settings)
+            assert done.returncode == 0, done.stderr
+        plan(alex)
+        plan(other)
+        ours, theirs = CalDav(radicale.calendar), CalDav(second.calendar)
+        two.slack.uninstall(TWO)
+        eventually(lambda: "the app was removed from T2" in two.log, "the removal is noted")
+        refused = len(two.slack.refused)
+        # What is new here is seen, so there were rounds since.
+        for hour, title in enumerate(("Dentist", "School play"), start=13):
+            meet(ours, title, hour)
+            alex.reads(title)
+        before = len(asked)
+        meet(theirs, "Fire drill", 15)
+        meet(ours, "Concert", 18)
+        alex.reads("Concert")
+        assert len(asked) == before, "nobody reads a calendar in a workspace without the app"
+        assert len(two.slack.refused) == refused, "no program tries a token that is gone"
+        assert two.install(TWO).status_code == 200
+        other.reads("Fire drill")
+
+
+def _note(asked: list[bytes], body: bytes) -> bytes:
+    asked.append(body)
+    return body
+
+
+def meet(calendar: CalDav, title: str, hour: int) -> None:
+    begin = datetime(2026, 3, 2, hour, tzinfo=UTC)
+    calendar.put(title.partition(" ")[0], title, begin, begin + timedelta(minutes=30))
 
 
 def test_an_install_is_for_one_browser_and_one_time(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ async def room(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Room]:
     workspaces = Workspaces(login, http, installations, clock)
     client, background = workspaces.client, BackgroundTasks()
     languages = LanguageService(store.languages, SOURCE)
-    people = People(client, clock, languages, Admission(store.standings))
+    people = People(client, clock, languages, store.zones, Admission(store.standings))
     poster, door = Poster(client, Pace(), store.messages), ScriptedDoor(store.sessions)
     requests = RequestHandler(door, store.jobs, store.feedbacks, people, background, poster, client, clock=clock)
     forms = FormHandler(door, requests, client, background, timing=DEFAULT_TIMING)

@@ -361,7 +361,12 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             build_reminder_handler(tools),
         )
         supervisor = Supervisor(
-            store.jobs, handlers, owner=resources.replica, clock=clock, lanes=_select_lanes(settings)
+            store.jobs,
+            handlers,
+            owner=resources.replica,
+            clock=clock,
+            lanes=_select_lanes(settings),
+            check=slack.check_job,
         )
         coordinator.on_message_due(partial(supervisor.wake, SENDING))
         notices.on_change(lambda _user_id: supervisor.wake(WATCHING))
@@ -435,6 +440,7 @@ def _build_tools(resources: _Resources, memory: MemoryService, model: Model | No
         durations=DurationService(store.durations),
         languages=resources.languages,
         talks=store.talks,
+        homes=store.homes,
         rules=memory,
         model=model,
         workflows=build_workflows(resources.settings),
@@ -461,6 +467,7 @@ def _build_coordinator(
         ownership=resources.ownership,
         model=tools.model,
         memory=memory,
+        replies=store.replies,
         tasks=QueueService(tools, resources.replica),
         rituals=rituals,
         outside=build_external_list(settings, clock, resources.ownership.owner),
@@ -532,6 +539,7 @@ def _build_slack_services(
         approvals=approvals,
         personal_data=build_personal_data(settings, store, clock, calendar=engine.calendar_key),
         languages=resources.languages,
+        zones=store.zones,
         clock=clock,
         render=render_in_thread if settings.picture == "on" else None,
         installations=installations if settings.real_slack else None,

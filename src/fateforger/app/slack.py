@@ -23,10 +23,10 @@ from fateforger.masks import mask_address
 from fateforger.metrics import SLACK_REQUESTS
 from fateforger.ports.clock import Clock
 from fateforger.ports.homes import Homes
-from fateforger.ports.jobs import Jobs
+from fateforger.ports.jobs import Job, Jobs
 from fateforger.session.store import Feedbacks, Outbox, Sessions, ThreadMessages
 from fateforger.slack.access import People
-from fateforger.slack.admission import Admission
+from fateforger.slack.admission import Admission, Zones
 from fateforger.slack.agent_threads import AgentThreads
 from fateforger.slack.client import (
     SlackLogin,
@@ -39,8 +39,8 @@ from fateforger.slack.dispatcher import SENDING_JOB, Dispatcher, build_sending_h
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler, build_command_handler
 from fateforger.slack.home import ConnectionHandler, Home, PersonalDataHandler
-from fateforger.slack.ids import qualify
-from fateforger.slack.installations import Installations
+from fateforger.slack.ids import get_tenant, qualify
+from fateforger.slack.installations import NOT_INSTALLED, Installations
 from fateforger.slack.limits import Pace
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.manifest import EVENTS_PATH
@@ -54,7 +54,7 @@ from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
 from fateforger.slack.workspaces import Workspaces
 from fateforger.text import join_words
-from fateforger.workers.lanes import CONNECTION, ERASING, HOMES, LIMITS
+from fateforger.workers.lanes import CONNECTION, ERASING, HOMES, LIMITS, PutAside
 from fateforger.workers.people import LanguageService, PersonalData
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
 from fateforger.workers.turns import build_turn_handler
@@ -81,6 +81,7 @@ class Services:
     approvals: Approvals
     personal_data: PersonalData
     languages: LanguageService
+    zones: Zones
     clock: Clock
     render: Render | None
     installations: Installations | None = None
@@ -114,7 +115,7 @@ class SlackApp:
         self.workspaces = Workspaces(login, session, services.installations, clock)
         client = self.workspaces.client
         self._background = background = BackgroundTasks()
-        people = People(client, clock, services.languages, services.admission)
+        people = People(client, clock, services.languages, services.zones, services.admission)
         pace = Pace() if login.is_limited else Pace(per_second=1000.0, burst=1000)
         self._poster = poster = Poster(client, pace, services.messages, services.render)
         requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
@@ -126,12 +127,15 @@ class SlackApp:
         self._listeners.register(self._app)
         self._sockets: list[AsyncSocketModeHandler] = []
         self._answers_http = False
+        self._programs = 1
         agent = AgentThreads(client, pace, poster.latest)
         delivery = Delivery(outbox, services.sessions, poster, people, agent, clock=clock)
         dispatcher = Dispatcher(outbox, delivery, clock=clock)
         self.workspaces.on_install(dispatcher.wake)
         self._presence = Presence(
             build_command_handler(door, jobs, people, Places(people, client), home, clock),
+            door.stop,
+            jobs,
             StatusLines(agent, services.sessions, outbox, delivery),
             services.sessions,
             outbox,
@@ -147,7 +151,7 @@ class SlackApp:
             build_turn_handler(self._presence.handle, jobs, services.sessions, services.languages, clock),
             build_greeting_handler(door, people, poster, client),
             build_notification_handler(poster),
-            build_stop_handler(door, services.jobs, services.languages, people, self._presence),
+            build_stop_handler(jobs, services.sessions, services.languages, people, self._presence),
             build_proposal_handler(services.approvals, services.languages, poster, people),
             ERASING.handle(personal_data.perform, personal_data.given_up),
             Repeated(HOMES, home.publish_due),
@@ -161,7 +165,25 @@ class SlackApp:
         return "socket" if self._login.signing_secret is None else "http"
 
     async def _divide_limits(self) -> None:
-        self.workspaces.divide_limits(await self._services.jobs.count_programs())
+        """Take this program's part of Slack's limits, and go on with what a program was doing that has ended."""
+        before, self._programs = self._programs, await self._services.jobs.count_programs()
+        self.workspaces.divide_limits(self._programs)
+        if self._programs < before:
+            await self._services.coordinator.resume()
+
+    async def check_job(self, job: Job) -> None:
+        """Raise ``PutAside`` for a job in a workspace that removed the app. Raises ``StoreError``.
+
+        It is done once the app is installed again. People are erased all the same.
+        """
+        if job.lane == ERASING.name:
+            return
+        named = job.payload.get("user_id") or job.payload.get("channel")
+        if named is None and (session_id := job.payload.get("session_id")):
+            session = await self._services.sessions.load(session_id)
+            named = None if session is None else session.user_id
+        if named is not None and await self.workspaces.is_gone(get_tenant(named)):
+            raise PutAside(NOT_INSTALLED)
 
     async def is_connected(self) -> bool:
         """Check whether payloads can arrive: whether a socket is connected, or requests are answered."""

@@ -158,7 +158,10 @@ class Connections(Protocol):
         ...
 
     async def list_due(self) -> tuple[tuple[str, FollowUp], ...]:
-        """Return the people with something left to do about their connection, and what it is."""
+        """Return the people with something left to do about their connection, and what it is.
+
+        Those of workspaces that removed the app are left out.
+        """
         ...
 
     async def finish(self, user_id: str, due: FollowUp, *, now: datetime, job: NewJob | None = None) -> bool:

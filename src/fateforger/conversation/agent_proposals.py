@@ -197,7 +197,7 @@ STILL_THERE = mark_message("I could not take that back.")
 GIVEN_UP = mark_message("Something went wrong on my side, so I could not do it.")
 
 CarryOut = Callable[[SessionCommand], Awaitable[None]]
-GetReply = Callable[[str], tuple[str, ...]]
+GetReply = Callable[[str], Awaitable[tuple[str, ...]]]
 
 
 class Approvals:
@@ -331,7 +331,7 @@ class Approvals:
             await self._carry_out(command)
         except UserError as error:
             return error.message
-        return " ".join(self._said(command.command_id))
+        return " ".join(await self._said(command.command_id))
 
     async def _settle(self, proposal_id: str, state: ProposalState, outcome: str) -> bool:
         settled = await self._proposals.settle(proposal_id, state, outcome=outcome, now=self._clock.now())

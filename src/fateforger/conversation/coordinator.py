@@ -15,7 +15,7 @@ from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects
 from fateforger.conversation.memory_service import NO_ZONE, MemoryService, RuleService
-from fateforger.conversation.ports import FindLink
+from fateforger.conversation.ports import FindLink, RuleReplies
 from fateforger.conversation.queue.service import FORMS as TASK_FORMS
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.rituals.service import RitualService
@@ -118,12 +118,11 @@ class PlanningCoordinator:
     A command belongs to a session's turn, the queue, or a person's rules.
 
     ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
-    free text, ``memory`` knows the person's constraints, ``outside`` reads an external task list, ``proposals`` holds
-    the proposals of agents, and ``logbook`` records each turn. ``calendars`` opens the calendar
-    of a person. ``ownership`` decides who owns the configured one,
-    ``languages`` in which language each person is answered. ``model``
-    and ``outside`` are ``None`` where none is configured. With an ``improver``, a thread shows a first plan at once,
-    and the better one when it is found.
+    free text, ``memory`` knows the person's constraints, ``replies`` what was said of them outside of plans.
+    ``outside`` reads an external task list, ``proposals`` holds the proposals of agents, and ``logbook`` records each
+    turn. ``calendars`` opens the calendar of a person. ``ownership`` decides who owns the configured one, ``languages``
+    in which language each person is answered. ``model`` and ``outside`` are ``None`` where none is configured. With an
+    ``improver``, a thread shows a first plan at once, and the better one when it is found.
     """
 
     def __init__(
@@ -134,6 +133,7 @@ class PlanningCoordinator:
         clock: Clock,
         ownership: Ownership,
         memory: MemoryService,
+        replies: RuleReplies,
         tasks: QueueService,
         rituals: RitualService,
         proposals: ProposalService,
@@ -161,7 +161,7 @@ class PlanningCoordinator:
         tasks.plan_weeks(self._looker, memory, calendar_write)
         tasks.use_rituals(rituals.answer)
         self._outside = outside
-        self._alone = RuleService(sessions, memory, clock)
+        self._alone = RuleService(sessions, memory, replies, clock)
         self._forms = FormService(sessions, memory, self._alone, clock)
         effects = Effects(
             calendars, self._looker, calendar_wait=calendar_wait, memory=memory, proposals=proposals, tasks=tasks
@@ -210,7 +210,7 @@ class PlanningCoordinator:
         self._later.on_message_due(owing)
 
     async def resume(self) -> None:
-        """Go on with the better drafts that the previous program was looking for."""
+        """See :meth:`fateforger.conversation.ports.CoordinatorPort.resume`."""
         if not self._later.improves:
             return
         lately = HeadFilter(since=self._clock.now() - RESUMED, active=True)
@@ -327,9 +327,9 @@ class PlanningCoordinator:
         session = await self._sessions.load(command.session_id)
         return session is None or command.command_id in session.thread.handled
 
-    def get_rule_reply(self, command_id: str) -> tuple[str, ...]:
-        """Return the reply of a command outside of a session, if it was recently carried out by this process."""
-        return self._alone.get_reply(command_id)
+    async def get_rule_reply(self, command_id: str) -> tuple[str, ...]:
+        """Return the reply of a command outside of a session, if it was recently carried out. Raises ``StoreError``."""
+        return await self._alone.get_reply(command_id)
 
     async def owner(self, session_id: str) -> str | None:
         """See :meth:`fateforger.conversation.ports.CoordinatorPort.owner`."""

@@ -6,12 +6,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
 from fateforger.conversation import memory_node as node
 from fateforger.conversation.language.message_reader import read_memory_request
+from fateforger.conversation.ports import RuleReplies
 from fateforger.conversation.turn_values import MemoryReading, SearchMemory, StageInput, WriteMemory
 from fateforger.errors import (
     BadInput,
@@ -85,6 +86,8 @@ class _ReadResult:
     error: str | None = None
 
 
+KEPT_FOR = timedelta(minutes=10)
+"""Time for which rules that were read are used if the store does not answer in time."""
 FindNear = Callable[[Sequence[Version]], Awaitable[tuple[str, ...]]]
 """Return which of a person's constraints are close to a message in meaning, the closest first."""
 
@@ -93,7 +96,7 @@ class ConstraintRetriever:
     """Reads the store without a model: ``query_types``, ``query_constraints``, exact filters, newest versions.
 
     All of these are pure (S14-S20). There is one read per person at a time; concurrent callers share it. A late read
-    continues, and the previous result is used meanwhile. ``seconds`` is how long a turn waits.
+    continues, and the previous result is used meanwhile, for :data:`KEPT_FOR`. ``seconds`` is how long a turn waits.
     """
 
     def __init__(self, constraints: Constraints, clock: Clock, *, seconds: float = MEMORY_WAIT) -> None:
@@ -102,7 +105,7 @@ class ConstraintRetriever:
         self._seconds = seconds
         self._reads: dict[str, asyncio.Task[_ReadResult]] = {}
         self._tasks = BackgroundTasks()
-        self._last: dict[str, tuple[Version, ...]] = {}
+        self._last: dict[str, tuple[datetime, tuple[Version, ...]]] = {}
 
     def begin(self, user_id: str) -> None:
         """Start a read ahead of a turn. Returns at once."""
@@ -124,7 +127,7 @@ class ConstraintRetriever:
         task = self._begin_read(session.user_id)
         await asyncio.wait({task}, timeout=self._seconds)
         found = task.result() if task.done() else _ReadResult(None, _(TOO_LONG))
-        versions = found.versions if found.versions is not None else self._last.get(session.user_id)
+        versions = found.versions if found.versions is not None else self._find_last(session.user_id)
         if versions is None:
             return MemoryReading(error=found.error)
         versions = tuple(version for version in versions if version.seq not in but)
@@ -156,8 +159,15 @@ class ConstraintRetriever:
         except StoreError as error:
             return _ReadResult(None, error.message)
         if self._reads.get(user_id) is asyncio.current_task() and found.versions is not None:
-            self._last[user_id] = found.versions
+            now = self._clock.now()
+            self._last = {key: last for key, last in self._last.items() if now - last[0] < KEPT_FOR}
+            self._last[user_id] = now, found.versions
         return found
+
+    def _find_last(self, user_id: str) -> tuple[Version, ...] | None:
+        """Return the previous result, while what another program has written since is not too much."""
+        at, versions = self._last.get(user_id, (None, None))
+        return versions if at is not None and self._clock.now() - at < KEPT_FOR else None
 
     async def _all(self, user_id: str) -> _ReadResult:
         try:
@@ -436,7 +446,6 @@ class MemoryService:
 
 TRIES = 4
 NO_RULES = mark_message("I cannot look up your rules just now. Please try again in a moment.")
-MOST_KEPT = 500
 NO_ZONE = "UTC"
 """The time zone of a person who has never planned a day; it only decides which day is today."""
 
@@ -450,16 +459,13 @@ def _with_talk(person: Session, talk: RecentTalk) -> Session:
 
 
 class RuleService:
-    """Reads and changes rules outside of a session.
+    """Reads and changes rules outside of a session. The ``replies`` are kept for the forms that show them."""
 
-    The replies of recent commands are kept for the forms that show them.
-    """
-
-    def __init__(self, sessions: Sessions, memory: MemoryService, clock: Clock) -> None:
+    def __init__(self, sessions: Sessions, memory: MemoryService, replies: RuleReplies, clock: Clock) -> None:
         self._sessions = sessions
         self._memory = memory
+        self._replies = replies
         self._clock = clock
-        self._said: dict[str, tuple[str, ...]] = {}
 
     async def book(self, user_id: str, done: str | None) -> RuleBook:
         """Return the person's rules for today, with the reply of the command ``done``.
@@ -471,7 +477,8 @@ class RuleService:
         except StoreError as error:
             log.warning("the rules of %s cannot be looked up: %s", user_id, error.message)
             raise BadInput(_(NO_RULES)) from error
-        return RuleBook(await self._person(user_id), versions, self._said.get(done or "", ()))
+        lines = () if done is None else await self.get_reply(done)
+        return RuleBook(await self._person(user_id), versions, lines)
 
     async def count_rules(self, user_id: str) -> int | None:
         """Return the number of a person's rules that count; ``None`` while they cannot be read."""
@@ -482,13 +489,13 @@ class RuleService:
             return None
         return sum(not row.retired for row in book.rows)
 
-    def get_reply(self, command_id: str) -> tuple[str, ...]:
-        """Return the reply of a command that was recently carried out by this process."""
-        return self._said.get(command_id, ())
+    async def get_reply(self, command_id: str) -> tuple[str, ...]:
+        """Return the reply of a command that was recently carried out. Raises ``StoreError``."""
+        return await self._replies.find(command_id) or ()
 
     async def carry_out(self, command: SessionCommand) -> None:
         """Apply a command to a rule, once. Raises ``StoreError``; the command can then be repeated."""
-        if command.command_id in self._said:
+        if await self._replies.find(command.command_id) is not None:
             return
         for attempt in range(1, TRIES + 1):
             try:
@@ -501,7 +508,7 @@ class RuleService:
 
     async def is_carried_out(self, command: SessionCommand) -> bool:
         """Check whether a command was carried out, by this program or another one on the same database."""
-        if command.command_id in self._said:
+        if await self._replies.find(command.command_id) is not None:
             return True
         return await self._memory.has_written(command.user_id, command.command_id)
 
@@ -526,7 +533,7 @@ class RuleService:
             await self.carry_out(command)
         except BadInput as error:
             return rules_reply((error.message,), None)
-        lines = self.get_reply(command.command_id)
+        lines = await self.get_reply(command.command_id)
         match command:
             case SettleConstraints(keep=None):
                 return settled_card(lines, build_replace_button(command.uids))
@@ -566,7 +573,7 @@ class RuleService:
             named = replace(command, command_id=f"{command.command_id}.{number}")
             await self.carry_out(named)
             wrote.append(named.command_id)
-            lines += self.get_reply(named.command_id)
+            lines += await self.get_reply(named.command_id)
         known = {(version.uid, version.seq) for version in before}
         after = (await self.book(reply.user_id, None)).versions
         changed = tuple(version.uid for version in after if (version.uid, version.seq) not in known)
@@ -606,9 +613,8 @@ class RuleService:
                     told = (command.user_id, command.at, command.command_id, command.channel)
                     await self._memory.queue_comparison_outside(*told)
         done = output.session.with_thread(handled=(command.command_id,))
-        self._said[command.command_id] = lines_of_command(done, command.command_id)
-        while len(self._said) > MOST_KEPT:
-            del self._said[next(iter(self._said))]
+        lines = lines_of_command(done, command.command_id)
+        await self._replies.keep(command.user_id, command.command_id, lines, at=self._clock.now())
 
     async def _person(self, user_id: str) -> Session:
         sessions = await self._sessions.of_user(user_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -23,6 +23,21 @@ FindLink = Callable[[str, str], Awaitable[str | None]]
 """Returns the address of the message of a channel and time stamp, if it is known."""
 
 
+class RuleReplies(Protocol):
+    """The replies of commands about rules outside of sessions, for the form that shows them, in whichever program.
+
+    Each call is one commit. Raises :class:`~fateforger.errors.StoreError`.
+    """
+
+    async def find(self, command_id: str) -> tuple[str, ...] | None:
+        """Return the reply of a command; ``None`` if it was not carried out lately."""
+        ...
+
+    async def keep(self, user_id: str, command_id: str, lines: Sequence[str], *, at: datetime) -> None:
+        """Keep the reply of a person's command."""
+        ...
+
+
 class CoordinatorPort(Protocol):
     """Handle commands; cards are sent through the outbox."""
 
@@ -32,6 +47,10 @@ class CoordinatorPort(Protocol):
         The session and its messages are saved together. Raises ``StoreError`` only if nothing could be saved; the
         command can then be repeated. ``tell`` is called with the progress.
         """
+        ...
+
+    async def resume(self) -> None:
+        """Go on with the better drafts that a program was looking for which has ended. Raises ``StoreError``."""
         ...
 
     @property

@@ -45,8 +45,8 @@ class Constraints(Protocol):
         """Return the versions that a cause wrote for that person."""
         ...
 
-    async def people(self) -> tuple[str, ...]:
-        """Return everyone who has a constraint, sorted."""
+    async def people(self, *, reachable: bool = False) -> tuple[str, ...]:
+        """Return everyone who has a constraint, sorted; ``reachable`` leaves out those whose app was removed."""
         ...
 
     async def forget(self, user_id: str) -> int:

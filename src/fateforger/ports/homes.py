@@ -16,6 +16,15 @@ class HomeState:
     hash: str
 
 
+@dataclass(frozen=True, slots=True)
+class HomeView:
+    """The part of App Home that a person chose: a page of their queue, and the result of their last action there."""
+
+    page: int = 1
+    said: str = ""
+    said_at: datetime | None = None
+
+
 class Homes(Protocol):
     """The people who have opened App Home.
 
@@ -27,12 +36,24 @@ class Homes(Protocol):
         """Return the state of a person's App Home, which is kept current from now on."""
         ...
 
+    async def find_view(self, user_id: str) -> HomeView:
+        """Return what a person looks at."""
+        ...
+
+    async def turn_page(self, user_id: str, page: int) -> None:
+        """Show another page of the queue from now on, to a person who has opened App Home."""
+        ...
+
+    async def keep_result(self, user_id: str, said: str, *, at: datetime) -> None:
+        """Keep the result of an action, for a person who has opened App Home."""
+        ...
+
     async def note_change(self, user_id: str) -> None:
         """Count a change of something that the store does not hold."""
         ...
 
     async def claim_due(self, now: datetime, *, until: datetime, limit: int = 20) -> tuple[HomeState, ...]:
-        """Return those that do not show the latest state, the longest waiting first.
+        """Return those that do not show the latest state, the longest waiting first, where the app is not removed.
 
         Other programs leave them to the caller ``until`` then, unless they change again.
         """

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
+EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
+"""Retry time of what waits for something other than time."""
 LONGEST_RETRY = timedelta(minutes=5)
 """The longest wait before another try. A retry that lies further ahead was set by a clock that was set back since."""
 

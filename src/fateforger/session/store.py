@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from datetime import date as Date  # noqa: N812  as in the commands
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -55,7 +55,10 @@ class Sessions(Protocol):
     async def list_heads(
         self, wanted: HeadFilter, *, after: SessionHead | None = None, limit: int = PAGE
     ) -> tuple[SessionHead, ...]:
-        """Return the first sessions of a round, the last touched first, from those that follow ``after`` on."""
+        """Return the first sessions of a round, the last touched first, from those that follow ``after`` on.
+
+        Those of people who cannot be reached are left out: the app was removed, or they left.
+        """
         ...
 
     async def mark_judged(self, head: SessionHead) -> None:
@@ -79,6 +82,18 @@ class Sessions(Protocol):
         This does not count as a new version: a running turn can still be saved, and keeps this thread. The thread of a
         session changes only here.
         """
+        ...
+
+    async def ask_to_stop(self, session_id: str, at: datetime) -> None:
+        """Ask the program that runs a turn of the session, whichever that is, to stop it."""
+        ...
+
+    async def find_stop(self, session_id: str) -> datetime | None:
+        """Return when somebody asked to stop a turn of the session, while that is not answered."""
+        ...
+
+    async def end_stop(self, session_id: str) -> None:
+        """Record that the wish to stop is answered: the turn was stopped, or it is too late."""
         ...
 
 
@@ -135,8 +150,6 @@ class ThreadMessages(Protocol):
 
 SENDING_LANE = "sending"
 """The lane of the one job that sends the outbox."""
-EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
-"""Retry time of a message that waits for something other than time."""
 LONGEST_RETRY = timedelta(minutes=2)
 """A retry time further ahead comes from a clock that has since been set back, or from that of another program."""
 
@@ -147,7 +160,7 @@ class Outbox(Protocol):
     async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
         """Return the next unsent message of each session whose retry time has come, oldest first.
 
-        A retry time more than :data:`LONGEST_RETRY` ahead counts as reached, except :data:`EVER_AFTER`.
+        A retry time more than :data:`LONGEST_RETRY` ahead counts as reached, unless it is ``EVER_AFTER``.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -15,7 +15,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.people import Claim
 from fateforger.session.cards import Card, Prose
 from fateforger.slack import phrases
-from fateforger.slack.admission import Admission, Standing, read_standing
+from fateforger.slack.admission import Admission, Standing, Zones, read_standing
 from fateforger.slack.blocks import render
 from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSlackError, call_slack
 from fateforger.slack.ids import get_bare, get_tenant
@@ -50,28 +50,33 @@ def build_message(said: Said) -> dict[str, Any]:
 
 
 class People:
-    """Time zones and direct messages of people in Slack, both cached, and whether they may plan.
+    """Time zones and direct messages of people in Slack, and whether they may plan.
 
-    The language of a profile is noted. Without ``admission`` everybody may plan.
+    What Slack says of a person is noted for all programs. Without ``admission`` everybody may plan.
     """
 
     def __init__(
-        self, client: LimitedClient, clock: Clock, languages: LanguageService, admission: Admission | None = None
+        self,
+        client: LimitedClient,
+        clock: Clock,
+        languages: LanguageService,
+        zones: Zones,
+        admission: Admission | None = None,
     ) -> None:
         self._client = client
         self._admission = admission
         self._languages = languages
         self._clock = clock
-        self._zones: dict[str, tuple[str, datetime]] = {}
+        self._zones = zones
         self._channels: dict[str, str] = {}
         self._own: dict[str, tuple[str, ...]] = {}
 
     async def zone(self, user_id: str) -> str | None:
         """Return a person's IANA zone as set in Slack. If Slack fails, return the last known one or ``None``.
 
-        Raises ``StoreError`` if the language cannot be noted.
+        Raises ``StoreError``.
         """
-        known = self._zones.get(user_id)
+        known = await self._zones.of(user_id)
         now = self._clock.now()
         if known is not None and known[1] > now:
             return known[0]
@@ -82,7 +87,7 @@ class People:
         except SlackCallError as trouble:
             log.warning("users.info failed: %s", trouble)
             return known[0] if known else None
-        noted = self._zones.get(user_id)
+        noted = await self._zones.of(user_id)
         return None if noted is None or noted[1] <= now else noted[0]
 
     async def note_user(self, user_id: str, user: Mapping[str, Any]) -> None:
@@ -94,11 +99,8 @@ class People:
             await self._admission.standings.keep(user_id, read_standing(user, await self._find_own(user_id)))
         await self._languages.note_profile(user_id, user.get("locale"))
         zone = user.get("tz")
-        if not isinstance(zone, str) or not zone:
-            return
-        if len(self._zones) >= MAX_KEPT:
-            self._zones.clear()
-        self._zones[user_id] = (zone, self._clock.now() + KEPT)
+        if isinstance(zone, str) and zone:
+            await self._zones.keep(user_id, zone, until=self._clock.now() + KEPT)
 
     async def find_refusal(self, user_id: str) -> str | None:
         """Return why a person may not plan, as guests and strangers; ``None`` if they may, or are not known yet.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -44,6 +45,21 @@ class Standings(Protocol):
 
     async def keep(self, user_id: str, standing: Standing) -> None:
         """Keep the standing of a person; it replaces what was kept before."""
+        ...
+
+
+class Zones(Protocol):
+    """The time zone of each person, as Slack said last, and the instant until which that is believed.
+
+    Each call is one commit. Raises :class:`~fateforger.errors.StoreError`.
+    """
+
+    async def of(self, user_id: str) -> tuple[str, datetime] | None:
+        """Return the zone of a person; ``None`` if Slack was not asked yet."""
+        ...
+
+    async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
+        """Keep the zone of a person; it replaces what was kept before."""
         ...
 
 

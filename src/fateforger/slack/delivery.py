@@ -155,21 +155,23 @@ class Delivery:
         """Show the message of a slot as it is recorded, with more parts ``below``.
 
         Nothing happens while another one is in its place that is not recorded yet, and nothing is added while Slack's
-        limits leave no room for it. Raises
+        limits leave no room for it. What another program has sent meanwhile is shown in its place. Raises
         :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
         """
         async with self._turns.turn(session_id):
-            shown = await self.outbox.find_shown(session_id, slot)
-            where = await self.outbox.slot(session_id, slot)
-            if shown is None or where is None or where in self._placed.values():
-                return
-            if self._must_wait(where.channel):
-                if not below:
-                    self._change_later(where, shown)
-                return
-            card = replace(shown.card, parts=(*shown.card.parts, *below))
-            async with _limit_delay():
-                await self.poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
+            drawn: Outgoing | None = None
+            while (shown := await self.outbox.find_shown(session_id, slot)) is not None and shown != drawn:
+                where = await self.outbox.slot(session_id, slot)
+                if where is None or where in self._placed.values():
+                    return
+                if self._must_wait(where.channel):
+                    if drawn is not None or not below:
+                        self._change_later(where, shown)
+                    return
+                card = shown.card if drawn else replace(shown.card, parts=(*shown.card.parts, *below))
+                async with _limit_delay():
+                    await self.poster.change(where, card, session=session_id, v=shown.id, beside=shown.beside)
+                drawn = shown
 
     async def _reply(self, item: Outgoing, reply: Card, place: Place) -> None:
         """Post the reply of a card that was updated in place, once."""
@@ -329,11 +331,18 @@ class Delivery:
                     owed = self._owed.pop(where, None)
                     try:
                         if owed is not None:
+                            owed = await self._find_recorded(where, owed)
                             await self.poster.change(
                                 where, owed.card, session=owed.session_id, v=owed.id, beside=owed.beside
                             )
                     except SlackCallError as trouble:
                         log.info("the message of slot %s stays as it was: %s", item.slot, trouble)
+
+    async def _find_recorded(self, where: Sent, owed: Outgoing) -> Outgoing:
+        """Return what a message is to show by now: another program may have shown a newer card in its place."""
+        if await self.outbox.slot(owed.session_id, owed.slot) != where:
+            return owed
+        return await self.outbox.find_shown(owed.session_id, owed.slot) or owed
 
     def _find_owed(self, tenant: str) -> Sent | None:
         """Return the message of a workspace whose change has waited longest."""

@@ -12,10 +12,10 @@ from typing import Any
 from fateforger.errors import FateforgerError, StoreError
 from fateforger.metrics import MESSAGES_GIVEN_UP
 from fateforger.ports.clock import Clock
-from fateforger.ports.jobs import Job
+from fateforger.ports.jobs import EVER_AFTER, Job
 from fateforger.ports.traces import trace
 from fateforger.session.messages import Outgoing
-from fateforger.session.store import EVER_AFTER, LONGEST_RETRY, Outbox
+from fateforger.session.store import LONGEST_RETRY, Outbox
 from fateforger.slack.client import CallRefused, NotInstalled, SlackCallError, SlackLoginError, TransientSlackError
 from fateforger.slack.delivery import Delivery
 from fateforger.workers.lanes import OUTBOX, SENDING, JobHandler, TryLater, ignore

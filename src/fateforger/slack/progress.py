@@ -8,12 +8,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs
 from fateforger.session.cards import Activity, Button, Controls, Note, Part, Progress, ProgressCallback, ignore_progress
-from fateforger.session.commands import BackgroundCommand, InboxCommand
+from fateforger.session.commands import BackgroundCommand, InboxCommand, SessionCommand
 from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.queue_commands import QueueCommandBase
@@ -145,6 +144,10 @@ SLACK_FORGETS = timedelta(hours=1)
 """Slack ends the status of a session after this time."""
 
 Handle = Callable[[InboxCommand, ProgressCallback], Awaitable[None]]
+Stop = Callable[[str, datetime], bool]
+"""Stops the turn of a session that began before an instant; ``False`` if this program runs none."""
+STOP_PAUSE_SECONDS = 0.25
+"""Seconds between two looks for a wish to stop, and between two looks whether it was heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +198,8 @@ class Presence:
     """Runs a handler and shows the progress of the command meanwhile."""
 
     perform: Handle
+    stop: Stop
+    jobs: Jobs
     lines: StatusLines
     sessions: Sessions
     outbox: Outbox
@@ -216,19 +221,32 @@ class Presence:
             return
         turn = Turn(command)
         showing = self.background.start(self._show(turn), name="status of a turn", awaited=True)
+        if isinstance(command, SessionCommand):
+            self.background.start(self._heed_stop(command.session_id, turn.over), name="a stop that is asked for")
         try:
             await self.perform(command, turn.on_progress)
         finally:
             turn.over.set()
             self.background.start(self._end(turn, showing), name="end of a status")
 
+    async def _heed_stop(self, session_id: str, over: asyncio.Event) -> None:
+        """Stop a turn when its person asks for that, whichever program has heard them."""
+        while not over.is_set():
+            await wait_for(over, STOP_PAUSE_SECONDS)
+            try:
+                asked_at = await self.sessions.find_stop(session_id)
+                if asked_at is not None and not over.is_set() and self.stop(session_id, asked_at):
+                    await self.sessions.end_stop(session_id)
+            except StoreError as error:
+                log.info("nobody knows whether a turn is to be stopped: %s", error.message)
+
     async def sweep(self) -> None:
         """Remove what a dead process may have left in recently active threads.
 
-        A line under a card goes once its turn, which is carried out again, is over.
+        Where a turn is not over, another program is working, or it is carried out again: it removes all that itself.
         """
         async for head in iter_heads(self.sessions, HeadFilter(since=self._began - SLACK_FORGETS)):
-            if head.thread_ts is not None:
+            if head.thread_ts is not None and not await self.jobs.count_unfinished(TURN.name, head.id):
                 await self.lines.clear_left(Line(head.channel, head.thread_ts, head.id), under_card=False)
 
     async def settle(self, channel: str, thread_ts: str, session_id: str) -> None:
@@ -283,12 +301,15 @@ class Presence:
         return first
 
     async def _wait_for_card(self, line: Line) -> None:
-        """Wait, up to a limit, until the card of the turn has been sent."""
+        """Wait, up to a limit, until the card of the turn has been sent, and no program has a turn of the session."""
         if line.session_id is None:
             return
         until = self._now() + self.timing.arrival
-        while self._now() < until and await self.outbox.owes(line.session_id):  # noqa: ASYNC110  another process may send
+        while self._now() < until and await self._is_busy(line.session_id):  # noqa: ASYNC110  another process may send
             await asyncio.sleep(self.timing.look)
+
+    async def _is_busy(self, session_id: str) -> bool:
+        return await self.outbox.owes(session_id) or await self.jobs.count_unfinished(TURN.name, session_id) > 0
 
     async def _leave(self, line: Line, *, left: bool) -> None:
         line.turns -= 1
@@ -328,25 +349,26 @@ class Presence:
         return asyncio.get_running_loop().time()
 
 
-STOP_PAUSE_SECONDS = 0.25
-"""Seconds between tries.
-
-The turn may run in another process on the same database, or be restarting; its process picks up the stop in one of the
-tries.
-"""
-
-
 def build_stop_handler(
-    door: CoordinatorPort, jobs: Jobs, languages: LanguageService, people: People, presence: Presence
+    jobs: Jobs, sessions: Sessions, languages: LanguageService, people: People, presence: Presence
 ) -> JobHandler:
-    """Return the handler that stops turns. If a stop comes too late, the person alone is told."""
+    """Return the handler that stops turns. If a stop comes too late, the person alone is told.
+
+    The turn may run in another program on the same database, which looks for wishes to stop it.
+    """
 
     async def perform(wanted: StopTurn, job: Job) -> None:
-        if door.stop(wanted.session_id, wanted.at):
+        if presence.stop(wanted.session_id, wanted.at):
+            await sessions.end_stop(wanted.session_id)
             return
-        elsewhere = await jobs.count_unfinished(TURN.name, wanted.session_id) > 0
-        if job.attempts < (STOP_TRIES_DURING_TURN if elsewhere else STOP_TRIES):
+        if job.attempts == 1:
+            await sessions.ask_to_stop(wanted.session_id, wanted.at)
+        elif await sessions.find_stop(wanted.session_id) is None:
+            return  # another program has stopped it
+        is_running = await jobs.count_unfinished(TURN.name, wanted.session_id) > 0
+        if job.attempts < (STOP_TRIES_DURING_TURN if is_running else STOP_TRIES):
             raise TryLater("no turn of the session is under way here", STOP_PAUSE_SECONDS)
+        await sessions.end_stop(wanted.session_id)
         place = Place(wanted.channel, wanted.thread_ts)
         if place.channel is not None and place.thread_ts is not None:
             await presence.settle(place.channel, place.thread_ts, wanted.session_id)

@@ -39,8 +39,8 @@ from fateforger.slack.installations import Installation, Installations
 from fateforger.slack.limits import LimitedClient, MethodLimit, SlackLimits
 from fateforger.values import replace
 
-KEPT = timedelta(seconds=30)
-"""Time for which an installation is believed without asking the database."""
+KEPT = timedelta(seconds=2)
+"""Time for which an installation is believed without asking the database, in which any program may note its end."""
 RENEW_BEFORE = timedelta(hours=1)
 """Time before the end of a token in which it is renewed. Slack's tokens last for twelve hours."""
 CLAIM = timedelta(seconds=30)
@@ -117,7 +117,7 @@ class Workspaces:
         stored = () if self._installations is None else await self._installations.list_all()
         own = self._configured
         others = (each for each in stored if each.ended_at is None and each.token and not self._is_configured(each))
-        return (*(() if own is None or own.ended_at else (own,)), *others)
+        return (*(() if own is None else (own,)), *others)
 
     async def install(self, installation: Installation) -> Installation:
         """Keep a new installation; what waited for it goes on. Raises ``StoreError`` and ``BadInput``."""
@@ -136,18 +136,32 @@ class Workspaces:
             return
         log.warning("the app was removed from %s; plans there wait until it is installed again", tenant)
         self._known.pop(tenant, None)
-        if self._configured is not None and self._configured.tenant == tenant:
-            self._configured = replace(self._configured, ended_at=at)
+        self._forget_configured(tenant)
 
     def _is_configured(self, installation: Installation) -> bool:
         return self._configured is not None and self._configured.tenant == installation.tenant
 
     async def get(self, tenant: str) -> Installation | None:
         """Return the installation of a tenant that can be used, if there is one. Raises ``StoreError``."""
-        if self._configured is not None and self._configured.tenant == tenant:
-            return self._configured if self._configured.ended_at is None else None
         found = await self._load(tenant)
-        return found if found is not None and found.ended_at is None and found.token else None
+        if found is not None and found.ended_at is not None:
+            self._forget_configured(tenant)
+            return None
+        if self._configured is not None and self._configured.tenant == tenant:
+            return self._configured
+        return found if found is not None and found.token else None
+
+    async def is_gone(self, key: str) -> bool:
+        """Check whether a tenant has removed the app, whichever program was told. Raises ``StoreError``."""
+        if self._installations is None:
+            return False
+        found = await self._load(key or await self._find_first())
+        return found is not None and found.ended_at is not None
+
+    def _forget_configured(self, tenant: str) -> None:
+        """Stop using the token of the settings, which ended with its installation. A new install brings a new one."""
+        if self._configured is not None and self._configured.tenant == tenant:
+            self._configured = None
 
     async def _load(self, tenant: str) -> Installation | None:
         now = self._clock.now()

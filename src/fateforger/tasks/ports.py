@@ -83,7 +83,7 @@ class Tasks(Protocol):
     ) -> tuple[QueuedTask, ...]:
         """Return tasks that wait for their person, by id from the one that follows ``after`` on.
 
-        ``of`` names the people; ``None`` means everyone.
+        ``of`` names the people; ``None`` means everyone but those of workspaces that removed the app.
         """
         ...
 

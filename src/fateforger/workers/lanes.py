@@ -42,6 +42,14 @@ class TryLater(Exception):
         self.seconds = seconds
 
 
+class PutAside(Exception):
+    """Raised when a job waits for something other than time: for the app to be installed again, as ``reason`` says."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 Perform = Callable[[P, Job], Awaitable[None]]
 """Perform a job with its payload. It may be called again for the same job, so it has to be idempotent.
 
@@ -296,7 +304,7 @@ FOREVER = 10**9
 STOP_TRIES = 8
 """Tries until a stop comes too late."""
 STOP_TRIES_DURING_TURN = 80
-"""The same while a turn of the session runs: any program may make a try, but only the one that runs it can stop it."""
+"""The same while a turn of the session runs: the program that runs it hears of the stop by the database."""
 
 INDEXING = Timer("indexing", seconds=5.0, each=True)
 """Every program knows by itself whether the index that it searches is complete."""

@@ -56,7 +56,7 @@ class TidyScheduler:
     async def run_once(self) -> None:
         """Enqueue a job for everyone whose local day has begun. Raises ``StoreError``."""
         now = self.clock.now()
-        for user_id in await self.constraints.people():
+        for user_id in await self.constraints.people(reachable=True):
             known = self._done.get(user_id)
             if known is not None and known[1] == now.astimezone(zone(known[0])).date():
                 continue

@@ -17,7 +17,7 @@ from fateforger.errors import FateforgerError, InternalError, StoreError, UserEr
 from fateforger.metrics import JOBS_GIVEN_UP
 from fateforger.ports.clock import Clock
 from fateforger.ports.correlation import caused_by
-from fateforger.ports.jobs import LONGEST_RETRY, Job, Jobs
+from fateforger.ports.jobs import EVER_AFTER, LONGEST_RETRY, Job, Jobs
 from fateforger.ports.traces import trace
 from fateforger.values import replace
 from fateforger.workers.lanes import (
@@ -27,6 +27,7 @@ from fateforger.workers.lanes import (
     TRACE,
     JobHandler,
     Lane,
+    PutAside,
     Row,
     Timer,
     TryLater,
@@ -149,11 +150,15 @@ class Repeated:
                 await wait_for(self._awake, seconds)
 
 
+Check = Callable[[Job], Awaitable[None]]
+
+
 class LaneWorkers:
     """Workers of one lane in this process. Jobs of one key run one at a time and in order, as ``Jobs`` guarantees.
 
     ``owner`` names this process in its claims: it is unique among running processes, and with SQLite
-    the same after a restart. ``on_end`` is called when a job was performed or given up.
+    the same after a restart. ``on_end`` is called when a job was performed or given up, ``check`` before each try; it
+    raises ``PutAside`` or ``TryLater`` for a job that must wait.
     """
 
     def __init__(
@@ -165,6 +170,7 @@ class LaneWorkers:
         owner: str,
         clock: Clock,
         on_end: Callable[[], None] = lambda: None,
+        check: Check | None = None,
     ) -> None:
         self._name, self._policy = lane.name, lane.policy
         self._handler = handler
@@ -172,6 +178,7 @@ class LaneWorkers:
         self._owner = owner
         self._clock = clock
         self._on_end = on_end
+        self._check = check
         self._running: set[asyncio.Task[None]] = set()
         self._nudge = asyncio.Event()
         self._stopping = False
@@ -271,6 +278,8 @@ class LaneWorkers:
         position = str(job.payload.get(TRACE, ""))
         with trace("job", position=position, lane=self._name, cause=job.dedupe) as span:
             span.set_attribute("attempt", str(job.attempts))
+            if self._check is not None:
+                await self._check(job)
             await self._handler.perform(job)
 
     async def _settle_result(self, job: Job, performing: asyncio.Future[None]) -> None:
@@ -285,6 +294,8 @@ class LaneWorkers:
                 log.warning("lane %s: the claim of job %s was lost", self._name, job.id)
         except (UserError, InternalError) as error:
             await self._bury(job, error.message)
+        except PutAside as aside:
+            await self._put_aside(job, aside.reason)
         except TryLater as later:
             await self._retry_or_bury(job, later.reason, later.seconds)
         except StoreError as error:
@@ -295,6 +306,10 @@ class LaneWorkers:
         else:
             self._on_end()
             await self._settle(job, lambda: self._jobs.finish(job))
+
+    async def _put_aside(self, job: Job, reason: str) -> None:
+        now = self._clock.now()
+        await self._settle(job, lambda: self._jobs.retry(job, reason, run_at=EVER_AFTER, now=now))
 
     async def _retry_or_bury(self, job: Job, error: str, wait: float | None = None) -> None:
         if job.attempts >= self._policy.tries:
@@ -397,11 +412,19 @@ class Supervisor:
     """Runs rows of the table with the handlers of the features. ``lanes`` leaves out those that are switched off.
 
     ``owner`` names this process in its claims: it is unique among running processes, and with SQLite
-    the same after a restart. Raises ``InternalError`` for a row without a handler, and for a handler without a row.
+    the same after a restart. ``check`` is called before each job, as in :class:`LaneWorkers`. Raises ``InternalError``
+    for a row without a handler, and for a handler without a row.
     """
 
     def __init__(
-        self, jobs: Jobs, handlers: Sequence[Handler], *, owner: str, clock: Clock, lanes: Sequence[Row] = LANES
+        self,
+        jobs: Jobs,
+        handlers: Sequence[Handler],
+        *,
+        owner: str,
+        clock: Clock,
+        lanes: Sequence[Row] = LANES,
+        check: Check | None = None,
     ) -> None:
         by_name = {handler.name: handler for handler in handlers}
         self._work: dict[str, LaneWorkers | Repeated | Rounds] = {}
@@ -410,7 +433,9 @@ class Supervisor:
             match row, by_name.pop(row.name, None):
                 case Lane(), JobHandler() as handler:
                     on_end = partial(self._wake_all, row.wakes)
-                    self._work[row.name] = LaneWorkers(row, handler, jobs, owner=owner, clock=clock, on_end=on_end)
+                    self._work[row.name] = LaneWorkers(
+                        row, handler, jobs, owner=owner, clock=clock, on_end=on_end, check=check
+                    )
                 case Timer(each=True), Repeated() as rounds:
                     self._work[row.name] = rounds
                 case Timer(), Repeated() as rounds:

@@ -1,7 +1,7 @@
 """Clicks, forms and commands on their way to the app: one try, an answer within the time limit."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -15,8 +15,16 @@ NOT_CONNECTED = "The planner isn't connected right now. Please try again in a mo
 class Interactivity:
     """Interactions are not stored and not repeated: the person is told and decides."""
 
-    def __init__(self, transport: Transport, *, ack_seconds: float) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        stamp: Callable[[Mapping[str, Any]], dict[str, Any]],
+        *,
+        ack_seconds: float,
+    ) -> None:
+        """Send over `transport` what `stamp` makes of each payload."""
         self.ack_seconds = ack_seconds
+        self._stamp = stamp
         self._transport = transport
         self._pending: dict[str, asyncio.Future[Any]] = {}
         transport.on_acknowledged.append(self._acknowledge)
@@ -33,7 +41,12 @@ class Interactivity:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[envelope_id] = answer
         self._transport.send(
-            {"envelope_id": envelope_id, "type": kind, "payload": payload, "accepts_response_payload": True}
+            {
+                "envelope_id": envelope_id,
+                "type": kind,
+                "payload": self._stamp(payload),
+                "accepts_response_payload": True,
+            }
         )
         try:
             payload_back = await asyncio.wait_for(answer, self.ack_seconds)
@@ -46,7 +59,7 @@ class Interactivity:
     def notify(self, payload: Mapping[str, Any]) -> None:
         """Send an interaction without waiting; a missing acknowledgement changes nothing for the person."""
         if self._transport.connected:
-            frame = {"envelope_id": str(uuid4()), "type": "interactive", "payload": payload}
+            frame = {"envelope_id": str(uuid4()), "type": "interactive", "payload": self._stamp(payload)}
             self._transport.send({**frame, "accepts_response_payload": False})
 
     def _acknowledge(self, envelope_id: str, payload: Any) -> None:

@@ -17,7 +17,7 @@ def api_test(_workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
 
 
 def auth_test(workspace: Workspace, _arguments: Arguments) -> Mapping[str, Any]:
-    return {
+    login = {
         "url": f"{workspace.directory.url}/",
         "team": workspace.directory.team_name,
         "team_id": TEAM_ID,
@@ -26,6 +26,8 @@ def auth_test(workspace: Workspace, _arguments: Arguments) -> Mapping[str, Any]:
         "bot_id": BOT_ID,
         "is_enterprise_install": False,
     }
+    organization = workspace.directory.organization
+    return login if organization is None else organization.stamp_login(login)
 
 
 def connections_open(workspace: Workspace, _arguments: Arguments) -> Mapping[str, Any]:

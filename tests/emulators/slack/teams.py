@@ -30,7 +30,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Team:
-    """A workspace at ``url``. ``sockets`` are those of the app, of which so many were ``offered``; ``users`` changes what Slack says of its people."""
+    """A workspace at ``url``, or an ``organization`` that installs the app for all of its workspaces. ``sockets`` are those of the app, of which so many were ``offered``; ``users`` changes what Slack says of its people."""
 
     id: str
     url: str
@@ -38,6 +38,7 @@ class Team:
     offered: int = 0
     sockets: list[WebSocket] = field(default_factory=list)
     users: dict[str, Json] = field(default_factory=dict)
+    organization: bool = False
 
 
 @dataclass
@@ -58,9 +59,9 @@ class SlackTeams:
     _codes: dict[str, tuple[str, str]] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop | None = None
 
-    def add(self, team_id: str, url: str, bot_token: str) -> None:
+    def add(self, team_id: str, url: str, bot_token: str, *, organization: bool = False) -> None:
         """Add a workspace, whose own server knows the app by ``bot_token``."""
-        self.teams[team_id] = Team(team_id, url, bot_token)
+        self.teams[team_id] = Team(team_id, url, bot_token, organization=organization)
 
     def grant(self, team_id: str) -> Json:
         """Install the app in a workspace, and return what ``oauth.v2.access`` answers."""
@@ -69,6 +70,9 @@ class SlackTeams:
         granted = {"ok": True, "app_id": "A1", "access_token": token, "token_type": "bot", "bot_user_id": "U00000BOT"}
         granted |= {"scope": "chat:write,files:write,users:read", "authed_user": {"id": "U0000ALEX"}}
         granted |= {"team": {"id": team_id, "name": f"Team {team_id}"}, "enterprise": None}
+        if self.teams[team_id].organization:
+            whole = {"id": team_id, "name": f"Team {team_id}"}
+            granted |= {"team": None, "enterprise": whole, "is_enterprise_install": True}
         if self.lasts is not None:
             refresh_token = f"xoxe-{secrets.token_hex(6)}"
             self.refresh_tokens[refresh_token] = team_id
@@ -89,7 +93,14 @@ class SlackTeams:
 
     def tell(self, team_id: str, event: Json, **outer: Any) -> None:
         """Send an event of a workspace to the app."""
-        authorization = {"enterprise_id": None, "team_id": team_id, "user_id": "U00000BOT", "is_bot": True}
+        whole = self.teams[team_id].organization
+        authorization = {
+            "enterprise_id": team_id if whole else None,
+            "team_id": None if whole else team_id,
+            "user_id": "U00000BOT",
+            "is_bot": True,
+            "is_enterprise_install": whole,
+        }
         payload = {
             "type": "event_callback",
             "team_id": team_id,
@@ -97,7 +108,7 @@ class SlackTeams:
             "event": event,
             "event_id": f"Ev{secrets.token_hex(6)}",
             "event_time": int(time.time()),
-            "authorizations": [authorization | {"is_enterprise_install": False}],
+            "authorizations": [authorization],
             **outer,
         }
         self.send(team_id, "events_api", payload)

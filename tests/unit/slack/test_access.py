@@ -35,7 +35,7 @@ async def test_where_people_can_connect_they_are_not_asked_for_a_code(tmp_path: 
     store, http = open_store(tmp_path / "state.db"), new_session()
     door = NobodysDoor(store.sessions)
     client = new_client(SlackLogin("xoxb-1", "xapp-1", "http://127.0.0.1:9/api/"), http)
-    people = People(client, SystemClock(), LanguageService(store.languages, SOURCE))
+    people = People(client, SystemClock(), LanguageService(store.languages, SOURCE), store.zones)
     said = await calendar_refusal(door, people, "U1")
     assert said is not None
     assert LINK in said.model_dump_json()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.factories.agents import HandClock
 from tests.fakes.memory_languages import languages
+from tests.fakes.memory_zones import MemoryZones
 
 from fateforger.adapters.store.store import open_store
 from fateforger.session.cards import Card, Prose
@@ -44,7 +45,12 @@ def test_only_direct_messages_are_private(channel: str, private: bool) -> None: 
 )
 async def test_a_plan_is_shown_where_its_person_alone_reads(asked: Place, place: Place) -> None:
     """In their thread with the bot; not in a conversation of theirs with somebody else, which is one of two as well."""
-    assert await find_private_place(Known(LimitedClient(SlackLimits()), HandClock(), languages()), "U1", asked) == place
+    assert (
+        await find_private_place(
+            Known(LimitedClient(SlackLimits()), HandClock(), languages(), MemoryZones()), "U1", asked
+        )
+        == place
+    )
 
 
 @pytest.mark.parametrize("channel", ["C1", "G1"])

@@ -54,6 +54,6 @@ async def test_only_confirmed_addresses_of_our_own_workspace_count(
     """S305: the administrators of another workspace can call their people as they like."""
     store = open_store(tmp_path / "state.db")
     client: Any = Slack({**MEMBER, **changes})
-    people = People(client, HandClock(), LanguageService(store.languages, "en"))
+    people = People(client, HandClock(), LanguageService(store.languages, "en"), store.zones)
     assert await people.address("U1") == address
     await store.aclose()

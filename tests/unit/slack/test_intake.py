@@ -82,7 +82,7 @@ async def table() -> AsyncIterator[Table]:
     client = new_client(SlackLogin("xoxb-1", "xapp-1", NOWHERE), http)
     door = ScriptedDoor(store.sessions)
     languages = LanguageService(store.languages, SOURCE)
-    people = People(client, clock, languages)
+    people = People(client, clock, languages, store.zones)
     poster = Poster(client, Pace(), store.messages)
     desk = RequestHandler(door, faults.jobs(store), store.feedbacks, people, errands, poster, client, clock=clock)
     listeners = Listeners(

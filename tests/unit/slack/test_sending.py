@@ -12,6 +12,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.memory_languages import languages
+from tests.fakes.memory_zones import MemoryZones
 
 from fateforger.slack.access import KEPT, People
 from fateforger.slack.client import (
@@ -217,10 +218,14 @@ async def test_a_zone_is_remembered_for_a_while_and_longer_when_slack_is_away(se
         return web.json_response({"ok": True, "user": zones.pop(0)})
 
     watch = Watch()
-    people = People(await served(answers), watch, languages())
+    zones_kept = MemoryZones()
+    people = People(await served(answers), watch, languages(), zones_kept)
     assert [await people.zone("U1") for _ in range(2)] == ["Europe/Paris"] * 2
     watch.at += KEPT + timedelta(seconds=1)
     assert await people.zone("U1") == "Asia/Tokyo"
     watch.at += KEPT + timedelta(seconds=1)
     assert await people.zone("U1") == "Asia/Tokyo"
     assert await people.zone("U2") is None
+    other = People(await served(answers), watch, languages(), zones_kept)
+    await other.note_user("U1", {"tz": "Asia/Seoul"})
+    assert await people.zone("U1") == "Asia/Seoul", "any program is told when a person changes it"

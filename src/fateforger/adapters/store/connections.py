@@ -26,6 +26,7 @@ from fateforger.adapters.store.tables import (
     table,
 )
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
+from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.calendar.connections import Connection, FollowUp, Provider
 from fateforger.ports.jobs import NewJob
 from fateforger.text import gettext as _
@@ -142,7 +143,11 @@ class SqlConnections:
 
     async def list_due(self) -> tuple[tuple[str, FollowUp], ...]:
         statement = select(CONNECTION.c.user_id, CONNECTION.c.due).where(_IS_DUE).limit(AT_ONCE)
-        rows = await self._database.read(lambda connection: connection.execute(statement).all())
+        rows = await self._database.read(
+            lambda connection: connection.execute(
+                statement.where(*build_reachable(connection, CONNECTION.c.user_id))
+            ).all()
+        )
         return tuple((row.user_id, FollowUp(row.due)) for row in rows)
 
     async def finish(self, user_id: str, due: FollowUp, *, now: datetime, job: NewJob | None = None) -> bool:

@@ -19,6 +19,7 @@ from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import CONSTRAINT_VERSION, expect_version, parse
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, iter_keys, open_rows, table
+from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import ConstraintUnreadable, InternalError, StoreUnavailable, VersionConflict
 from fateforger.limits import MAX_CAUSE_CHARS
 from fateforger.memory.documents import check_person, check_version, write_record
@@ -330,8 +331,12 @@ class SqlConstraints:
         _check_cause(cause)
         return await self._database.read(lambda connection: _find_written(connection, user_id, cause))
 
-    async def people(self) -> tuple[str, ...]:
-        return await self._database.read(lambda connection: tuple(iter_keys(connection, VERSION.c.user_id)))
+    async def people(self, *, reachable: bool = False) -> tuple[str, ...]:
+        def find(connection: Connection) -> tuple[str, ...]:
+            conditions = build_reachable(connection, VERSION.c.user_id) if reachable else ()
+            return tuple(iter_keys(connection, VERSION.c.user_id, *conditions))
+
+        return await self._database.read(find)
 
     async def forget(self, user_id: str) -> int:
         check_person(user_id)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import Connection, Index, Text, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
-from fateforger.ports.homes import HomeState
+from fateforger.adapters.store.workspaces import build_reachable
+from fateforger.ports.homes import HomeState, HomeView
 
 
 class HomeRow(Base, table=True):
-    """The App Home of a person who has opened it. It is published again at ``show_at``; a change sets that to 1970."""
+    """The App Home of a person who has opened it. It is published again at ``show_at``; a change sets that to 1970.
+
+    It shows a ``page`` of their queue, and for a while what their last action there ``said``.
+    """
 
     __tablename__ = "home"
     __table_args__ = (Index("ix_home_due", "show_at"),)
@@ -22,6 +28,9 @@ class HomeRow(Base, table=True):
     changes: int
     hash: str = Field(sa_type=Text)
     show_at: datetime = Field(sa_type=Instant)
+    page: int = Field(default=1, sa_column_kwargs={"server_default": "1"})
+    said: str = Field(default="", sa_type=Text, sa_column_kwargs={"server_default": ""})
+    said_at: datetime | None = Field(default=None, sa_type=Instant)
 
 
 HOME = table(HomeRow)
@@ -38,16 +47,36 @@ class SqlHomes:
     async def open(self, user_id: str) -> HomeState:
         return await self._database.write(lambda connection: _open(connection, user_id))
 
+    async def find_view(self, user_id: str) -> HomeView:
+        query = select(HomeRow).where(HOME.c.user_id == user_id)
+        rows = await self._database.read(lambda connection: find_rows(connection, query))
+        return HomeView(rows[0].page, rows[0].said, rows[0].said_at) if rows else HomeView()
+
+    async def turn_page(self, user_id: str, page: int) -> None:
+        await self._change(user_id, page=page)
+
+    async def keep_result(self, user_id: str, said: str, *, at: datetime) -> None:
+        await self._change(user_id, said=said, said_at=at)
+
     async def note_change(self, user_id: str) -> None:
-        await self._database.write(lambda connection: mark_home(connection, user_id))
+        await self._change(user_id)
+
+    async def _change(self, user_id: str, **values: Any) -> None:
+        """Change what is shown to a person, and count that."""
+        change = update(HOME).where(HOME.c.user_id == user_id).values({**_CHANGED, **values})
+        await self._database.write(lambda connection: connection.execute(change))
 
     async def claim_due(self, now: datetime, *, until: datetime, limit: int = 20) -> tuple[HomeState, ...]:
-        due = select(HomeRow).where(HOME.c.show_at <= now).order_by(HOME.c.show_at).limit(limit)
-        if not await self._database.read(lambda connection: find_rows(connection, due.limit(1))):
+        due = select(HomeRow).where(HOME.c.show_at <= now).order_by(HOME.c.show_at)
+
+        def find(connection: Connection, most: int) -> Sequence[HomeRow]:
+            return find_rows(connection, due.where(*build_reachable(connection, HOME.c.user_id)).limit(most))
+
+        if not await self._database.read(lambda connection: find(connection, 1)):
             return ()
 
         def work(connection: Connection) -> tuple[HomeState, ...]:
-            states = tuple(map(_to_state, find_rows(connection, due)))
+            states = tuple(map(_to_state, find(connection, limit)))
             claimed = HOME.c.user_id.in_([state.user_id for state in states])
             connection.execute(update(HOME).where(claimed).values(show_at=until))
             return states

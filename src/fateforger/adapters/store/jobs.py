@@ -38,7 +38,7 @@ from fateforger.adapters.store.tables import (
     table,
 )
 from fateforger.adapters.store.wakeups import Wakeups
-from fateforger.ports.jobs import LONGEST_RETRY, Job, NewJob
+from fateforger.ports.jobs import EVER_AFTER, LONGEST_RETRY, Job, NewJob
 
 
 class JobRow(Base, table=True):
@@ -213,7 +213,7 @@ def _claim(connection: Connection, lane: str, owner: str, now: datetime, until: 
         or_(other.c.seq < JOB.c.seq, other.c.leased_until > now),
     )
     is_free = or_(JOB.c.leased_until.is_(None), JOB.c.leased_until <= now)
-    is_beyond = (JOB.c.attempts > 0) & (JOB.c.run_at > now + LONGEST_RETRY)
+    is_beyond = (JOB.c.attempts > 0) & (JOB.c.run_at > now + LONGEST_RETRY) & (JOB.c.run_at < EVER_AFTER)
     is_due = or_(JOB.c.run_at <= now, is_beyond)
     due = select(JobRow).where(JOB.c.lane == lane, JOB.c.state == OPEN, is_due, is_free, ~is_in_the_way)
     with open_rows(connection) as rows:

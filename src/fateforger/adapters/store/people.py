@@ -50,6 +50,7 @@ from fateforger.adapters.store.inbox import get_job_id, list_jobs
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
 from fateforger.adapters.store.languages import LANGUAGE
 from fateforger.adapters.store.receipts import RECEIPT
+from fateforger.adapters.store.replies import RULE_REPLY
 from fateforger.adapters.store.rituals import RITUAL, RITUAL_MARK, find_settings
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
 from fateforger.adapters.store.tables import Base, Instant, iter_keys, list_tables, table
@@ -57,7 +58,7 @@ from fateforger.adapters.store.talks import TALK
 from fateforger.adapters.store.tasks import BLOCKER, TASK
 from fateforger.adapters.store.threads import MESSAGE
 from fateforger.adapters.store.usage import FeedbackRow
-from fateforger.adapters.store.workspaces import STANDING
+from fateforger.adapters.store.workspaces import STANDING, ZONE
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import CalendarBusy, StillAtWork
 from fateforger.memory.documents import check_person, write_version
@@ -277,6 +278,7 @@ _DOCUMENTS = frozenset(
         "proposal",
         "record",
         "settings",
+        "lines",
     }
 )
 """Columns that hold JSON texts."""
@@ -344,7 +346,9 @@ def _iter_shares(names: Names, journal: JournalShare, jobs: JobShare, job_id: Co
     yield Share("channels", CHANNEL, (CHANNEL.c.user_id == user_id,))
     yield Share("language", LANGUAGE, (LANGUAGE.c.user_id == user_id,))
     yield Share("standing", STANDING, (STANDING.c.user_id == user_id,))
+    yield Share("time_zone", ZONE, (ZONE.c.user_id == user_id,))
     yield Share("talk", TALK, (TALK.c.user_id == user_id,))
+    yield Share("replies", RULE_REPLY, (RULE_REPLY.c.user_id == user_id,))
     yield Share("rituals", RITUAL, (RITUAL.c.user_id == user_id,))
     yield Share("home", HOME, (HOME.c.user_id == user_id,))
     yield Share("ritual_marks", RITUAL_MARK, (RITUAL_MARK.c.user_id == user_id,))

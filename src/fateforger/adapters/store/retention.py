@@ -16,6 +16,7 @@ from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.inbox import has_open_job, prune_dead
 from fateforger.adapters.store.journal import OP, TX
 from fateforger.adapters.store.receipts import RECEIPT
+from fateforger.adapters.store.replies import RULE_REPLY
 from fateforger.adapters.store.rituals import RITUAL_MARK
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
 from fateforger.adapters.store.tables import table
@@ -31,6 +32,8 @@ SENT_KEPT = timedelta(days=90)
 """If somebody presses an older card, it is posted again, not edited."""
 MARKS_KEPT = timedelta(days=60)
 """A message at a chosen time is looked up for a week."""
+REPLIES_KEPT = timedelta(days=1)
+"""The form that shows a reply is open for minutes."""
 EXPIRED_KEPT = timedelta(days=1)
 """An expired push channel or request does nothing any more."""
 
@@ -56,6 +59,7 @@ class Horizon:
 HORIZONS = (
     Horizon(OUTBOX, OUTBOX.c.sent_at, SENT_KEPT, (OUTBOX.c.state == literal_column("'sent'"),)),
     Horizon(RITUAL_MARK, RITUAL_MARK.c.at, MARKS_KEPT),
+    Horizon(RULE_REPLY, RULE_REPLY.c.at, REPLIES_KEPT),
     Horizon(CHANNEL, CHANNEL.c.expires_at, EXPIRED_KEPT),
     Horizon(USE, USE.c.counts_until, EXPIRED_KEPT),
     Horizon(CALL, CALL.c.at, KEPT_FOR),

@@ -38,13 +38,15 @@ from fateforger.adapters.store.tables import (
     open_rows,
     table,
 )
+from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import InternalError, VersionConflict
+from fateforger.ports.jobs import EVER_AFTER
 from fateforger.ports.traces import find_position
 from fateforger.session.heads import PAGE, HeadFilter, SessionHead, Written, describe_written
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import EVER_AFTER, LONGEST_RETRY, SENDING_LANE, Sent
+from fateforger.session.store import LONGEST_RETRY, SENDING_LANE, Sent
 from fateforger.values import replace
 
 # Literal in the statements and the indexes: SQLite uses a partial index only if it sees the same condition.
@@ -58,7 +60,8 @@ class SessionRow(Base, table=True):
     """A planning session. ``version``, ``channel`` and ``thread_ts`` override the text.
 
     ``day``, ``tz``, ``status``, ``stage`` and ``written`` repeat what is in it, for the rounds (decision 094).
-    ``judged`` is the version that the round that closes sessions has read.
+    ``judged`` is the version that the round that closes sessions has read. ``stop_asked_at`` is when the person asked
+    to stop a turn, until the program that runs it has heard of it.
     """
 
     __tablename__ = "planning_session"
@@ -87,6 +90,7 @@ class SessionRow(Base, table=True):
     stage: str = Field(sa_type=Text, sa_column_kwargs={"server_default": ""})
     written: str = Field(sa_type=Text, sa_column_kwargs={"server_default": "no"})
     judged: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    stop_asked_at: datetime | None = Field(default=None, sa_type=Instant)
 
 
 class OutboxRow(Base, table=True):
@@ -286,7 +290,11 @@ class SqlSessions:
                 tuple_(SESSION.c.touched_at, SESSION.c.id)
                 < tuple_(literal(after.touched_at, Instant), literal(after.id))
             )
-        return await self._database.read(lambda connection: tuple(map(_to_head, connection.execute(query).all())))
+        return await self._database.read(
+            lambda connection: tuple(
+                map(_to_head, connection.execute(query.where(*build_reachable(connection, SESSION.c.user_id))).all())
+            )
+        )
 
     async def mark_judged(self, head: SessionHead) -> None:
         judged = update(SESSION).where(SESSION.c.id == head.id).values(judged=head.version)
@@ -305,6 +313,20 @@ class SqlSessions:
 
     async def attach_thread(self, session_id: str, channel: str, thread_ts: str) -> None:
         await self._database.write(lambda connection: _attach_thread(connection, session_id, channel, thread_ts))
+
+    async def ask_to_stop(self, session_id: str, at: datetime) -> None:
+        await self._set_stop(session_id, at)
+
+    async def find_stop(self, session_id: str) -> datetime | None:
+        query = sql_select(SESSION.c.stop_asked_at).where(SESSION.c.id == session_id)
+        return await self._database.read(lambda connection: connection.execute(query).scalar())
+
+    async def end_stop(self, session_id: str) -> None:
+        await self._set_stop(session_id, None)
+
+    async def _set_stop(self, session_id: str, at: datetime | None) -> None:
+        change = update(SESSION).where(SESSION.c.id == session_id).values(stop_asked_at=at)
+        await self._database.write(lambda connection: connection.execute(change))
 
     async def _find(self, *conditions: ColumnElement[bool], limit: int | None = None) -> tuple[Session, ...]:
         """Return the sessions that meet the conditions, the last touched first."""
@@ -382,6 +404,7 @@ def _save(connection: Connection, session: Session, expected: int, outgoing: tup
                 stage=saved.stage.value,
                 written=describe_written(saved),
                 judged=0 if before is None else before.judged,
+                stop_asked_at=None if before is None else before.stop_asked_at,
             )
         )
     _queue_messages(connection, saved.id, outgoing)

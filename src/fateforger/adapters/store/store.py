@@ -18,6 +18,7 @@ from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.languages import SqlLanguages
 from fateforger.adapters.store.people import SqlPeople
+from fateforger.adapters.store.replies import SqlRuleReplies
 from fateforger.adapters.store.retention import SqlRetention
 from fateforger.adapters.store.rituals import SqlRituals
 from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
@@ -26,7 +27,7 @@ from fateforger.adapters.store.talks import SqlTalks
 from fateforger.adapters.store.tasks import SqlTasks
 from fateforger.adapters.store.threads import SqlThreadMessages
 from fateforger.adapters.store.usage import SqlFeedbacks, SqlUsage
-from fateforger.adapters.store.workspaces import SqlStandings
+from fateforger.adapters.store.workspaces import SqlStandings, SqlZones
 
 metadata = Base.metadata
 """All tables, because every module that declares one is imported above."""
@@ -59,7 +60,9 @@ class Store:
         self.channels = SqlChannels(database)
         self.owners = SqlOwners(database)
         self.standings = SqlStandings(database)
+        self.zones = SqlZones(database)
         self.homes = SqlHomes(database)
+        self.replies = SqlRuleReplies(database)
         self.retention = SqlRetention(database)
 
     async def take_back(self, owner: str) -> None:

@@ -28,6 +28,7 @@ from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.documents import TASK_VERSION, expect_version, parse
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import Base, Instant, build_partial_index, find_rows, open_rows, table
+from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import BadInput
 from fateforger.tasks.ports import Change, Rearrangement
 from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks
@@ -165,7 +166,10 @@ class SqlTasks:
     ) -> tuple[QueuedTask, ...]:
         query = select(TaskRow).where(_IS_WAITING, TASK.c.id > after)
         query = query if of is None else query.where(TASK.c.user_id.in_(of))
-        return await self._database.read(lambda connection: _read(connection, query.order_by(TASK.c.id).limit(limit)))
+        query = query.order_by(TASK.c.id).limit(limit)
+        return await self._database.read(
+            lambda connection: _read(connection, query.where(*build_reachable(connection, TASK.c.user_id)))
+        )
 
     async def take_back(self, executor: str, *, now: datetime) -> int:
         claimed = TASK.c.executor == executor

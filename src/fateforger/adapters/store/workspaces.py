@@ -43,8 +43,19 @@ class StandingRow(Base, table=True):
     standing: str = Field(sa_type=Text)
 
 
+class ZoneRow(Base, table=True):
+    """The time zone of a person in Slack, which is believed ``until`` then."""
+
+    __tablename__ = "slack_zone"
+
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    tz: str = Field(sa_type=Text)
+    until: datetime = Field(sa_type=Instant)
+
+
 WORKSPACE = table(WorkspaceRow)
 STANDING = table(StandingRow)
+ZONE = table(ZoneRow)
 
 
 class SqlStandings:
@@ -62,6 +73,25 @@ class SqlStandings:
         def work(connection: Connection) -> None:
             with open_rows(connection) as rows:
                 rows.merge(StandingRow(user_id=user_id, standing=standing.value))
+
+        await self._database.write(work)
+
+
+class SqlZones:
+    """Implements :class:`fateforger.slack.admission.Zones` over a :class:`Database`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of(self, user_id: str) -> tuple[str, datetime] | None:
+        query = select(ZONE.c.tz, ZONE.c.until).where(ZONE.c.user_id == user_id)
+        found = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if found is None else (found.tz, found.until)
+
+    async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
+        def work(connection: Connection) -> None:
+            with open_rows(connection) as rows:
+                rows.merge(ZoneRow(user_id=user_id, tz=tz, until=until))
 
         await self._database.write(work)
 

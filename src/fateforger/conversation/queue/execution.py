@@ -192,10 +192,11 @@ class CompletionRounds:
 
     async def run_once(self) -> None:
         """Check the next tasks. An interrupted check can be repeated. Raises ``StoreError``."""
-        now, since = self.tools.clock.now(), self._since
+        now = self.tools.clock.now()
+        since = now if self._since is None else self._since  # another program may have had the rounds until now
         page = await self.tools.tasks.waiting(after=self._after, limit=WAITING_AT_ONCE)
         tasks = {task.id: task for task in page}
-        if since is not None and (self._after or len(page) == WAITING_AT_ONCE):
+        if self._after or len(page) == WAITING_AT_ONCE:
             tasks |= await self._find_of_active(since)
         for task in tasks.values():
             result = await check_completion(self.tools, task)

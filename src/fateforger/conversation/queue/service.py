@@ -224,10 +224,6 @@ class QueueService:
         }
         self._weeks: WeekPlanner | None = None
         self._answer_ritual: Callable[[RitualCommand], Awaitable[Card]] | None = None
-        self._pages: dict[str, int] = {}
-        """The current page of each person in App Home."""
-        self._said: dict[str, tuple[str, datetime]] = {}
-        """The result of each person's last action in App Home, until it was shown there."""
 
     def plan_weeks(self, looker: Looker, memory: MemoryService, calendar_write: CalendarWrite) -> None:
         """Let people plan weeks, by what calendar and rules say of the days."""
@@ -252,7 +248,7 @@ class QueueService:
         """Carry out a command and return what came of it; App Home says so, too."""
         said = ""
         if isinstance(command, TurnQueue):
-            self._pages[command.user_id] = command.page
+            await self._tools.homes.turn_page(command.user_id, command.page)
         elif isinstance(command, ForgetDuration | CorrectDuration):
             said = await self.durations.correct(command)
         elif isinstance(command, MoveTask | ChangeTask | ReviseTask):
@@ -263,7 +259,7 @@ class QueueService:
             use_language(spoken)
             return _("From now on I speak {language}.", language=name_language(spoken, spoken))
         if said:
-            self._said[command.user_id] = said, self._tools.clock.now()
+            await self._tools.homes.keep_result(command.user_id, said, at=self._tools.clock.now())
         return said
 
     async def queue(self, user_id: str) -> tuple[QueuedTask, ...]:
@@ -363,26 +359,19 @@ class QueueService:
             questions=tuple((each.name, state_words(each)) for each in list_questions(task, workflow, seen)),
         )
 
-    def _find_said(self, user_id: str) -> str:
-        """Return the result of the person's last action on App Home, while it is news."""
-        said, at = self._said.get(user_id, ("", self._tools.clock.now()))
-        if self._tools.clock.now() - at < SAID_FOR:
-            return said
-        del self._said[user_id]
-        return ""
-
     async def home(self, user_id: str) -> tuple[Part, ...]:
         """Return the queue in App Home, with the result of the last action there."""
         try:
             tasks = await read_queue(self._tools.tasks, user_id)
             estimates = await self.durations.estimates(user_id)
+            view = await self._tools.homes.find_view(user_id)
         except StoreError as error:
             log.warning("the queue of %s cannot be looked up: %s", user_id, error.message)
             return build_unknown_queue()
-        said = self._find_said(user_id)
-        today = local_today(self._tools.clock.now(), self._tools.tz)
-        page = self._pages.get(user_id, 1)
-        queue = build_queue_parts(tasks, today=today, page=page, said=plain(said, LONGEST_SENTENCE))
+        now = self._tools.clock.now()
+        said = view.said if view.said_at is not None and now - view.said_at < SAID_FOR else ""
+        today = local_today(now, self._tools.tz)
+        queue = build_queue_parts(tasks, today=today, page=view.page, said=plain(said, LONGEST_SENTENCE))
         return (*queue, *list_durations(estimates))
 
     async def _answer(self, command: CardCommand) -> Card:

@@ -17,6 +17,7 @@ from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable
 from fateforger.memory.versions import Version
 from fateforger.planning.block_times import task_of
 from fateforger.ports.clock import Clock
+from fateforger.ports.homes import Homes
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.model import Model
 from fateforger.session.cards import Card
@@ -86,6 +87,7 @@ class Tools:
     durations: DurationService
     languages: LanguageService
     talks: Talks
+    homes: Homes
     rules: Rules | None = None
     model: Model | None = None
     workflows: Workflows = field(default_factory=Workflows)

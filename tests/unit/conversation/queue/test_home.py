@@ -16,7 +16,7 @@ from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, Menu, Prose, Select
 from fateforger.session.commands import COMMAND, SessionCommand
 from fateforger.session.forms import Form, FormErrors, FormSubmission
-from fateforger.session.queue_commands import PullTask, QueueCommand
+from fateforger.session.queue_commands import PullTask, QueueCommand, TurnQueue
 from fateforger.slack.blocks import HOME, render
 from fateforger.tasks.task import QueuedTask, TaskState
 from fateforger.ui.home_card import build_own_data
@@ -37,6 +37,7 @@ class Page:
 
     async def look(self) -> str:
         """The words of the queue, which comes before what is kept about her."""
+        await self.house.store.homes.open(ANNA)
         home = await self.house.coordinator.home(ANNA)
         self.card = home.model_copy(update={"parts": home.parts[: -len(build_own_data()) - LANGUAGE - RITUALS - RULES]})
         return words_of(self.card).partition("Your queue\n")[2]
@@ -178,6 +179,21 @@ async def test_a_deed_counts_once_also_after_a_restart(page: Page, house: House)
     await page.look()
     assert [text.splitlines()[0][:13] for text, _ in page.rows()] == ["1. **Ask Ann*", "2. **Call Car", "3. **Buy milk"]
     assert await house.coordinator.is_carried_out(up)
+
+
+async def test_another_program_shows_the_same_page_and_result(page: Page, house: House, anna: Desk) -> None:
+    """S392: one program carries out a click, and any of them publishes App Home."""
+    for n in range(45):
+        await anna.adds(f"Task {n}")
+    one, shown = house.coordinator, await page.look()
+    house.restart()
+    await one.handle(TurnQueue(command_id="page", user_id=ANNA, at=house.clock.now(), page=2))
+    assert "1. **Ask Ann**" in shown
+    assert "1. **Ask Ann**" not in await page.look()
+    await one.handle(TurnQueue(command_id="back", user_id=ANNA, at=house.clock.now(), page=1))
+    await page.look()
+    await one.handle(page.chosen("Pause", "Buy milk"))
+    assert (await page.look()).startswith("“Buy milk” is paused.")
 
 
 async def test_what_makes_no_sense_any_more_is_said(page: Page, house: House, anna: Desk) -> None:
