@@ -1,9 +1,9 @@
 """Measure the cost of a grown database: each round of background work, ``/livez``, memory, and a turn.
 
-First 20,000 sessions of 1,000 people. Each round runs twice: as after a start, when nothing of it is known yet, and as
-it runs for the rest of the day, in processor time. Then as many sessions as are written in a minute and a half, a
-million at most, and the same click in that database and in an empty one, turn by turn; what is compared is the ratio
-within this run. ``--postgres`` measures the turns on PostgreSQL as well.
+First 20,000 sessions of 1,000 people, in processor time: the rounds after a start, when nothing is known yet, until
+they have caught up, and those of the rest of the day. Then a million sessions, and the same click in that database and
+in an empty one, turn by turn; what is compared is the ratio within this run. ``--postgres`` measures the turns on
+PostgreSQL as well. A database of a million takes 5 GB of the disk for some minutes.
 
 The calendars of this benchmark answer at once, because it is the store that is measured.
 """
@@ -17,9 +17,9 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from datetime import time as clock_time
 from pathlib import Path
 from typing import Any
@@ -41,18 +41,38 @@ from fateforger.adapters.store.store import metadata, open_store
 from fateforger.app.ops import Operations
 from fateforger.app.web import WebServer
 from fateforger.calendar.model import Ledger, Snapshot
+from fateforger.cli.program import exempt_loaded_objects
 from fateforger.conversation.calendar_watch import Watcher
 from fateforger.conversation.rituals.schedule import RitualSettings
 from fateforger.conversation.session_lifecycle import SessionCloser
+from fateforger.conversation.turn_runs import warm_up
 from fateforger.session.model import WriteCounts
 from fateforger.session.stages import TimeboxingStage
 from fateforger.workers.memory import TidyScheduler
 
 PEOPLE, DAYS, ACTIVE = 1_000, 20, 1_000
-MILLION, AT_ONCE, SECONDS = 1_000_000, 100_000, 60.0
+MILLION = 1_000_000
+FIRST = 1_000_000
+"""The number of the first session, so that the ids of all are in order."""
 TURNS, WARM_UP = 30, 4
 NEVER = datetime(1969, 1, 1, tzinfo=UTC)
 MOST_ROUND_MS, MOST_LIVE_MS, MOST_MB, MOST_RATIO = 200.0, 20.0, 500.0, 1.3
+
+
+def build_quiet_day(day: date, tz: str) -> Snapshot:
+    return Snapshot(day=day, tz=tz, events=())
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCosts:
+    """The processor time of rounds in milliseconds: of each until they have caught up, and of later ones."""
+
+    first: list[float]
+    later: list[float]
+
+    @property
+    def most(self) -> float:
+        return max(self.first + self.later)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +81,8 @@ class QuietCalendar:
 
     writing: bool = False
 
-    async def read(self, day: Any, tz: str) -> tuple[Snapshot, Ledger]:
-        return Snapshot(day=day, tz=tz, events=()), Ledger()
+    async def read(self, day: date, tz: str) -> tuple[Snapshot, Ledger]:
+        return build_quiet_day(day, tz), Ledger()
 
     async def late(self) -> tuple[str, ...]:
         return ()
@@ -101,15 +121,16 @@ async def make_samples(house: House) -> None:
         day = now.date() - timedelta(days=age)
         sample = example(f"sample{age}", user_id="USAMPLE", date=day, stage=TimeboxingStage.REVIEW_COMMIT)
         kept = sample.after_command("c", now - timedelta(days=40)).with_sync(written=WriteCounts(created=3))
+        kept = kept.with_day(snapshot=build_quiet_day(day, sample.tz))
         await house.store.sessions.save(kept, expected=0)
 
 
-async def fill(house: House, count: int, *, first: int = 0, active: int = 0) -> None:
+async def fill(house: House, count: int, *, active: int = 0) -> None:
     """Store sessions of many people by SQL: copies of the samples. The first ``active`` are in use."""
     instant, day, share = int(house.clock.now().timestamp() * 1e6), 86_400_000_000, count // DAYS
     for age in range(DAYS):
-        begin = first + age * share
-        in_use = f"n < {active}"
+        begin = FIRST + age * share
+        in_use = f"n < {FIRST + active}"
         statement = _COPY.format(
             people=PEOPLE,
             age=age,
@@ -172,23 +193,25 @@ def build_rounds(house: House) -> dict[str, Callable[[], Awaitable[object]]]:
     }
 
 
-async def spend(work: Callable[[], Awaitable[object]]) -> float:
-    """Milliseconds of processor time that a call takes, in all threads."""
-    began = time.process_time()
-    await work()
-    return (time.process_time() - began) * 1000
+async def iter_costs(work: Callable[[], Awaitable[object]]) -> AsyncIterator[float]:
+    """Yield the milliseconds of processor time of each round, in all threads, until nothing is left over."""
+    left_over = True
+    while left_over:
+        began = time.process_time()
+        left_over = await work() is True
+        yield (time.process_time() - began) * 1000
 
 
-async def measure_rounds(house: House) -> dict[str, tuple[float, float]]:
-    found = {}
-    for name, work in build_rounds(house).items():
-        first = await spend(work)
-        found[name] = (first, statistics.median([await spend(work) for _ in range(3)]))
-    return found
+async def measure_rounds(house: House) -> dict[str, RoundCosts]:
+    """Measure the rounds until they have caught up, and three more."""
+    return {
+        name: RoundCosts([ms async for ms in iter_costs(work)], [ms for _ in range(3) async for ms in iter_costs(work)])
+        for name, work in build_rounds(house).items()
+    }
 
 
 async def measure_live(house: House) -> float:
-    """Milliseconds of the slowest of 20 answers of ``/livez``."""
+    """Return the median milliseconds of 20 answers of ``/livez``."""
     server = WebServer("127.0.0.1", 0, any_host=True)
     await server.start(Starlette(routes=[Route("/livez", Operations(house.store, house.clock)._live)]))  # noqa: SLF001  the route alone
     took = []
@@ -201,21 +224,6 @@ async def measure_live(house: House) -> float:
     finally:
         await server.stop()
     return statistics.median(took)
-
-
-async def fill_up(house: House) -> int:
-    """Store sessions until there are a million, or the time is over; return how many. Indexes are made at the end."""
-    await make_samples(house)
-    indexes = sorted(metadata.tables["planning_session"].indexes, key=lambda index: str(index.name))
-    for index in indexes:
-        await write_sql(house, f"DROP INDEX {index.name}")
-    count, ends = 0, time.monotonic() + SECONDS
-    while count < MILLION and time.monotonic() < ends:
-        await fill(house, AT_ONCE, first=count)
-        count += AT_ONCE
-    for index in indexes:
-        await house.store.database.write(index.create)
-    return count
 
 
 async def compare_turns(full: House, empty: House) -> tuple[float, float]:
@@ -241,38 +249,42 @@ async def compare_in(folder: Path, name: str, where: tuple[str, str] | None = No
             await house.close()
             house = House(open_store(where[n]), GoogleCalendarFake(), HandClock())
         houses.append(house)
-    count = await fill_up(houses[0])
+    await make_samples(houses[0])
+    await fill(houses[0], MILLION)
+    if where is not None:
+        await write_sql(houses[0], "ANALYZE")  # as PostgreSQL does by itself within a minute
     full, empty = await compare_turns(*houses)
     for house in houses:
         await house.close()
-    mark = "" if count == MILLION else f"; {count:,} is what {SECONDS:.0f} s were enough for"
     ratio = full / empty
-    print(f"{name}: a click with {count:,} sessions {full:.1f} ms, with none {empty:.1f} ms, ratio {ratio:.2f}{mark}")
-    return {"sessions": count, "full_ms": full, "empty_ms": empty, "ratio": ratio}
+    print(f"{name}: a click with {MILLION:,} sessions {full:.1f} ms, with none {empty:.1f} ms, ratio {ratio:.2f}")
+    return {"full_ms": full, "empty_ms": empty, "ratio": ratio}
 
 
 async def run() -> bool:
-    with tempfile.TemporaryDirectory() as name:
-        house = await open_house_at(Path(name))
+    with tempfile.TemporaryDirectory() as folder:
+        house = await open_house_at(Path(folder))
         await make_samples(house)
         await fill(house, PEOPLE * DAYS, active=ACTIVE)
         await fill_people(house)
+        warm_up()
+        exempt_loaded_objects()
         live = await measure_live(house)
         rounds = await measure_rounds(house)
         await house.close()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{PEOPLE * DAYS:,} sessions of {PEOPLE:,} people, {ACTIVE:,} in use; processor time of a round in ms")
-    for round_name, (first, steady) in rounds.items():
-        print(f"  {round_name:18} first {first:8.1f}   then {steady:8.1f}")
+    print(f"{PEOPLE * DAYS:,} sessions of {PEOPLE:,} people, {ACTIVE:,} in use; processor time of rounds in ms")
+    for name, costs in rounds.items():
+        first = f"{len(costs.first):3} until it has caught up, {sum(costs.first):6.0f} in all"
+        print(f"  {name:18}{first}, {costs.most:4.0f} at most, then {statistics.median(costs.later):4.0f}")
     print(f"/livez {live:.1f} ms, peak memory {memory:.0f} MB")
-    with tempfile.TemporaryDirectory() as name:
-        turns = {"sqlite": await compare_in(Path(name), "SQLite")}
+    with tempfile.TemporaryDirectory() as folder:
+        turns = {"sqlite": await compare_in(Path(folder), "SQLite")}
     if "--postgres" in sys.argv:
         turns["postgresql"] = await compare_on_postgres()
-    steady_ms = {name: then for name, (_, then) in rounds.items()}
-    json.dump({"growth": {"rounds_ms": steady_ms, "live_ms": live, "memory_mb": memory, "turns": turns}}, sys.stdout)
-    print()
-    kept = all(ms <= MOST_ROUND_MS for ms in steady_ms.values()) and live <= MOST_LIVE_MS and memory <= MOST_MB
+    most = {name: costs.most for name, costs in rounds.items()}
+    print(json.dumps({"growth": {"rounds_ms": most, "live_ms": live, "memory_mb": memory, "turns": turns}}))
+    kept = max(most.values()) <= MOST_ROUND_MS and live <= MOST_LIVE_MS and memory <= MOST_MB
     return kept and all(each["ratio"] <= MOST_RATIO for each in turns.values())
 
 

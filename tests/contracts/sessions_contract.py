@@ -101,6 +101,8 @@ class SessionsContract:
         assert await list_ids(other, since=later(2)) == ["s3", "s2"]
         assert await list_ids(other, since=later(1), until=later(2)) == ["s2", "s1"]
         assert await list_ids(other, since=later(4)) == []
+        assert await list_ids(other, since=later(0), user_id="U1") == ["s1"]
+        assert await list_ids(other, since=later(2), user_id="U1") == []
         (head,) = await other.list_heads(HeadFilter(since=later(0)), limit=1)
         kept = await sessions.load("s3")
         assert kept is not None

@@ -1,4 +1,4 @@
-"""The chat side over a scripted coordinator as a program of its own, to be killed: ``URL DATABASE NAME``."""
+"""The chat side over a scripted coordinator as a program of its own, to be killed: ``URL DATABASE NAME LIMITS``."""
 
 from __future__ import annotations
 
@@ -14,17 +14,23 @@ from tests.scenarios.scripted_door import ScriptedDoor
 from fateforger.adapters.store.store import open_store
 from fateforger.app.slack import SlackApp, run_slack_app
 from fateforger.slack.client import SlackLogin
+from fateforger.values import replace
 from fateforger.workers.lanes import LANES
 from fateforger.workers.supervisor import Supervisor
 
-READY = "ready"
+READY, LIMITED = "ready", "limited"
 
 
-async def run(url: str, database: str, name: str) -> None:
-    """Serve the workspace at ``url`` until killed, within Slack's limits, with the delays of the real program."""
+async def run(url: str, database: str, name: str, limits: str) -> None:
+    """Serve the workspace at ``url`` until killed, with the delays of the real program.
+
+    The program keeps within Slack's ``limits``, if there are any.
+    """
     store = open_store(database)
     services = build_services(store, ScriptedDoor(store.sessions), jobs=store.jobs, outbox=store.outbox)
-    login = SlackLogin(bot_token=BOT_TOKEN, app_token=APP_TOKEN, base_url=f"{url}/api/", unlimited=frozenset())
+    login = SlackLogin(bot_token=BOT_TOKEN, app_token=APP_TOKEN, base_url=f"{url}/api/")
+    if limits == LIMITED:
+        login = replace(login, unlimited=frozenset())
     room = SlackApp(login, services)
     names = {handler.name for handler in room.handlers}
     lanes = [row for row in LANES if row.name in names]
@@ -35,9 +41,9 @@ async def run(url: str, database: str, name: str) -> None:
 
 
 @asynccontextmanager
-async def replica(url: str, database: str, name: str) -> AsyncIterator[subprocess.Popen[str]]:
+async def replica(url: str, database: str, name: str, *, limits: str = LIMITED) -> AsyncIterator[subprocess.Popen[str]]:
     """Such a program, which is connected. Leaving the block kills it."""
-    command = [sys.executable, "-m", "tests.scenarios.replica", url, database, name]
+    command = [sys.executable, "-m", "tests.scenarios.replica", url, database, name, limits]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: ASYNC220  it starts in the background
     try:
         assert process.stdout is not None

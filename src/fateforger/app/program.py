@@ -563,9 +563,11 @@ def _build_handlers(
     yield Repeated(CLOSING, SessionCloser(sessions, jobs, clock).run_once)
     tidying = TidyScheduler(constraints, sessions, jobs, clock, tz=settings.time_zone)
 
-    async def tidy_up() -> None:
-        await tidying.run_once()
-        await prune(settings, store, now=clock.now())
+    async def tidy_up() -> bool:
+        left_over = await tidying.run_once()
+        if not left_over:
+            await prune(settings, store, now=clock.now())
+        return left_over
 
     yield Repeated(TIDYING, tidy_up)
     # A model client of its own, so that no turn waits for it.

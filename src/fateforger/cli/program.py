@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import signal
 import urllib.error
@@ -27,6 +28,15 @@ def stop_on_signals() -> asyncio.Event:
         with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on its loop
             loop.add_signal_handler(name, stop.set)
     return stop
+
+
+def exempt_loaded_objects() -> None:
+    """Have the garbage collector skip what is loaded by now, because it lives as long as the program.
+
+    A collection that visits all of it takes 0.16 s, in which the program answers nothing.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @click.command("up")
@@ -63,6 +73,7 @@ def up_command(
                 if program.day_url:
                     echo_address("  Your day:", program.day_url)
                 echo(f"\nReady: type {command_name(TIMEBOX)} in Slack. Stop with Ctrl-C; nothing is lost.")
+            exempt_loaded_objects()
             await stop.wait()
             echo("Stopping.")
 

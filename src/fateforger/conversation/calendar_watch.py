@@ -31,6 +31,7 @@ from fateforger.session.zones import zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, ngettext, quote_title
 from fateforger.ui.session_cards import root_line, stage_card
+from fateforger.workers.lanes import ROUND_SIZE
 from fateforger.workers.turns import build_command_job
 
 MOST_LINES = 4
@@ -64,6 +65,8 @@ def notice_changes(session: Session, look: Look) -> NoticedChanges | None:
     if reading.snapshot is None or (reading.snapshot.day, reading.snapshot.tz) != (session.date, session.tz):
         return None
     after = apply_reading(session, reading)
+    if after == session:
+        return None  # at once: comparing the cards takes a hundred times as long
     if session.stage is TimeboxingStage.SKELETON:
         after = after.with_planning(overview=overview(after))
     lost = _describe_lost(session, after)
@@ -286,8 +289,11 @@ class Watcher:
         """Read a person's days in the next round, in this program, since their provider told of a change."""
         self._told.add(user_id)
 
-    async def run_once(self) -> None:
-        """Read each day that is due. Raises ``StoreError``."""
+    async def run_once(self) -> bool:
+        """Read each day that is due; return ``True`` if some are left over. Raises ``StoreError``.
+
+        A round ends early when it has loaded many sessions. A day that is the same as before loads none.
+        """
         now = self._clock.now()
         told = frozenset(self._told)
         place, count = await self._jobs.get_share(self._replica)
@@ -305,14 +311,18 @@ class Watcher:
         spent: Counter[str] = Counter()
         for known, visits in self._visits.items():
             spent[known[0]] += visits.cost
-        for day, watched in days.items():
-            if day[0] not in told and not self._due(day, watched, spent[day[0]]):
-                continue
+        due = [day for day, watched in days.items() if day[0] in told or self._due(day, watched, spent[day[0]])]
+        loaded = 0
+        for reached, day in enumerate(due):
+            if loaded >= ROUND_SIZE:
+                self._told |= told & {user_id for user_id, *_ in due[reached:]}
+                return True
             calendar = await self._calendars.get_watched(day[0])
             if calendar.writing:
                 self._told |= told & {day[0]}
             else:
-                await self._visit(day, watched, calendar)
+                loaded += await self._visit(day, days[day], calendar)
+        return False
 
     def _due(self, day: Day, watched: Sequence[SessionHead], spent: int) -> bool:
         """Check whether a day is to be read; ``spent`` are the requests of one read of each day of its person."""
@@ -326,7 +336,8 @@ class Watcher:
             rest = max(rest, min(LONGEST_REST, rest * 2.0 ** min(visits.failures, 20)) * visits.spread)
         return now - visits.at >= timedelta(seconds=rest)
 
-    async def _visit(self, day: Day, watched: Sequence[SessionHead], calendar: WatchedCalendar) -> None:
+    async def _visit(self, day: Day, watched: Sequence[SessionHead], calendar: WatchedCalendar) -> int:
+        """Read a day, and notify its sessions of what is new to them; return how many of them were loaded."""
         visits = self._visits.setdefault(day, _PollState(self._clock.now()))
         visits.at, visits.asked = self._clock.now(), 0.0
         try:
@@ -335,29 +346,30 @@ class Watcher:
         except WorldError as error:
             if isinstance(error, CalendarUnreachable) and error.retry_after is not None:
                 visits.asked = error.retry_after  # it is healthy, but wants fewer requests
-                return
+                return 0
             visits.failures += 1
             visits.spread = 0.5 + self._jitter() / 2
             log.info("the calendar of %s cannot be watched: %s", day[1], error.message)
-            return
+            return 0
         visits.failures = 0
         visits.cost = 1 + len(snapshot.fetched)
         look = Look(snapshot, ledger)
-        for head in watched:
-            await self._judge(head, look, late=late)
+        return sum([await self._judge(head, look, late=late) for head in watched])
 
-    async def _judge(self, head: SessionHead, look: Look, *, late: bool) -> None:
+    async def _judge(self, head: SessionHead, look: Look, *, late: bool) -> bool:
         """Notify a session if the read means something to it. It is loaded only if that is not known yet.
+
+        Returns ``True`` if it was loaded.
 
         The session may have changed since it was loaded; then the notification costs one more read that finds nothing.
         """
         now, known = self._clock.now(), self._judged.get(head.id)
         same = known is not None and (known.version, known.look) == (head.version, look)
         if same and known is not None and (known.until is None or now < known.until):
-            return
+            return False
         session = await self._sessions.load(head.id)
         if session is None:
-            return
+            return True
         told = late or is_in_doubt(session) or notice_changes(session, look) is not None
         asked = known.asked + 1 if same and known is not None else 1
         self._judged[session.id] = _JudgedRead(session.version, look, now + ASK_AGAIN if told else None, asked)
@@ -367,3 +379,4 @@ class Watcher:
                 build_command_job(RefreshCalendar(command_id=command_id, session_id=session.id), key=session.id),
                 now=now,
             )
+        return True

@@ -32,6 +32,7 @@ from fateforger.session.open_work import carry_over
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.values import replace
+from fateforger.workers.lanes import ROUND_SIZE
 from fateforger.workers.turns import build_command_job
 
 
@@ -134,16 +135,23 @@ class SessionCloser:
         self._jobs = jobs
         self._clock = clock
 
-    async def run_once(self) -> None:
-        """Check each session whose day may be over, once for each version of it. Raises ``StoreError``."""
-        now = self._clock.now()
+    async def run_once(self) -> bool:
+        """Check sessions whose day may be over, each version once; return ``True`` if some are left over.
+
+        Raises ``StoreError``.
+        """
+        now, checked = self._clock.now(), 0
         idle = HeadFilter(since=now - LOOK_BACK, until=now - IDLE, last=now.date() + timedelta(days=1), unjudged=True)
         async for head in iter_heads(self._sessions, idle):
             if not is_over(head, now):
                 continue
+            if checked == ROUND_SIZE:
+                return True
+            checked += 1
             session = await self._sessions.load(head.id)
             if session is not None and is_abandoned(session, now):
                 command_id = f"left:{session.id}:{session.version}"
                 command = EndAbandoned(command_id=command_id, session_id=session.id, at=now)
                 await self._jobs.enqueue(build_command_job(command, key=session.id), now=now)
             await self._sessions.mark_judged(head)
+        return False

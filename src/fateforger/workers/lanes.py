@@ -306,13 +306,17 @@ STOP_TRIES = 8
 STOP_TRIES_DURING_TURN = 80
 """The same while a turn of the session runs: the program that runs it hears of the stop by the database."""
 
+ROUND_SIZE = 20
+"""Documents that one round loads, or people whom it looks at, at most; the next round goes on (decision 102)."""
+MORE_SECONDS = 0.5
+"""Seconds after a round that left something over until the next one."""
 INDEXING = Timer("indexing", seconds=5.0, each=True)
 """Every program knows by itself whether the index that it searches is complete."""
 WAITING_TASKS = Timer("waiting tasks", seconds=20.0)
 CLOSING = Timer("closing", seconds=900.0)
 MISSED_DAYS = Timer("missed days", seconds=900.0)
 RITUALS = Timer("rituals", seconds=15.0)
-"""Messages by themselves are late by a round at most."""
+"""Messages by themselves are late by a round at most, while few are due at once."""
 TIDYING = Timer("tidying", seconds=900.0)
 CONNECTIONS = Timer("connections", seconds=10.0)
 """Work that is left about connections of calendars; other programs and commands leave it, too."""

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from fateforger.errors import InternalError, MemoryUnavailable, RebuildNeeded, StoreError
 from fateforger.memory.applicability import Context
@@ -19,18 +19,30 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.session.heads import HeadFilter
 from fateforger.session.model import Session
 from fateforger.session.rulebook import unsaved_versions
 from fateforger.session.store import Sessions
 from fateforger.text import mark_message, use_language
 from fateforger.workers.contradictions import build_compare_job
-from fateforger.workers.lanes import EXTRACT, MEMORY, TURN, CompareRules, JobHandler, TidyUp, TryLater, WriteVersions
+from fateforger.workers.lanes import (
+    EXTRACT,
+    MEMORY,
+    ROUND_SIZE,
+    TURN,
+    CompareRules,
+    JobHandler,
+    TidyUp,
+    TryLater,
+    WriteVersions,
+)
 from fateforger.workers.memory_check import compare_memory, describe_lost
 from fateforger.workers.turns import build_command_job, notify_session
 
 log = logging.getLogger(__name__)
 
 _TICK = timedelta(microseconds=1)
+_EVER = datetime.fromtimestamp(0, UTC)
 
 
 def build_tidy_job(user_id: str, day: date, tz: str) -> NewJob:
@@ -53,21 +65,28 @@ class TidyScheduler:
     _done: dict[str, tuple[str, date]] = field(init=False, default_factory=dict)
     """The zone and the local day of each person's latest job."""
 
-    async def run_once(self) -> None:
-        """Enqueue a job for everyone whose local day has begun. Raises ``StoreError``."""
-        now = self.clock.now()
+    async def run_once(self) -> bool:
+        """Enqueue a job for people whose local day has begun; return ``True`` if some are left over.
+
+        Raises ``StoreError``.
+        """
+        now, asked = self.clock.now(), 0
         for user_id in await self.constraints.people(reachable=True):
             known = self._done.get(user_id)
             if known is not None and known[1] == now.astimezone(zone(known[0])).date():
                 continue
+            if asked == ROUND_SIZE:
+                return True
+            asked += 1
             tz = await self._zone(user_id)
             day = now.astimezone(zone(tz)).date()
             await self.jobs.enqueue(build_tidy_job(user_id, day, tz), now=now)
             self._done[user_id] = tz, day
+        return False
 
     async def _zone(self, user_id: str) -> str:
-        sessions = await self.sessions.of_user(user_id, limit=1)
-        return sessions[0].tz if sessions else self.tz
+        latest = await self.sessions.list_heads(HeadFilter(since=_EVER, user_id=user_id), limit=1)
+        return latest[0].tz if latest else self.tz
 
 
 async def tidy(wanted: TidyUp, cause: str, constraints: Constraints, now: datetime) -> None:

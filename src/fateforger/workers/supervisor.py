@@ -24,6 +24,7 @@ from fateforger.workers.lanes import (
     FOREVER,
     LANES,
     LISTENING,
+    MORE_SECONDS,
     TRACE,
     JobHandler,
     Lane,
@@ -99,13 +100,17 @@ async def renew_meanwhile(renew: Callable[[], Awaitable[bool]], *, seconds: floa
         await cancel([keeping])
 
 
+Round = Callable[[], Awaitable[bool | None]]
+"""Does a bounded amount of work; returns ``True`` if something is left over, with which the next round goes on."""
+
+
 class Repeated:
     """Repeats the rounds of a timer. An error is logged once, until the rounds succeed again or fail otherwise.
 
     ``repeat`` runs one round; an error only delays the next one. ``seconds`` from the settings take precedence.
     """
 
-    def __init__(self, timer: Timer, repeat: Callable[[], Awaitable[None]], *, seconds: float | None = None) -> None:
+    def __init__(self, timer: Timer, repeat: Round, *, seconds: float | None = None) -> None:
         self.name, self._backoff = timer.name, timer.backoff
         self.repeat, self.seconds = repeat, timer.seconds if seconds is None else seconds
         self._awake = asyncio.Event()
@@ -129,13 +134,17 @@ class Repeated:
         self._halted = True
         self._awake.set()
 
+    def choose_rest(self, *, left_over: bool | None) -> float:
+        """Return the seconds until the round after one that succeeded."""
+        return min(MORE_SECONDS, self.seconds) if left_over else self.seconds
+
     async def run(self) -> None:
         """Run rounds until halted or cancelled."""
-        failures, trouble = 0, ""
+        failures, trouble, rest = 0, "", self.seconds
         while not self._halted:
             self._awake.clear()
             try:
-                await self.repeat()
+                rest = self.choose_rest(left_over=await self.repeat())
             except FateforgerError as error:
                 if error.message != trouble:
                     log.warning("%s: %s", self.name, error.message)
@@ -146,8 +155,7 @@ class Repeated:
             else:
                 failures, trouble = 0, ""
             if not self._halted:
-                seconds = self._backoff.after(failures) if failures else self.seconds
-                await wait_for(self._awake, seconds)
+                await wait_for(self._awake, self._backoff.after(failures) if failures else rest)
 
 
 Check = Callable[[Job], Awaitable[None]]
@@ -391,7 +399,7 @@ class Rounds:
 
     async def _perform(self, _payload: dict[str, Any], job: Job) -> None:
         try:
-            await self._repeated.repeat()
+            rest = self._repeated.choose_rest(left_over=await self._repeated.repeat())
         except FateforgerError as error:
             if error.message != self._trouble:
                 log.warning("%s: %s", self._lane.name, error.message)
@@ -401,8 +409,8 @@ class Rounds:
             log.exception("%s: a round failed", self._lane.name)
             raise TryLater(f"{type(error).__name__}: {error}", self._backoff.after(job.attempts)) from error
         self._trouble = ""
-        await self._ask(self._repeated.seconds)
-        self._workers.look_again_in(self._repeated.seconds)
+        await self._ask(rest)
+        self._workers.look_again_in(rest)
 
 
 Handler = JobHandler | Repeated

@@ -11,6 +11,7 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import open_store
 from fateforger.errors import InternalError
 from fateforger.ports.jobs import Job
+from fateforger.values import replace
 from fateforger.workers.lanes import LANES, Lane, Row, Timer
 from fateforger.workers.supervisor import BackgroundTasks, Handler, Repeated, Supervisor
 
@@ -73,6 +74,28 @@ async def test_a_job_wakes_the_rows_that_it_names() -> None:
         await rounds.acquire()
         await store.jobs.enqueue(NUMBER, now=SystemClock().now())
         await rounds.acquire()
+    await supervisor.stop()
+    await store.aclose()
+
+
+@pytest.mark.parametrize("each", [False, True])
+async def test_a_round_that_leaves_something_over_is_followed_soon(each: bool) -> None:  # noqa: FBT001  a parameter
+    """S396: of rounds that are an hour apart."""
+    store, timer, rounds = open_store(":memory:"), replace(PING, each=each), asyncio.Semaphore(0)
+    left = 3
+
+    async def work_off() -> bool:
+        nonlocal left
+        left -= 1
+        rounds.release()
+        return left > 0
+
+    handlers: list[Handler] = [WORK.handle(perform), Repeated(timer, work_off)]
+    supervisor = Supervisor(store.jobs, handlers, owner="w", clock=SystemClock(), lanes=(WORK, timer))
+    supervisor.start()
+    async with asyncio.timeout(60):
+        for _ in range(3):
+            await rounds.acquire()
     await supervisor.stop()
     await store.aclose()
 

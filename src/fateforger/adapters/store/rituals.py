@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import cast
 
-from sqlalchemy import Connection, Index, Text, literal, tuple_, update
+from sqlalchemy import Connection, Index, Text, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
@@ -16,7 +16,7 @@ from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.procrastinate_jobs import ProcrastinateJobs
 from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
 from fateforger.adapters.store.workspaces import build_reachable
-from fateforger.conversation.rituals.ports import PAGE, DueSettings, Outcome
+from fateforger.conversation.rituals.ports import DueSettings, Outcome
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
 from fateforger.ports.jobs import NewJob
 from fateforger.session.queue_commands import RitualKind
@@ -62,15 +62,9 @@ class SqlRituals:
         self._database = database
         self._jobs = jobs
 
-    async def list_due(
-        self, now: datetime, *, after: DueSettings | None = None, limit: int = PAGE
-    ) -> tuple[DueSettings, ...]:
-        order = (RITUAL.c.look_at, RITUAL.c.user_id)
-        query = select(RitualRow).where(RITUAL.c.look_at <= now).order_by(*order).limit(limit)
-        if after is not None:
-            query = query.where(
-                tuple_(*order) > tuple_(literal(after.look_at, Instant), literal(after.settings.user_id))
-            )
+    async def list_due(self, now: datetime, *, limit: int) -> tuple[DueSettings, ...]:
+        first = (RITUAL.c.look_at, RITUAL.c.user_id)
+        query = select(RitualRow).where(RITUAL.c.look_at <= now).order_by(*first).limit(limit)
         rows = await self._database.read(
             lambda connection: find_rows(connection, query.where(*build_reachable(connection, RITUAL.c.user_id)))
         )

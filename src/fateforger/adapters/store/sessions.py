@@ -346,6 +346,8 @@ def _attach_thread(connection: Connection, session_id: str, channel: str, thread
 def _match(wanted: HeadFilter) -> Iterator[ColumnElement[bool]]:
     """Yield the conditions of a round, each written as in the index that it is for."""
     yield SESSION.c.touched_at >= wanted.since
+    if wanted.user_id is not None:
+        yield SESSION.c.user_id == wanted.user_id
     if wanted.until is not None:
         yield SESSION.c.touched_at <= wanted.until
     if wanted.first is not None:

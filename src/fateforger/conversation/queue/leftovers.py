@@ -28,6 +28,7 @@ from fateforger.tasks.task import ENDED, Origin, QueuedTask, TaskSpec, TaskState
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, ngettext, quote_title, speak
 from fateforger.values import replace
+from fateforger.workers.lanes import ROUND_SIZE
 
 log = logging.getLogger(__name__)
 
@@ -36,18 +37,27 @@ MOST_SESSIONS = 20
 ALREADY = mark_message("That is taken back already; your queue is as it was.")
 
 
-async def return_leftovers(tools: Tools) -> None:
-    """Put what missed days left open into the queue, once for each day. Raises ``StoreError``."""
-    now = tools.clock.now()
+async def return_leftovers(tools: Tools) -> bool:
+    """Put what missed days left open into the queue, once for each day; return ``True`` if days are left over.
+
+    Raises ``StoreError``.
+    """
+    now, loaded = tools.clock.now(), 0
     left = HeadFilter(since=now - LOOK_BACK, until=now - IDLE, last=now.date() + timedelta(days=1), unreturned=True)
     async for head in iter_heads(tools.sessions, left):
-        session = await tools.sessions.load(head.id) if is_over(head, now) else None
+        if not is_over(head, now):
+            continue
+        if loaded == ROUND_SIZE:
+            return True
+        loaded += 1
+        session = await tools.sessions.load(head.id)
         if session is not None and session.version == head.version:
             try:
                 with speak(session.options.language):
                     await _return(tools, session, now)
             except VersionConflict:
                 log.info("the plan %s is in use; what it left open waits", session.id)
+    return False
 
 
 async def _return(tools: Tools, session: Session, now: datetime) -> None:

@@ -15,10 +15,6 @@ Outcome = Literal["sent", "late", "quiet", "begun", "nothing"]
 """Outcome of a message: sent, or not sent because it was too late, the hours were quiet, or there was no use."""
 
 
-PAGE = 100
-"""People whom a round reads at once."""
-
-
 @dataclass(frozen=True, slots=True)
 class DueSettings:
     """The choices of a person, and the instant from which on a round is to look at them."""
@@ -33,9 +29,7 @@ class Rituals(Protocol):
     Raises :class:`~fateforger.errors.StoreError`.
     """
 
-    async def list_due(
-        self, now: datetime, *, after: DueSettings | None = None, limit: int = PAGE
-    ) -> tuple[DueSettings, ...]:
+    async def list_due(self, now: datetime, *, limit: int) -> tuple[DueSettings, ...]:
         """Return the settings of which something may be due, those that have waited longest first.
 
         Left out are people whom Slack cannot reach: where the app was removed, and deactivated accounts.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -27,7 +27,7 @@ from fateforger.conversation.rituals.cards import (
     not_today_card,
     review_card,
 )
-from fateforger.conversation.rituals.ports import PAGE, DueSettings, Outcome, Rituals
+from fateforger.conversation.rituals.ports import DueSettings, Outcome, Rituals
 from fateforger.conversation.rituals.report import WeekReport, advise, report_day, report_week
 from fateforger.conversation.rituals.schedule import WORKDAYS, Due, RitualSettings, find_next, list_due
 from fateforger.conversation.rituals.settings import (
@@ -47,7 +47,7 @@ from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.day import day_words, local_today, whole_frame
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.heads import HeadFilter, iter_heads
+from fateforger.session.heads import HeadFilter
 from fateforger.session.messages import Exchange, RecentTalk
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.queue_commands import (
@@ -65,10 +65,13 @@ from fateforger.tasks.task import ENDED, QueuedTask
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak
 from fateforger.values import replace
+from fateforger.workers.lanes import ROUND_SIZE
 from fateforger.workers.turns import build_notification_job
 
 BUSY = timedelta(minutes=10)
 """Time after the last step in a plan in which its person gets no message (S219)."""
+AGAIN = timedelta(seconds=30)
+"""Time after which a person is looked at again to whom something is due that had to wait."""
 CALENDAR_WAIT = 8.0
 """Seconds that a morning message waits for the calendar."""
 GONE = mark_message("I don't know that day any more; its thread has its plan.")
@@ -86,34 +89,30 @@ class RitualService:
 
     # --- sending
 
-    async def send_due(self) -> None:
-        """Send what is due to everyone who wants it, once; record what is of no use any more."""
-        now = self.tools.clock.now()
-        page = await self.rituals.list_due(now)
-        if not page:
-            return
-        busy = {head.user_id async for head in iter_heads(self.tools.sessions, HeadFilter(since=now - BUSY))}
-        while page:
-            # One that fails must not hold back the others.
-            results = await asyncio.gather(
-                *(self._settle_all(each, now, busy) for each in page), return_exceptions=True
-            )
-            for result in results:
-                if isinstance(result, BaseException):
-                    raise result
-            page = await self.rituals.list_due(now, after=page[-1]) if len(page) == PAGE else ()
+    async def send_due(self) -> bool:
+        """Send what is due to people who want it, once; record what is of no use any more.
 
-    async def _settle_all(self, looked: DueSettings, now: datetime, busy: Collection[str]) -> None:
-        """Settle what is due to a person. While something has to wait, every round looks at them again."""
+        Returns ``True`` if people are left over.
+        """
+        now = self.tools.clock.now()
+        looked = await self.rituals.list_due(now, limit=ROUND_SIZE)
+        results = await asyncio.gather(*(self._settle_all(each, now) for each in looked), return_exceptions=True)
+        failed = [(each, error) for each, error in zip(looked, results, strict=True) if error is not None]
+        for each, _error in failed:  # so that one that always fails does not hold back the others
+            await self.rituals.look_again(each, now + AGAIN)
+        if failed:
+            raise failed[0][1]
+        return len(looked) == ROUND_SIZE
+
+    async def _settle_all(self, looked: DueSettings, now: datetime) -> None:
+        """Settle what is due to a person. While something has to wait, they are looked at again soon."""
         settings = looked.settings
         ends = await self._find_ends(settings, now)
         due = tuple(list_due(settings, ends, now))
         over = await self.rituals.find_marks(settings.user_id, min(each.day for each in due)) if due else frozenset()
         left = [each for each in due if (each.kind, each.day) not in over]
-        for each in left:
-            await self._settle(settings, each, now, busy=settings.user_id in busy)
-        if not left:
-            await self.rituals.look_again(looked, find_next(settings, ends, now))
+        is_over = all([await self._settle(settings, each, now) for each in left])
+        await self.rituals.look_again(looked, find_next(settings, ends, now) if is_over else now + AGAIN)
 
     async def _find_ends(self, settings: RitualSettings, now: datetime) -> Mapping[date, datetime]:
         """Return when the frames of today and yesterday end, as far as these have a plan."""
@@ -125,16 +124,22 @@ class RitualService:
                 ends.setdefault(session.date, whole_frame(session)[1])
         return ends
 
-    async def _settle(self, settings: RitualSettings, due: Due, now: datetime, *, busy: bool) -> None:
-        """Send a message, record why it is not sent, or leave it for a later round."""
+    async def _is_busy(self, user_id: str, now: datetime) -> bool:
+        return bool(await self.tools.sessions.list_heads(HeadFilter(since=now - BUSY, user_id=user_id), limit=1))
+
+    async def _settle(self, settings: RitualSettings, due: Due, now: datetime) -> bool:
+        """Send a message, or record why it is not sent; return ``False`` if it is left for a later round."""
         quiet = settings.is_quiet(now.astimezone(zone(settings.tz)).time())
         useless = await self._find_useless(settings, due, now)
         if useless is not None:
             await self.rituals.mark(settings, due, useless, now=now)
-        elif not quiet and not busy:
-            spoken = await self.tools.languages.of(settings.user_id)
-            with speak(spoken.code):
-                await self._send(settings, due, now)
+            return True
+        if quiet or await self._is_busy(settings.user_id, now):
+            return False
+        spoken = await self.tools.languages.of(settings.user_id)
+        with speak(spoken.code):
+            await self._send(settings, due, now)
+        return True
 
     async def _find_useless(self, settings: RitualSettings, due: Due, now: datetime) -> Outcome | None:
         """Return why a message is not sent, or ``None``."""
