@@ -135,7 +135,7 @@ class Dav:
     async def _taken_in(self, response: httpx.Response) -> httpx.Response:
         """Read an answer as far as it may go. Raises `TooMuch`, and `NoAnswer` for a write, which may have happened."""
         body = bytearray()
-        async for piece in _unpacked(response):
+        async for piece in _unpack(response):
             body += piece
             if len(body) > self._longest_answer:
                 if response.request.method not in _REPEATABLE:
@@ -156,7 +156,7 @@ _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 _PIECE_BYTES = 65_536
 
 
-async def _unpacked(response: httpx.Response) -> AsyncIterator[bytes]:
+async def _unpack(response: httpx.Response) -> AsyncIterator[bytes]:
     """Yield an answer in small pieces: packed several times, a chunk of it could fill the memory at once."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in _PACKED | {"identity", ""}:

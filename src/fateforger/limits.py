@@ -237,7 +237,8 @@ MAX_REQUEST_SECONDS: Final = 20
 """Time for a request to arrive completely: on the same machine, 50 MB take less than a second."""
 MAX_UNFINISHED: Final = 250
 """Connections whose request has not arrived yet: a browser opens six, and a system lets a program open 1,024 files or
-more. Above the limit, the oldest is closed, so that half-sent requests keep no person out."""
+more. Above the limit, the oldest of the machine that has most is closed, so that half-sent requests keep no person
+out."""
 
 # Answers of services
 

@@ -21,6 +21,7 @@ from fateforger.app.memory import MEMORY_FIX, check_memory
 from fateforger.app.resources import Check, build_google_budget, check_owner, open_state
 from fateforger.app.tokens import (
     CALDAV_USER,
+    PARAMETER,
     build_address,
     describe_caldav,
     describe_exposure,
@@ -373,6 +374,10 @@ def _check_pages(settings: Settings) -> Iterator[Check]:
 def _describe_page(settings: Settings, path: str) -> str:
     if settings.port == 0:
         return "fateforger up prints its address."
+    if settings.page_token is not None:  # a secret of the settings is not shown
+        return (
+            f"While fateforger runs, open {find_page(settings)}{path}?{PARAMETER}= followed by FATEFORGER_PAGE_TOKEN."
+        )
     return f"While fateforger runs, open {build_address(find_page(settings), read_page_token(settings), path)}"
 
 
