@@ -20,6 +20,8 @@ RETRIED, DROPPED = (
     mark_message("failed work of yours was tried again"),
     mark_message("failed work of yours was deleted"),
 )
+UNKNOWN = "unknown"
+"""A command of another version of the program."""
 DID = {
     "person export": mark_message("everything that I know about you was exported"),
     "calendars show": mark_message("the connection of your calendar was looked at"),
@@ -58,10 +60,9 @@ DID = {
     "admin messages retry": RETRIED,
     "admin jobs drop": DROPPED,
     "admin messages drop": DROPPED,
+    UNKNOWN: mark_message("your data was worked on"),
 }
 """Words for each command that is noted."""
-ELSE = mark_message("your data was worked on")
-"""Words for a command of another version of the program."""
 SHOWN = 8
 """Actions on App Home."""
 
@@ -70,7 +71,8 @@ def describe_action(action: OperatorAction, tz: str) -> str:
     """Return an action in one line: when, what and by whom."""
     at = action.at.astimezone(zone(tz))
     when = _("{day} at {time:%H:%M}", day=day_words(at.date()), time=at)
-    did = _(DID.get(action.command, ELSE))
+    known = action.command if action.command in DID else UNKNOWN
+    did = _(DID[known])
     return _("{line} (by {operator})", line=label_text(when, did), operator=plain(action.operator))
 
 
