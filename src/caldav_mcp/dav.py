@@ -7,7 +7,8 @@ total time limit for each request, and nothing blocking; the XML involved is sma
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -69,6 +70,7 @@ class Dav:
         """
         self._client = httpx.AsyncClient(
             auth=None if username is None else (username, password or ""),
+            headers={"Accept-Encoding": "gzip"},
             timeout=time_limit,
             trust_env=not on_this_machine,
             verify=not on_this_machine,
@@ -133,8 +135,8 @@ class Dav:
     async def _taken_in(self, response: httpx.Response) -> httpx.Response:
         """Read an answer as far as it may go. Raises `TooMuch`, and `NoAnswer` for a write, which may have happened."""
         body = bytearray()
-        async for chunk in response.aiter_bytes():
-            body += chunk
+        async for piece in _unpack(response):
+            body += piece
             if len(body) > self._longest_answer:
                 if response.request.method not in _REPEATABLE:
                     raise NoAnswer
@@ -148,6 +150,31 @@ class Dav:
             request=response.request,
             extensions=response.extensions,
         )
+
+
+_PACKED = frozenset({"gzip", "x-gzip", "deflate"})
+_PIECE_BYTES = 65_536
+
+
+async def _unpack(response: httpx.Response) -> AsyncIterator[bytes]:
+    """Yield an answer in small pieces: packed several times, a chunk of it could fill the memory at once."""
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in _PACKED | {"identity", ""}:
+        raise NotDav(f"The calendar server's answer is packed in a way that was not asked for ({encoding[:40]})")
+    inflate = zlib.decompressobj(32 + zlib.MAX_WBITS) if encoding in _PACKED else None
+    async for chunk in response.aiter_raw():
+        packed = chunk
+        if inflate is None:
+            yield chunk
+            continue
+        while packed and not inflate.eof:
+            try:
+                yield inflate.decompress(packed, _PIECE_BYTES)
+            except zlib.error:
+                raise NotDav("The calendar server's answer is damaged") from None
+            packed = inflate.unconsumed_tail
+    if inflate is not None:
+        yield inflate.flush()
 
 
 def _check_status(response: httpx.Response) -> httpx.Response:

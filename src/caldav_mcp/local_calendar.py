@@ -43,7 +43,8 @@ class LocalCalendarConfig:
     calendar or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port;
     calendar apps log in there as `me`, with `radicale_password`. One request to the CalDAV server may take
     `request_seconds`: a write is two of them, for which our callers wait ten seconds. With `public_only`, a CalDAV
-    server that is not on the internet is refused with `PrivateNetwork`.
+    server that is not on the internet is refused with `PrivateNetwork`. `mcp_app` answers requests for this machine; at
+    another `host`, the application that it is mounted in checks for whom a request is.
     """
 
     data_dir: Path
@@ -56,6 +57,7 @@ class LocalCalendarConfig:
     calendar_name: str = "My calendar"
     request_seconds: float = 4.5
     public_only: bool = False
+    host: str = "127.0.0.1"
 
 
 class LocalCalendar:
@@ -172,7 +174,7 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         server = mcp_server(tools)
         # Without sessions, nothing is kept for a client that does not come back.
         mcp_app = server.streamable_http_app(
-            json_response=True, stateless_http=True, max_request_body_size=MAX_CALL_BYTES
+            json_response=True, stateless_http=True, max_request_body_size=MAX_CALL_BYTES, host=config.host
         )
         await stack.enter_async_context(server.session_manager.run())
         yield _Parts(account, calendars, tools, server, mcp_app, pane_app(calendars, changes), changes)

@@ -65,6 +65,12 @@ def _check_http_address(address: str) -> str:
     return address.strip()
 
 
+def _check_without_login(address: str) -> str:
+    if urlsplit(address).username is not None:
+        raise ValueError("it should hold no user name and password: each request carries the bot token")
+    return _check_http_address(address)
+
+
 def _check_token(token: SecretStr) -> SecretStr:
     if not _TOKEN.fullmatch(token.get_secret_value()):
         raise ValueError("it should be 16 or more letters, digits, - and _, so that it cannot be guessed")
@@ -105,6 +111,8 @@ def default_data_dir() -> Path:
 Name = Annotated[str, Kind.NAME]
 Address = Annotated[str, Kind.ADDRESS]
 HttpAddress = Annotated[str, Kind.ADDRESS, AfterValidator(_check_http_address)]
+
+LoginlessAddress = Annotated[str, Kind.ADDRESS, AfterValidator(_check_without_login)]
 
 
 class Settings(BaseSettings):
@@ -257,7 +265,7 @@ class Settings(BaseSettings):
         None,
         description="Fernet keys that encrypt people's logins, newest first, with commas between: docs/connections.md.",
     )
-    slack_api_base_url: Address | None = Field(
+    slack_api_base_url: LoginlessAddress | None = Field(
         None,
         validation_alias=AliasChoices("SLACK_API_BASE_URL", "FATEFORGER_SLACK_API_BASE_URL"),
         description="Another Slack-compatible server's Web API address, ending in /api/.",

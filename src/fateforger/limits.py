@@ -237,7 +237,23 @@ MAX_REQUEST_SECONDS: Final = 20
 """Time for a request to arrive completely: on the same machine, 50 MB take less than a second."""
 MAX_UNFINISHED: Final = 250
 """Connections whose request has not arrived yet: a browser opens six, and a system lets a program open 1,024 files or
-more. Above the limit, the oldest is closed, so that half-sent requests keep no person out."""
+more. Above the limit, the oldest of the machine that has most is closed, so that half-sent requests keep no person
+out."""
+
+# Answers of services
+
+MAX_CALENDAR_ANSWER_BYTES: Final = 16 * 1024 * 1024
+"""An unpacked answer of a calendar: 2,500 events of 6 kB each. Parsing it stops the program for a moment."""
+MAX_LOGIN_ANSWER_BYTES: Final = 256 * 1024
+"""Tokens, or another short answer about an account or a server."""
+MAX_MODEL_ANSWER_BYTES: Final = 4 * 1024 * 1024
+"""An answer of a language model with its thinking, in which each character may be escaped."""
+MAX_VECTORS_BYTES: Final = 32 * 1024 * 1024
+"""Vectors of an embedding model: 500 texts of 60 kB each."""
+MAX_NOTION_ANSWER_BYTES: Final = 16 * 1024 * 1024
+"""A page of a hundred rows from Notion: rows have up to 25 values of 2,000 characters in each column."""
+MAX_SLACK_ANSWER_BYTES: Final = 8 * 1024 * 1024
+"""An answer of Slack: lists come in pages, and a message with its blocks has up to 250 kB."""
 
 # Files and other servers
 

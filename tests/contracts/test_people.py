@@ -28,7 +28,7 @@ Both = tuple[Store, Store]
 EVERYTHING = {
     "constraints": 3, "task_order": 1, "tasks": 2, "durations": 1, "language": 1, "standing": 1, "talk": 1, "replies": 1, "time_zone": 1, "messages": 3, "sessions": 1, "jobs": 10, "receipts": 8,
     "ratings": 1, "calendar_ops": 3, "calendar_writes": 3, "calendar_blocks": 2, "event_ids": 3, "calendars": 1,
-    "agents": 1, "agent_calls": 1, "proposals": 1, "rituals": 1, "ritual_marks": 1, "thread_messages": 1, "connection": 1, "channels": 1, "home": 1,
+    "agents": 1, "agent_calls": 1, "proposals": 1, "rituals": 1, "ritual_marks": 1, "thread_messages": 1, "connection": 1, "channels": 1, "home": 1, "operator_actions": 1,
 }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from fateforger.calendar.transactions import TxState
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.jobs import NewJob
-from fateforger.ports.people import PersonLanguage
+from fateforger.ports.people import OperatorAction, PersonLanguage
 from fateforger.session.cards import Card
 from fateforger.session.messages import Exchange, RecentTalk
 from fateforger.session.store import Rating, Sent
@@ -105,6 +105,7 @@ async def _said(store: Store, who: Somebody) -> None:
     await store.homes.open(who.id)
     await store.replies.keep(who.id, f"rule-{who.word}", [who.word], at=NOW)
     await store.zones.keep(who.id, "Europe/Amsterdam", until=NOW)
+    await store.operator_log.note(OperatorAction(who.id, NOW, "person export", f"robin {who.word}"))
     await store.standings.keep(who.id, Standing.GUEST)
     connection = Connection(who.id, Provider.CALDAV, who.word, "work", NOW, "https://dav.example.org/", secret=who.word)
     await SqlConnections(store.database, Vault(new_key())).keep(connection)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors import through_the_door
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import all_steps
 from tests.scenarios.person import Json, NotSeen, Person, controls, eventually, label, texts
 from tests.scenarios.program import Program
+
+from fateforger.cli.options import find_operator
 
 pytestmark = pytest.mark.process
 
@@ -134,3 +138,20 @@ def test_what_was_erased_is_not_noted_again(program: Program) -> None:
     home.reads("Water the plants")
     home.use("Forget me")
     home.reads("I plan your day with you", gone="Water the plants")
+
+
+def test_what_the_operator_did_is_on_the_board_and_in_the_export(program: Program) -> None:
+    """S401: when, what and by whom; a command that is not carried out without a note."""
+    board = Board(program.person())
+    whose = ("--data-dir", str(program.data))
+    person = board.person.user
+    for command in (("constraints", "list", "--user", person), ("tasks", "add", "Water the plants", "--user", person)):
+        status, _, errors = through_the_door(*command, *whose)
+        assert status == 0, errors
+    shown = board.reads("What was done with your data", "your rules were read", "your queue was changed")
+    assert f"by {find_operator()}" in shown
+    status, said, errors = through_the_door("person", "export", person, *whose)
+    assert status == 0, errors
+    noted = json.loads(said)["held"]["operator_actions"]
+    assert [each["command"] for each in noted] == ["constraints list", "tasks add", "person export"]
+    board.reads("everything that I know about you was exported")

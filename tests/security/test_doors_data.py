@@ -113,3 +113,23 @@ def test_up_warns_before_it_says_that_it_is_ready(monkeypatch: pytest.MonkeyPatc
     said = CliRunner().invoke(root_command, ["up", "--host", "0.0.0.0", "--data-dir", str(tmp_path)]).output
     assert "Warning: The page listens on 0.0.0.0" in said.partition("Ready:")[0]
     assert "SLACK_BOT_TOKEN" in said
+
+
+@pytest.mark.attack("Slack's address", "a user name and a password in it, on which a library fails", "7c", "mended")
+def test_slacks_address_with_a_login_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLACK_API_BASE_URL", "https://robin:hunter2secret@slack.example.org/api/")
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
+    monkeypatch.setenv("SLACK_APP_TOKEN", "xapp-1")
+    status, said, errors = through_the_door("doctor", "--data-dir", str(tmp_path))
+    assert status == 2
+    assert "no user name and password" in errors
+    assert "hunter2secret" not in said + errors
+
+
+def test_doctor_says_where_a_token_of_the_settings_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S400: a page that refuses somebody sends them to doctor. A token in the settings is not shown, but named."""
+    token = "a-token-that-was-chosen"
+    monkeypatch.setenv("FATEFORGER_PAGE_TOKEN", token)
+    _, said, errors = through_the_door("doctor", "--data-dir", str(tmp_path))
+    assert "/?token= followed by FATEFORGER_PAGE_TOKEN" in said
+    assert token not in said + errors

@@ -22,7 +22,9 @@ from authlib.common.security import generate_token  # type: ignore[import-untype
 from authlib.integrations.base_client import OAuthError  # type: ignore[import-untyped]  # it ships no types
 from authlib.integrations.httpx_client import AsyncOAuth2Client  # type: ignore[import-untyped]  # it ships no types
 
+from fateforger.adapters.answers import describe_failure, limit_answers
 from fateforger.errors import ConnectionMisconfigured, ConnectionRevoked, ConnectionUnreachable
+from fateforger.limits import MAX_LOGIN_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -154,7 +156,7 @@ class OAuthApp:
                 answer.raise_for_status()
 
     def _open(self, **options: str) -> Any:
-        return AsyncOAuth2Client(
+        client = AsyncOAuth2Client(
             self._client.client_id,
             self._client.client_secret,
             token_endpoint_auth_method="client_secret_post",  # noqa: S106  the name of a method
@@ -164,6 +166,8 @@ class OAuthApp:
             timeout=CALL_SECONDS,
             **options,
         )
+        limit_answers(client, MAX_LOGIN_ANSWER_BYTES)
+        return client
 
 
 def read_tokens(answer: Mapping[str, Any], provider: OAuthProvider, now: datetime) -> Tokens:
@@ -182,9 +186,10 @@ def read_tokens(answer: Mapping[str, Any], provider: OAuthProvider, now: datetim
 
 @asynccontextmanager
 async def translate_errors(name: str) -> AsyncIterator[None]:
-    """Raise errors of Authlib and of the connection as ours. ``name`` is the service's."""
+    """Raise errors of Authlib and of the connection as ours, also when time is up. ``name`` is the service's."""
     try:
-        yield
+        async with asyncio.timeout(CALL_SECONDS):
+            yield
     except OAuthError as error:
         # The description may quote what was sent, so only the code is repeated. A gateway's error has no code.
         if not isinstance(error.error, str):
@@ -197,10 +202,8 @@ async def translate_errors(name: str) -> AsyncIterator[None]:
     except httpx2.HTTPStatusError as error:
         status = error.response.status_code
         raise ConnectionUnreachable(say_unreachable(name, _("status {status}", status=status))) from None
-    except httpx2.TimeoutException:
-        raise ConnectionUnreachable(say_unreachable(name, _("it gave no answer in time"))) from None
-    except httpx2.HTTPError as error:
-        raise ConnectionUnreachable(say_unreachable(name, type(error).__name__)) from None
+    except (httpx2.HTTPError, TimeoutError) as error:
+        raise ConnectionUnreachable(say_unreachable(name, describe_failure(error))) from None
     except ValueError:  # Authlib's error for an answer that is no JSON object
         raise ConnectionUnreachable(say_unreachable(name, _("its answer cannot be read"))) from None
 

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from importlib import import_module
@@ -28,7 +28,7 @@ from fateforger.text import gettext as _
 from fateforger.text import mark_message
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncByteStream, AsyncClient, Response
+    from httpx2 import AsyncClient, Response
     from mcp import Client
     from mcp_types import CallToolResult, Tool
 
@@ -36,46 +36,28 @@ if TYPE_CHECKING:
 _REFUSED = (401, 403)
 
 
-class TooLong(Exception):
-    """An answer exceeded the limit and was not read to its end."""
-
-
 def open_http_client(token: str | None, seconds: float, refused: list[int]) -> AsyncClient:
     """Return a client, which the caller closes.
 
-    An answer that is too long raises :class:`TooLong`. The status of a refused login is added to ``refused``,
-    since the protocol's client does not expose it.
+    An answer that is too long raises :class:`~fateforger.adapters.answers.AnswerTooLong`. The status of a refused login
+    is added to ``refused``, since the protocol's client does not expose it.
     """
     import httpx2  # noqa: PLC0415  heavy, and not needed before the first look
+
+    from fateforger.adapters.answers import limit_answers  # noqa: PLC0415  heavy, too
 
     # Both log addresses or answers; an address may hold a secret.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     logging.getLogger("mcp.client.streamable_http").setLevel(logging.CRITICAL)
 
-    class Bounded(httpx2.AsyncByteStream):
-        def __init__(self, stream: AsyncByteStream) -> None:
-            self._stream = stream
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            read = 0
-            async for chunk in self._stream:
-                read += len(chunk)
-                if read > MAX_TASK_LIST_BYTES:
-                    raise TooLong("the answer is too long")
-                yield chunk
-
-        async def aclose(self) -> None:
-            await self._stream.aclose()
-
-    async def limit_response(response: Response) -> None:
+    async def note_refusal(response: Response) -> None:
         if response.status_code in _REFUSED:
             refused.append(response.status_code)
-        if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = Bounded(response.stream)
 
-    # Compressed, a short answer could expand into a long one.
-    headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    return httpx2.AsyncClient(headers=headers, timeout=seconds, event_hooks={"response": [limit_response]})
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    client = httpx2.AsyncClient(headers=headers, timeout=seconds, event_hooks={"response": [note_refusal]})
+    limit_answers(client, MAX_TASK_LIST_BYTES)
+    return client
 
 
 KNOWN = (
@@ -264,6 +246,8 @@ class TickTick:
 
     async def open_tasks(self) -> tuple[OutsideTask, ...]:
         """See :data:`fateforger.tasks.ports.OpenTasks`."""
+        from fateforger.adapters.answers import AnswerTooLong  # noqa: PLC0415  heavy
+
         # A separate task: the client's scopes end the task in which a connection breaks.
         await asyncio.to_thread(import_module, "mcp.client.streamable_http")  # heavy, and not part of the time limit
         refused: list[int] = []
@@ -280,7 +264,7 @@ class TickTick:
         cause = _first_cause(error)
         if isinstance(cause, TasksUnavailable):
             raise cause
-        if isinstance(cause, TooLong):
+        if isinstance(cause, AnswerTooLong):
             raise TasksUnavailable(_(SENTENCE), reason=f"{cause}")
         # Only the type of error: its text may quote the address or the answer.
         why = f"HTTP {refused[-1]}: the login was refused" if refused else f"no connection ({type(cause).__name__})"

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from fateforger.adapters.answers import limit_answers
 from fateforger.adapters.tasklists import LOOK_SECONDS, TickTick
 from fateforger.app.data_dir import make_private
 from fateforger.app.memory import MEMORY_FIX, check_memory
 from fateforger.app.resources import Check, build_google_budget, check_owner, open_state
 from fateforger.app.tokens import (
     CALDAV_USER,
+    PARAMETER,
     build_address,
     describe_caldav,
     describe_exposure,
@@ -38,6 +40,7 @@ from fateforger.errors import (
     StoreError,
     TasksUnavailable,
 )
+from fateforger.limits import MAX_LOGIN_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 from fateforger.text import format_count, join_words, quote_title
 
@@ -88,11 +91,12 @@ OLLAMA_SECONDS = 0.5
 async def find_ollama_models(url: str = OLLAMA) -> tuple[str, ...]:
     """Return the models of an Ollama server on this machine; none without a server."""
     try:
-        async with httpx.AsyncClient(timeout=OLLAMA_SECONDS, trust_env=False) as http:
+        async with asyncio.timeout(_PATIENT), httpx.AsyncClient(timeout=OLLAMA_SECONDS, trust_env=False) as http:
+            limit_answers(http, MAX_LOGIN_ANSWER_BYTES)
             answer = await http.get(f"{url}/api/tags")
             found = answer.json()["models"]
             return tuple(str(model["name"]) for model in found)
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+    except (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError):
         return ()
 
 
@@ -370,6 +374,10 @@ def _check_pages(settings: Settings) -> Iterator[Check]:
 def _describe_page(settings: Settings, path: str) -> str:
     if settings.port == 0:
         return "fateforger up prints its address."
+    if settings.page_token is not None:  # a secret of the settings is not shown
+        return (
+            f"While fateforger runs, open {find_page(settings)}{path}?{PARAMETER}= followed by FATEFORGER_PAGE_TOKEN."
+        )
     return f"While fateforger runs, open {build_address(find_page(settings), read_page_token(settings), path)}"
 
 
@@ -404,9 +412,10 @@ async def _check_events(settings: Settings) -> tuple[Check, ...]:
         "X-Slack-Signature": str(verifier.generate_signature(timestamp=seconds, body=body)),
     }
     try:
-        async with httpx.AsyncClient(timeout=_PATIENT) as http:
+        async with asyncio.timeout(_PATIENT), httpx.AsyncClient(timeout=_PATIENT) as http:
+            limit_answers(http, MAX_LOGIN_ANSWER_BYTES)
             answer = await http.post(url, content=body, headers=headers)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, TimeoutError) as error:
         reason = str(error) or type(error).__name__
         return (Check("events", "missing", f"Nothing answers at {url}: {reason}.", _EVENTS_FIX),)
     if answer.status_code == 401:

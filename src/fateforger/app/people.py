@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
 
@@ -20,6 +20,8 @@ from fateforger.ports.people import Counts
 from fateforger.workers.memory import Indexer
 from fateforger.workers.people import Erased, PersonalData
 
+NoteAction = Callable[[Store, str], Awaitable[None]]
+"""Notes the command of the operator for a person."""
 PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
 _AGAIN = "Everything else is erased; run this again, so that the search index is, too."
@@ -58,9 +60,10 @@ async def count_held(settings: Settings, user_id: str) -> Counts:
         return await found.count_held(user_id)
 
 
-async def export_person(settings: Settings, user_id: str) -> dict[str, Any]:
-    """Return everything that is stored about a person. Raises ``StoreError`` and ``BadInput``."""
-    async with _open_personal_data(settings) as (_, found):
+async def export_person(settings: Settings, user_id: str, note: NoteAction) -> dict[str, Any]:
+    """Return everything that is stored about a person, and note that. Raises ``StoreError`` and ``BadInput``."""
+    async with _open_personal_data(settings) as (store, found):
+        await note(store, user_id)
         return {**await found.export(user_id), "stays": list(list_leftovers(settings))}
 
 

@@ -473,6 +473,7 @@ def _build_coordinator(
         outside=build_external_list(settings, clock, resources.ownership.owner),
         proposals=ProposalService(store.proposals, store.calls, store.jobs, clock),
         languages=resources.languages,
+        operator_log=store.operator_log,
         logbook=build_turn_log(settings, clock),
         improver=Improver(optimize if is_installed() else None),
     )

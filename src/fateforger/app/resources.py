@@ -138,6 +138,7 @@ def build_local_calendar_config(settings: Settings, *, port: int = 0) -> LocalCa
         password=settings.caldav_password.get_secret_value() if settings.caldav_password else None,
         radicale_port=port,
         radicale_password=read_caldav_password(settings),
+        host=settings.host,
     )
 
 

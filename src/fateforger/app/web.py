@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -42,6 +43,7 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
         super().connection_made(transport)
+        self._machine = str((transport.get_extra_info("peername") or ("",))[0])
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -64,7 +66,13 @@ class _Connection(H11Protocol):
         elif self not in self._unfinished:
             self._unfinished[self] = self.loop.call_later(MAX_REQUEST_SECONDS, self.give_up)
             if len(self._unfinished) > MAX_UNFINISHED:
-                next(iter(self._unfinished)).give_up()
+                self._find_surplus().give_up()
+
+    def _find_surplus(self) -> _Connection:
+        """Return the oldest connection of the machine that has most, so that no machine shuts out the others."""
+        by_machine = Counter(connection._machine for connection in self._unfinished)  # noqa: SLF001  its own kind
+        [(machine, _count)] = by_machine.most_common(1)
+        return next(connection for connection in self._unfinished if connection._machine == machine)  # noqa: SLF001  its own kind
 
     def _finish(self) -> None:
         timer = self._unfinished.pop(self, None)
@@ -131,6 +139,8 @@ class WebServer:
             ws_max_size=MAX_FRAME_BYTES,
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
             server_header=False,
+            # As many are accepted in one go. Each has to be read at least once before a flood pushes it out.
+            backlog=MAX_UNFINISHED // 4,
         )
         self._server = _Server(config)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._socket]), name="web server")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fateforger.cli.documents import print_result
-from fateforger.cli.options import Opened, add_store_options, load_settings, run_with_store
+from fateforger.cli.options import Opened, add_store_options, load_settings, note_action, run_with_store
 from fateforger.errors import BadInput
 from fateforger.text import format_count, join_words
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from fateforger.adapters.store.upkeep import Link, Planner
     from fateforger.app.backup import Manifest
 
+NotePeople = Callable[[Iterable[str]], Awaitable[None]]
+"""Notes for each of the people that this command was run."""
 _SIGNS = {"real": "●", "local": "○", "missing": "·", "broken": "✗"}
 
 _limit = click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="How many.")
@@ -108,12 +110,12 @@ def messages_command() -> None:
 
 
 def _run_given_up(
-    ctx: click.Context, where: dict[str, str | None], work: Callable[[SqlGivenUp], Awaitable[Any]]
+    ctx: click.Context, where: dict[str, str | None], work: Callable[[SqlGivenUp, NotePeople], Awaitable[Any]]
 ) -> Any:
     async def run(opened: Opened) -> Any:
         from fateforger.adapters.store.given_up import SqlGivenUp  # noqa: PLC0415  heavy
 
-        return await work(SqlGivenUp(opened.store.database))
+        return await work(SqlGivenUp(opened.store.database), lambda people: note_action(ctx, opened, people))
 
     return run_with_store(ctx, where, run)
 
@@ -124,7 +126,7 @@ def _run_given_up(
 @add_store_options
 def jobs_list_command(ctx: click.Context, lane: str | None, limit: int, as_json: bool, **where: str | None) -> None:
     """List jobs that were given up, each with its reason."""
-    found: tuple[DeadJob, ...] = _run_given_up(ctx, where, lambda store: store.list_jobs(limit=limit, lane=lane))
+    found: tuple[DeadJob, ...] = _run_given_up(ctx, where, lambda store, _: store.list_jobs(limit=limit, lane=lane))
     documents = [{**asdict(job), "enqueued_at": job.enqueued_at.isoformat()} for job in found]
     lines = [
         f"{job.number}  {job.lane}{f' {job.kind}' if job.kind else ''} for {job.user_id or 'nobody'}"
@@ -143,8 +145,8 @@ def jobs_retry_command(
 ) -> None:
     """Queue jobs again, by their NUMBERS. A running program begins within seconds."""
 
-    async def retry(store: SqlGivenUp) -> tuple[Sequence[int], Sequence[int]]:
-        wanted = await _choose_jobs(store, numbers, everything=everything)
+    async def retry(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[int], Sequence[int]]:
+        wanted = await _choose_jobs(store, note, numbers, everything=everything)
         return wanted, await store.retry_jobs(wanted)
 
     wanted, done = _run_given_up(ctx, where, retry)
@@ -160,17 +162,21 @@ def jobs_drop_command(
 ) -> None:
     """Delete jobs that were given up, by their NUMBERS."""
 
-    async def drop(store: SqlGivenUp) -> tuple[Sequence[int], Sequence[int]]:
-        wanted = await _choose_jobs(store, numbers, everything=everything)
+    async def drop(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[int], Sequence[int]]:
+        wanted = await _choose_jobs(store, note, numbers, everything=everything)
         return wanted, await store.drop_jobs(wanted)
 
     wanted, done = _run_given_up(ctx, where, drop)
     _report("dropped", "dropped", "job", wanted, done, as_json=as_json)
 
 
-async def _choose_jobs(store: SqlGivenUp, numbers: Sequence[int], *, everything: bool) -> Sequence[int]:
+async def _choose_jobs(
+    store: SqlGivenUp, note: NotePeople, numbers: Sequence[int], *, everything: bool
+) -> Sequence[int]:
     _check_choice(numbers, everything=everything)
-    return [job.number for job in await store.list_jobs(limit=1000)] if everything else numbers
+    chosen = [job for job in await store.list_jobs(limit=1000) if everything or job.number in numbers]
+    await note(sorted({job.user_id for job in chosen if job.user_id}))
+    return [job.number for job in chosen] if everything else numbers
 
 
 def _check_choice(chosen: Sequence[object], *, everything: bool) -> None:
@@ -183,7 +189,7 @@ def _check_choice(chosen: Sequence[object], *, everything: bool) -> None:
 @add_store_options
 def messages_list_command(ctx: click.Context, limit: int, as_json: bool, **where: str | None) -> None:
     """List messages that were given up, each with Slack's reason."""
-    found: tuple[DeadMessage, ...] = _run_given_up(ctx, where, lambda store: store.list_messages(limit=limit))
+    found: tuple[DeadMessage, ...] = _run_given_up(ctx, where, lambda store, _: store.list_messages(limit=limit))
     documents = [{**asdict(message), "touched_at": message.touched_at.isoformat()} for message in found]
     lines = [
         f"{message.id}  to {message.user_id}, session {message.session_id}"
@@ -203,8 +209,8 @@ def messages_retry_command(
 ) -> None:
     """Queue messages again, by their IDS. Those whose place a later one took stay as they are."""
 
-    async def retry(store: SqlGivenUp) -> tuple[Sequence[str], Sequence[str]]:
-        wanted = await _choose_messages(store, ids, everything=everything, overtaken=False)
+    async def retry(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[str], Sequence[str]]:
+        wanted = await _choose_messages(store, note, ids, everything=everything, overtaken=False)
         return wanted, await store.retry_messages(wanted)
 
     wanted, done = _run_given_up(ctx, where, retry)
@@ -220,8 +226,8 @@ def messages_drop_command(
 ) -> None:
     """Delete messages that were given up, by their IDS."""
 
-    async def drop(store: SqlGivenUp) -> tuple[Sequence[str], Sequence[str]]:
-        wanted = await _choose_messages(store, ids, everything=everything, overtaken=True)
+    async def drop(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[str], Sequence[str]]:
+        wanted = await _choose_messages(store, note, ids, everything=everything, overtaken=True)
         return wanted, await store.drop_messages(wanted)
 
     wanted, done = _run_given_up(ctx, where, drop)
@@ -229,12 +235,13 @@ def messages_drop_command(
 
 
 async def _choose_messages(
-    store: SqlGivenUp, ids: Sequence[str], *, everything: bool, overtaken: bool
+    store: SqlGivenUp, note: NotePeople, ids: Sequence[str], *, everything: bool, overtaken: bool
 ) -> Sequence[str]:
     _check_choice(ids, everything=everything)
-    if not everything:
-        return ids
-    return [each.id for each in await store.list_messages(limit=1000) if overtaken or not each.overtaken]
+    found = [each for each in await store.list_messages(limit=1000) if overtaken or not each.overtaken]
+    chosen = [each for each in found if everything or each.id in ids]
+    await note(sorted({each.user_id for each in chosen}))
+    return [each.id for each in chosen] if everything else ids
 
 
 def _report(

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from fateforger.cli.options import (
     Opened,
     add_store_options,
     check_person_option,
+    note_action,
     run_with_store,
 )
 from fateforger.cli.output import dump_json_line, echo, overwrite, write_json
@@ -155,7 +156,7 @@ def import_command(ctx: click.Context, source: str, as_json: bool, **where: str 
     A line that is there already is not written again, so an import that was interrupted is simply repeated. A line that
     cannot be used is skipped and named; the others count.
     """
-    count = run_with_store(ctx, where, lambda opened: _import(opened, source))
+    count = run_with_store(ctx, where, lambda opened: _import(ctx, opened, source))
     if count.bad and count.total == len(count.bad):
         raise BadInput(f"No line of {source} can be used: {count.bad[0]['message']}", where=count.bad[0]["where"])
     for mistake in () if as_json else count.bad:
@@ -184,13 +185,13 @@ def export_command(ctx: click.Context, user_id: str | None, target: str, as_json
         print_result({"people": people, "versions": lines, "file": target}, [sentence], as_json=as_json)
 
 
-async def _import(opened: Opened, source: str) -> Import:
+async def _import(ctx: click.Context, opened: Opened, source: str) -> Import:
     """Write the lines of a file, many of a person in one commit.
 
     After a kill, at most one commit of lines per person has to be repeated; existing lines are recognized by their
     content.
     """
-    importing = Import(opened.store.constraints)
+    importing = Import(opened.store.constraints, lambda person: note_action(ctx, opened, (person,)))
     try:
         for number, version, cause in _iter_versions(source, importing.bad):
             try:
@@ -212,7 +213,10 @@ class Import:
     These are written, already there, or bad, with the mistake of each.
     """
 
-    def __init__(self, constraints: Constraints) -> None:
+    def __init__(self, constraints: Constraints, note: Callable[[str], Awaitable[None]]) -> None:
+        """Call ``note`` with each person before the first of their rules is written."""
+        self._note = note
+        self._noted: set[str] = set()
         self.written = self.already = 0
         self.bad: list[dict[str, Any]] = []
         self.bar = ProgressBar()
@@ -246,6 +250,9 @@ class Import:
     async def _write(self, person: str) -> None:
         lines = self._waiting.pop(person)
         causes = "".join(cause for _, cause in lines)
+        if person not in self._noted:
+            self._noted.add(person)
+            await self._note(person)
         batch = f"import-{hashlib.sha256(causes.encode()).hexdigest()}"
         await self._constraints.write([version for version, _ in lines], cause=batch)
         self.written += len(lines)

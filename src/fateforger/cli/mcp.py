@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fateforger.cli.documents import print_result
-from fateforger.cli.options import Opened, add_place_options, add_store_options, load_settings, run_with_store
+from fateforger.cli.options import (
+    Opened,
+    add_place_options,
+    add_store_options,
+    load_settings,
+    note_command,
+    run_with_store,
+)
 from fateforger.cli.output import echo, write_json
 from fateforger.cli.program import stop_on_signals
 from fateforger.errors import BadInput
@@ -44,8 +51,13 @@ def add_command(
 
     settings = load_settings(ctx, **where)
     until = None if expires is None else _parse_instant(expires)
-    added = register_client(settings, name, check_person(user_id), read_scopes(scopes), until)
-    client, token = asyncio.run(added)
+    allowed = read_scopes(scopes)
+
+    async def add() -> tuple[Client, str]:
+        await note_command(ctx, settings, (check_person(user_id),))
+        return await register_client(settings, name, user_id, allowed, until)
+
+    client, token = asyncio.run(add())
     if as_json:
         write_json({"client": _to_document(client), "token": token})
         return

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import date, datetime
+from pwd import getpwuid
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
+
+from fateforger.limits import MAX_LABEL_CHARS
+from fateforger.text import truncate
 
 if TYPE_CHECKING:
     from fateforger.adapters.store.store import Store
@@ -84,14 +89,66 @@ def add_person_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def run_with_store(ctx: click.Context, where: Mapping[str, str | None], work: Callable[[Opened], Awaitable[_R]]) -> _R:
     """Open the store, run ``work`` on it, and close it. ``where`` holds ``now`` and ``data_dir`` of the command."""
-    return asyncio.run(_run_with_store(load_settings(ctx, **where), work))
+    return asyncio.run(_run_with_store(ctx, load_settings(ctx, **where), work))
 
 
-async def _run_with_store(settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -> _R:
+async def _run_with_store(ctx: click.Context, settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -> _R:
     from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
 
     async with aclosing(await open_state(settings)) as store:
-        return await work(Opened(store, settings, settings.now or build_clock(settings).now()))
+        opened = Opened(store, settings, settings.now or build_clock(settings).now())
+        await note_action(ctx, opened, find_person(ctx))
+        return await work(opened)
+
+
+def find_person(ctx: click.Context) -> tuple[str, ...]:
+    """Return the person whom a command is about, if it names one."""
+    person = ctx.params.get("user_id") or ctx.params.get("user")
+    return (person,) if person else ()
+
+
+async def note_action(ctx: click.Context, opened: Opened, people: Iterable[str]) -> None:
+    """Note for each of the people that the operator runs this command, so that they can see it.
+
+    It happens before the command does anything: a command that cannot be noted is not carried out. The id has been
+    checked, or is one that the store gave.
+    """
+    from fateforger.ports.people import OperatorAction  # noqa: PLC0415  the help text needs none of it
+
+    command = get_command_name(ctx)
+    if command in UNNOTED:
+        return
+    for person in people:
+        await opened.store.operator_log.note(OperatorAction(person, opened.now, command, find_operator()))
+
+
+async def note_command(ctx: click.Context, settings: Settings, people: Iterable[str]) -> None:
+    """Note a command that opens no store here; see :func:`note_action`."""
+    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
+
+    if named := tuple(people):
+        async with aclosing(await open_state(settings)) as store:
+            opened = Opened(store, settings, settings.now or build_clock(settings).now())
+            await note_action(ctx, opened, named)
+
+
+UNNOTED = frozenset({"constraints reindex", "person erase"})
+"""Commands about a person that are not noted: one rebuilds what only searches use, and an erasure leaves nothing."""
+
+
+def get_command_name(ctx: click.Context) -> str:
+    """Return the name of a command without that of the program, such as ``person export``."""
+    return ctx.command_path.partition(" ")[2]
+
+
+def find_operator() -> str:
+    """Return the user of the machine who runs the program, and who became that user with sudo."""
+    try:
+        name = getpwuid(os.getuid()).pw_name
+    except KeyError:  # containers often run as a number
+        name = f"uid {os.getuid()}"
+    before = os.environ.get("SUDO_USER", "")
+    return truncate(f"{name}, sudo by {before}" if before else name, MAX_LABEL_CHARS)
 
 
 def write_line_with_uid(version: Version) -> dict[str, Any]:

@@ -14,12 +14,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fateforger.cli.documents import open_output, print_result, read_document
-from fateforger.cli.options import add_store_options, as_json, check_person_option, load_settings, run_with_store
+from fateforger.cli.options import (
+    Opened,
+    add_store_options,
+    as_json,
+    check_person_option,
+    load_settings,
+    note_action,
+    run_with_store,
+)
 from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput
 from fateforger.text import format_count, truncate
 
 if TYPE_CHECKING:
+    from fateforger.adapters.store.store import Store
     from fateforger.conversation.recordings import Difference
     from fateforger.ports.model import Spent
     from fateforger.ports.people import Counts
@@ -152,8 +161,14 @@ def person_command() -> None:
 def export_command(ctx: click.Context, user_id: str, target: str, as_json: bool, **where: str | None) -> None:
     """Everything that is held about USER (their Slack id) as one JSON document; docs/privacy.md says what is in it."""
     from fateforger.app.people import export_person  # noqa: PLC0415  heavy
+    from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
 
-    document = asyncio.run(export_person(load_settings(ctx, **where), user_id))
+    settings = load_settings(ctx, **where)
+
+    async def note(store: Store, person: str) -> None:
+        await note_action(ctx, Opened(store, settings, settings.now or build_clock(settings).now()), (person,))
+
+    document = asyncio.run(export_person(settings, user_id, note))
     with open_output(target) as write_line:
         write_line(json.dumps(document, ensure_ascii=False, indent=1))
     counts = {kind: len(rows) for kind, rows in document["held"].items()}

@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from fateforger.cli.documents import read_document
-from fateforger.cli.options import add_place_options, as_json, check_person_option, load_settings
+from fateforger.cli.options import (
+    add_place_options,
+    as_json,
+    check_person_option,
+    find_person,
+    load_settings,
+    note_command,
+)
 from fateforger.cli.output import echo, write_json
 from fateforger.errors import StoreUnavailable, UserError
 
@@ -309,7 +316,13 @@ _R = TypeVar("_R")
 def _run(ctx: click.Context, where: Mapping[str, str | None], run: Callable[[Settings], Coroutine[Any, Any, _R]]) -> _R:
     given = {name: value for name, value in where.items() if name != "user"}
     given["calendar_account"] = given.pop("account")
-    return asyncio.run(run(load_settings(ctx, **given)))
+    settings = load_settings(ctx, **given)
+
+    async def note_and_run() -> _R:
+        await note_command(ctx, settings, find_person(ctx))
+        return await run(settings)
+
+    return asyncio.run(note_and_run())
 
 
 def _write(

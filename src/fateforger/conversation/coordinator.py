@@ -28,7 +28,7 @@ from fateforger.conversation.turns import Turns
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
-from fateforger.ports.people import Claim, OwnerRecord
+from fateforger.ports.people import Claim, OperatorLog, OwnerRecord
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand, read_click
@@ -58,6 +58,7 @@ from fateforger.ui import forms
 from fateforger.ui.agent_log import build_log_parts
 from fateforger.ui.connection_cards import build_connection_parts
 from fateforger.ui.home_card import Board, home_card
+from fateforger.ui.operator_log import SHOWN, build_operator_parts
 from fateforger.ui.session_cards import welcome_card
 from fateforger.workers.people import LanguageService, Ownership
 
@@ -121,8 +122,9 @@ class PlanningCoordinator:
     free text, ``memory`` knows the person's constraints, ``replies`` what was said of them outside of plans.
     ``outside`` reads an external task list, ``proposals`` holds the proposals of agents, and ``logbook`` records each
     turn. ``calendars`` opens the calendar of a person. ``ownership`` decides who owns the configured one, ``languages``
-    in which language each person is answered. ``model`` and ``outside`` are ``None`` where none is configured. With an
-    ``improver``, a thread shows a first plan at once, and the better one when it is found.
+    in which language each person is answered. ``operator_log`` knows the operator's actions. ``model`` and ``outside``
+    are ``None`` where none is configured. With an ``improver``, a thread shows a first plan at once, and the better one
+    when it is found.
     """
 
     def __init__(
@@ -141,6 +143,7 @@ class PlanningCoordinator:
         model: Model | None,
         outside: ExternalTaskList | None,
         languages: LanguageService,
+        operator_log: OperatorLog,
         calendar_write: CalendarWrite,
         calendar_wait: float = CALENDAR_WAIT,
         improver: Improver | None = None,
@@ -151,6 +154,7 @@ class PlanningCoordinator:
         self._model = model
         self._ownership = ownership
         self._languages = languages
+        self._operator_log = operator_log
         self._proposals = proposals
         self._calendars = calendars
         self._looker = Looker(calendars, clock)
@@ -384,7 +388,8 @@ class PlanningCoordinator:
         tz = tz or (sessions[0].tz if sessions else NO_ZONE)
         log_parts = build_log_parts(calls, tz)
         connection = build_connection_parts(await self._calendars.describe(user_id))
-        others = (*log_parts, *await self._rituals.find_home_parts(user_id), *connection)
+        operator = build_operator_parts(await self._operator_log.latest(user_id, limit=SHOWN), tz)
+        others = (*log_parts, *operator, *await self._rituals.find_home_parts(user_id), *connection)
         links = {} if find_link is None else await _find_links(sessions, find_link)
         board = Board(self._clock.now(), tz, sessions, links, await self._alone.count_rules(user_id))
         return home_card(board, await self._tasks.home(user_id), spoken, others)

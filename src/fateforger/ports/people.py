@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Any, Protocol
 
@@ -85,6 +85,36 @@ class Languages(Protocol):
         ...
 
 
+OPERATOR_LOG_KEPT = timedelta(days=90)
+"""Age from which an action of the operator is deleted, as of the log of agents."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorAction:
+    """A command of the operator that read or changed a person's data.
+
+    ``command`` is its name, such as ``person export``; ``operator`` is the user of the machine who ran it, as far as it
+    is known.
+    """
+
+    user_id: str
+    at: datetime
+    command: str
+    operator: str
+
+
+class OperatorLog(Protocol):
+    """The actions of the operator, by person. Each call is one commit. Raises ``StoreError``."""
+
+    async def note(self, action: OperatorAction) -> None:
+        """Note an action, before it is carried out."""
+        ...
+
+    async def latest(self, user_id: str, *, limit: int) -> tuple[OperatorAction, ...]:
+        """Return the latest actions about a person, the newest first."""
+        ...
+
+
 ERASING_LANE = "erasing"
 """The lane for requests to be forgotten; its job is the last of a person's data to go."""
 
@@ -110,6 +140,7 @@ KINDS: Mapping[str, str] = {
     "agents": "agents and their tokens",
     "agent_calls": "calls of agents",
     "proposals": "proposals of agents",
+    "operator_actions": "what the operator did with their data",
     "ownership": "notes of whose calendar this is",
     "connection": "the calendar that they connected",
     "channels": "channels by which its provider tells of changes",

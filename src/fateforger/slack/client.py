@@ -18,6 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from fateforger.errors import BadInput, WorldError
+from fateforger.limits import MAX_SLACK_ANSWER_BYTES
 from fateforger.masks import mask_address
 from fateforger.slack.ids import get_bare
 from fateforger.slack.installations import NOT_INSTALLED
@@ -119,7 +120,7 @@ async def call_slack_with_headers(call: Awaitable[AsyncSlackResponse]) -> AsyncS
         return await call
     except SlackApiError as error:
         raise _translate_error(error) from error
-    except (aiohttp.ClientError, TimeoutError, OSError, SlackClientError) as error:
+    except (aiohttp.ClientError, TimeoutError, OSError, SlackClientError, UnicodeDecodeError) as error:
         raise TransientSlackError(f"{type(error).__name__}: {error}", unsure=True) from error
 
 
@@ -180,9 +181,29 @@ class SlackLogin:
         return urlsplit(self.base_url).hostname not in self.unlimited
 
 
+class AnswerTooLong(aiohttp.ClientPayloadError):
+    """An answer of Slack exceeded its limit, and was not read to its end."""
+
+
+class _LimitedAnswer(aiohttp.ClientResponse):
+    """An answer that is read up to a number of bytes; it is unpacked piece by piece."""
+
+    async def read(self) -> bytes:
+        if self._body is None:
+            body = bytearray()
+            async for piece in self.content.iter_any():
+                body += piece
+                if len(body) > MAX_SLACK_ANSWER_BYTES:
+                    self.close()
+                    raise AnswerTooLong("the answer is too long")
+            self._body = bytes(body)
+        return await super().read()
+
+
 def new_session() -> aiohttp.ClientSession:
     """Create the HTTP session for all calls. Call it inside a running loop, and close the session."""
-    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_SECONDS), trust_env=False)
+    timeout = aiohttp.ClientTimeout(total=CALL_SECONDS)
+    return aiohttp.ClientSession(timeout=timeout, trust_env=False, response_class=_LimitedAnswer)
 
 
 def new_client(login: SlackLogin, session: aiohttp.ClientSession) -> LimitedClient:

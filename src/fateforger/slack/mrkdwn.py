@@ -17,7 +17,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 _TOKEN = re.compile(
     r"(?P<escape>\\[!-/:-@\[-`{-~])"
-    r"|(?P<code>(?P<ticks>`+)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.+?)(?<!`)(?P=ticks)(?!`))"
     r"|\[(?P<label>(?:\\.|[^\[\]\\])+)\]\((?P<url>[^()\s]+)\)"
     r"|<(?P<auto>[a-z][a-z0-9+.-]*:[^<>\s]+)>"
     r"|(?P<bold>\*\*|__)"
@@ -109,10 +109,14 @@ def _inline(text: str, dialect: _Dialect) -> str:
     out: list[str] = []
     opened: _Opened = {}
     end = 0
-    for match in _TOKEN.finditer(text):
+    tokens = list(_TOKEN.finditer(text))
+    last = {token[0]: token.start() for token in tokens if not token["escape"] and not token["code"]}
+    for match in tokens:
         out.append(_literal(text[end : match.start()], dialect))
         end = match.end()
-        out.append(_token(match, text, dialect, opened, len(out)))
+        # The same mark has to come again, so that this one can open a style.
+        closes = last.get(match[0], -1) > match.start()
+        out.append(_token(match, text, dialect, opened, len(out), closes=closes))
     out.append(_literal(text[end:], dialect))
     # An unclosed mark is a literal character.
     for at, mark in opened.values():
@@ -120,7 +124,7 @@ def _inline(text: str, dialect: _Dialect) -> str:
     return "".join(out)
 
 
-def _token(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, at: int) -> str:
+def _token(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, at: int, *, closes: bool) -> str:
     if match["escape"]:
         return _convert_escape(match, text, dialect)
     if match["code"]:
@@ -133,10 +137,10 @@ def _token(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, 
         if not dialect.slack:
             return label
         return f"<{escape(match['url']).replace('|', '%7C')}|{escape(label).replace('|', '¦')}>"
-    return _mark(match, text, dialect, opened, at)
+    return _mark(match, text, dialect, opened, at, closes=closes)
 
 
-def _mark(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, at: int) -> str:
+def _mark(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, at: int, *, closes: bool) -> str:
     """Convert a style mark: it opens before a word, closes after one, and is otherwise a literal character."""
     style = next(name for name in ("bold", "strike", "italic") if match[name])
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
@@ -145,18 +149,10 @@ def _mark(match: re.Match[str], text: str, dialect: _Dialect, opened: _Opened, a
     if key in opened and before and not before.isspace() and not inside_word:
         del opened[key]
         return dialect.marks[style]
-    if key not in opened and after and not after.isspace() and not inside_word and _closes(match, text):
+    if key not in opened and after and not after.isspace() and not inside_word and closes:
         opened[key] = (at, match[0])
         return dialect.marks[style]
     return match[0] if inside_word else _lookalike(match[0], dialect)
-
-
-def _closes(match: re.Match[str], text: str) -> bool:
-    """Check whether the same mark comes again, so that this one can open a style."""
-    return any(
-        other.start() > match.start() and other[0] == match[0] and not other["escape"] and not other["code"]
-        for other in _TOKEN.finditer(text, match.end())
-    )
 
 
 def _convert_escape(match: re.Match[str], text: str, dialect: _Dialect) -> str:

@@ -191,6 +191,7 @@ class House:
             rituals=self.rituals,
             proposals=ProposalService(self.store.proposals, self.store.calls, self.store.jobs, self.clock),
             languages=self.languages,
+            operator_log=self.store.operator_log,
             logbook=TurnLog(self.clock, self.kept),
             model=self.model,
             outside=self.outside,

@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.security.walking import grows_linearly
 
 from fateforger.session.cards import plain
 from fateforger.slack.mrkdwn import parse_typed, split, strip_marks, to_mrkdwn
@@ -103,3 +104,8 @@ def test_what_was_typed_is_read_without_slacks_escapes(sent: str, words: str) ->
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_an_emoji_that_is_longer_than_a_piece_is_a_piece_of_its_own(limit: int) -> None:
     assert split("🎉🎉", limit) == ["🎉", "🎉"]
+
+
+@pytest.mark.parametrize("pattern", ["*a ", "*a b* _c_ ", "`", "`a ``b ```c ", "[a](", "<a:", "**a", "_a *b "])
+def test_a_text_takes_time_by_its_length(pattern: str) -> None:
+    assert grows_linearly(to_mrkdwn, lambda size: pattern * (size // len(pattern)), 10_000)

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 from fateforger.calendar.calls import OK, count_call
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES
 from fateforger.masks import mask_address
 from fateforger.text import gettext as _
 from fateforger.text import shorten
@@ -109,12 +110,14 @@ async def _open_http(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
     from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415  heavy
     from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415  heavy
 
-    # A page of 250 events with long descriptions is several megabytes in one event of the stream.
-    async with (
-        create_mcp_http_client(headers) as client,
-        streamable_http_client(url, http_client=client, max_sse_event_size=None) as streams,
-    ):
-        yield streams
+    from fateforger.adapters.answers import limit_answers  # noqa: PLC0415  heavy
+
+    async with create_mcp_http_client(headers) as client:
+        limit_answers(client, MAX_CALENDAR_ANSWER_BYTES, events=False)
+        async with streamable_http_client(
+            url, http_client=client, max_sse_event_size=MAX_CALENDAR_ANSWER_BYTES
+        ) as streams:
+            yield streams
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from authlib.integrations.httpx_client import AsyncAssertionClient  # type: igno
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 
+from fateforger.adapters.answers import limit_answers
 from fateforger.adapters.oauth import (
     CALL_SECONDS,
     OAuthProvider,
@@ -20,6 +21,7 @@ from fateforger.adapters.oauth import (
     translate_errors,
 )
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_LOGIN_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 
@@ -83,6 +85,7 @@ def open_delegated_tokens(
             issued_at=int(now.timestamp()),
             timeout=CALL_SECONDS,
         )
+        limit_answers(client, MAX_LOGIN_ANSWER_BYTES)
         async with translate_errors(provider.name), client:
             return read_tokens(await client.refresh_token(), provider, now)
 

@@ -13,11 +13,13 @@ from urllib.parse import quote
 
 import httpx
 
+from fateforger.adapters.answers import describe_failure, limit_answers
 from fateforger.adapters.google.refusals import Kind, Refusal, classify
 from fateforger.adapters.oauth import TokenSource
 from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
 from fateforger.calendar.calls import OK, count_call
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
+from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 
@@ -68,6 +70,8 @@ class GoogleClient:
         self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
         logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
         self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
+        self._call_seconds = call_seconds
+        limit_answers(self._http, MAX_CALENDAR_ANSWER_BYTES)
 
     def in_background(self) -> Self:
         """Return the same client for requests that leave most of the budget to others."""
@@ -113,7 +117,7 @@ class GoogleClient:
             try:
                 token = await self._tokens.get_token()
                 with count_call("google", _name_operation(method, path)) as call:
-                    async with self._turn:
+                    async with self._turn, asyncio.timeout(self._call_seconds):
                         response = await self._http.request(
                             method,
                             f"{self._url}{path}",
@@ -125,10 +129,8 @@ class GoogleClient:
             except ConnectionFailed as error:
                 kind = Kind.TROUBLE if isinstance(error, ConnectionUnreachable) else Kind.LOGIN
                 return Refusal(kind, error.message, whole=True)
-            except httpx.TimeoutException:
-                return Refusal(Kind.TROUBLE, _("it gave no answer in time"))
-            except httpx.HTTPError as error:
-                return Refusal(Kind.TROUBLE, type(error).__name__)
+            except (httpx.HTTPError, TimeoutError) as error:
+                return Refusal(Kind.TROUBLE, describe_failure(error))
             if response.is_success:
                 return _read_json(response)
             refusal = self._read_refusal(response)

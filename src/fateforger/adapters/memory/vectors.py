@@ -17,7 +17,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from fateforger.adapters.answers import limit_answers
 from fateforger.errors import MemoryUnavailable
+from fateforger.limits import MAX_VECTORS_BYTES
 from fateforger.masks import mask_address, strip_address
 from fateforger.memory.search import NGRAM_DIMENSIONS, NGRAM_FLOOR, NGRAM_NAME, embed_ngrams
 from fateforger.memory.vocabulary import Domain
@@ -148,7 +150,9 @@ class OpenAiEmbeddings:
     @cached_property
     def _client(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return httpx.Client(timeout=_SECONDS, headers=headers)
+        client = httpx.Client(timeout=_SECONDS, headers=headers)
+        limit_answers(client, MAX_VECTORS_BYTES, seconds=_SECONDS)
+        return client
 
     def embed(self, text: str) -> list[float]:
         return self._ask(text[:_MOST_CHARACTERS], 1)[0]

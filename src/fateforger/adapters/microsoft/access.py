@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from authlib.integrations.httpx_client import AsyncOAuth2Client  # type: ignore[import-untyped]  # it ships no types
 
+from fateforger.adapters.answers import limit_answers
 from fateforger.adapters.oauth import (
     CALL_SECONDS,
     OAuthClient,
@@ -17,6 +18,7 @@ from fateforger.adapters.oauth import (
     read_tokens,
     translate_errors,
 )
+from fateforger.limits import MAX_LOGIN_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 
 NAME = "Microsoft"
@@ -72,6 +74,7 @@ class Directory:
                 scope=" ".join(ORGANIZATION_SCOPES),
                 timeout=CALL_SECONDS,
             )
+            limit_answers(opened, MAX_LOGIN_ANSWER_BYTES)
             async with translate_errors(NAME), opened:
                 token = await opened.fetch_token(provider.token_url, grant_type="client_credentials")
             return read_tokens(token, provider, clock.now())

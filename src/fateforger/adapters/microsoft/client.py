@@ -10,11 +10,13 @@ from typing import Any, Self
 
 import httpx
 
+from fateforger.adapters.answers import describe_failure, limit_answers
 from fateforger.adapters.microsoft.refusals import Refusal, Refused, read_refusal
 from fateforger.adapters.oauth import TokenSource
 from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
 from fateforger.calendar.calls import OK, count_call
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
+from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES
 from fateforger.text import gettext as _
 
 GRAPH_URL = "https://graph.microsoft.com/v1.0"
@@ -57,6 +59,8 @@ class GraphClient:
         self._tokens = tokens
         logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs addresses, and they hold ids of calendars
         self._http = httpx.AsyncClient(timeout=call_seconds, transport=transport)
+        self._call_seconds = call_seconds
+        limit_answers(self._http, MAX_CALENDAR_ANSWER_BYTES)
         self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
 
     def in_background(self) -> Self:
@@ -88,10 +92,8 @@ class GraphClient:
                 answer = await self._send(method, url, headers, query, body)
                 if answer.status_code == _UNAUTHORIZED:
                     answer = await self._send(method, url, headers, query, body)
-            except httpx.TimeoutException:
-                return Refused(Refusal.TROUBLE, _("it gave no answer in time"))
-            except httpx.HTTPError as error:
-                return Refused(Refusal.TROUBLE, type(error).__name__)
+            except (httpx.HTTPError, TimeoutError) as error:
+                return Refused(Refusal.TROUBLE, describe_failure(error))
             except NoToken as problem:
                 return problem.refused
         return _read_answer(answer)
@@ -122,9 +124,10 @@ class GraphClient:
         except ConnectionFailed as error:
             raise NoToken(error) from error
         with count_call("microsoft", _name_operation(method, url.removeprefix(self.address))) as call:
-            answer = await self._http.request(
-                method, url, params=query, json=body, headers={**headers, "Authorization": f"Bearer {token}"}
-            )
+            async with asyncio.timeout(self._call_seconds):
+                answer = await self._http.request(
+                    method, url, params=query, json=body, headers={**headers, "Authorization": f"Bearer {token}"}
+                )
             call.code = OK if answer.is_success else str(answer.status_code)
         if answer.status_code == _UNAUTHORIZED:
             self._tokens.report_refused(token)

@@ -14,6 +14,7 @@ import openai
 from autogen_core.models import AssistantMessage, CreateResult, LLMMessage, ModelInfo, SystemMessage, UserMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
+from fateforger.adapters.answers import AnswerTooLong, limit_answers
 from fateforger.adapters.model.endpoint import (
     Answers,
     Endpoint,
@@ -22,10 +23,12 @@ from fateforger.adapters.model.endpoint import (
     Request,
     build_error,
     build_no_completion,
+    build_too_long,
     build_unreachable,
     list_messages,
 )
 from fateforger.errors import ModelError, ModelRejected, ModelTimedOut
+from fateforger.limits import MAX_MODEL_ANSWER_BYTES
 from fateforger.ports.model import TOO_LATE, Prompt, Role
 from fateforger.text import gettext as _
 
@@ -35,6 +38,8 @@ def to_model_error(error: openai.OpenAIError, *, model: str) -> ModelError | Ref
     match error:
         case openai.APITimeoutError():
             return ModelTimedOut(_(TOO_LATE))
+        case openai.APIConnectionError(__cause__=AnswerTooLong()):
+            return build_too_long()
         case openai.APIConnectionError():
             return build_unreachable()
         case openai.APIStatusError():
@@ -102,11 +107,14 @@ class CompletionsServer:
     def _client(self, model: str, *, background: bool) -> OpenAIChatCompletionClient:
         key = (model, background)
         if key not in self._clients:
+            http = openai.DefaultAsyncHttpxClient(timeout=self._longest)
+            limit_answers(http, MAX_MODEL_ANSWER_BYTES)
             self._clients[key] = OpenAIChatCompletionClient(
                 model=model,
                 base_url=self._endpoint.url,
                 api_key=self._endpoint.key or "none",  # the library requires one
                 model_info=_INFO,
+                http_client=http,  # type: ignore[call-arg]  # passed on to OpenAI's client, but not declared
                 max_retries=0,
                 timeout=self._longest,
                 include_name_in_message=False,

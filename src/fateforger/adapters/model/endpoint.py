@@ -274,6 +274,11 @@ def build_no_completion() -> ModelError:
     return ModelUnreachable(_("The language model's server gave an answer that makes no sense."))
 
 
+def build_too_long() -> ModelError:
+    """Return the error for a response that has no end."""
+    return ModelRejected(_("The language model's server gave an answer that is too long to read."))
+
+
 class Server(Protocol):
     """A protocol to talk to servers."""
 

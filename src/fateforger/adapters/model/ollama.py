@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 
+from fateforger.adapters.answers import AnswerTooLong, limit_answers
 from fateforger.adapters.model.endpoint import (
     Answers,
     Endpoint,
@@ -14,10 +15,12 @@ from fateforger.adapters.model.endpoint import (
     Request,
     build_error,
     build_no_completion,
+    build_too_long,
     build_unreachable,
     list_messages,
 )
 from fateforger.errors import ModelError, ModelTimedOut
+from fateforger.limits import MAX_MODEL_ANSWER_BYTES
 from fateforger.ports.model import TOO_LATE, Prompt
 from fateforger.text import gettext as _
 
@@ -34,6 +37,7 @@ class OllamaServer:
         self._http = httpx.AsyncClient(
             base_url=endpoint.url.removesuffix("/v1"), headers=headers, timeout=longest, trust_env=False
         )
+        limit_answers(self._http, MAX_MODEL_ANSWER_BYTES)
 
     async def send(self, request: Request) -> Reply:
         """See :meth:`fateforger.adapters.model.endpoint.Server.send`."""
@@ -41,6 +45,8 @@ class OllamaServer:
             answer = await self._http.post("/api/chat", json=_build_body(request, self._context))
         except httpx.TimeoutException as error:
             raise ModelTimedOut(_(TOO_LATE)) from error
+        except AnswerTooLong as error:
+            raise build_too_long() from error
         except httpx.HTTPError as error:
             raise build_unreachable() from error
         if not answer.is_success:

@@ -13,10 +13,12 @@ import httpx
 from notion_client import AsyncClient
 from notion_client.errors import HTTPResponseError, InvalidPathParameterError, RequestTimeoutError
 
+from fateforger.adapters.answers import AnswerTooLong, limit_answers
 from fateforger.errors import BadInput, SourceUnavailable
+from fateforger.limits import MAX_NOTION_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 
-TROUBLE = (HTTPResponseError, RequestTimeoutError, InvalidPathParameterError, httpx.HTTPError, ValueError)
+TROUBLE = (HTTPResponseError, RequestTimeoutError, InvalidPathParameterError, httpx.HTTPError, TimeoutError, ValueError)
 """Errors of the client library; a ``ValueError`` is an answer that is not JSON."""
 _NOT_THERE, _CONFLICT, _LIMITED, _FAILED = 404, 409, 429, 500
 
@@ -30,13 +32,15 @@ def is_passing(error: Exception) -> bool:
     """Check whether the same request may succeed later."""
     if isinstance(error, HTTPResponseError):
         return error.status in {_CONFLICT, _LIMITED} or error.status >= _FAILED
-    return isinstance(error, RequestTimeoutError | httpx.TransportError)
+    return isinstance(error, RequestTimeoutError | httpx.TransportError | TimeoutError)
 
 
 def to_source_error(error: Exception, clock: Clock) -> BadInput | SourceUnavailable:
     """Return our error for an error of Notion, without Notion's own text, which may repeat what it was sent."""
     if not isinstance(error, HTTPResponseError):
-        if isinstance(error, httpx.TransportError | RequestTimeoutError):
+        if isinstance(error, AnswerTooLong):
+            return SourceUnavailable("Notion gave an answer that is too long to read.")
+        if isinstance(error, httpx.TransportError | RequestTimeoutError | TimeoutError):
             return SourceUnavailable("I cannot reach Notion just now. What was moved stays; run it again to go on.")
         return SourceUnavailable("What answered is not Notion; look at FATEFORGER_NOTION_URL.", where="notion_url")
     match error.status:
@@ -70,6 +74,8 @@ def _parse_wait(error: HTTPResponseError, clock: Clock) -> float | None:
 API_VERSION = "2026-03-11"
 """2025-09-03 was the first version in which a database has data sources."""
 TRIES = 6
+CALL_SECONDS = 60.0
+"""Seconds for one request, its answer included."""
 LONGEST_PAUSE = 120.0
 PAGE = 100
 
@@ -98,7 +104,9 @@ class NotionPages:
             "log_level": _NOTHING,
             **where,
         }
-        self._client = AsyncClient(options)
+        http = httpx.AsyncClient()
+        self._client = AsyncClient(options, client=http)
+        limit_answers(http, MAX_NOTION_ANSWER_BYTES)
         self._clock = clock
         self._sleep = sleep
         self._first_pause = first_pause
@@ -196,7 +204,8 @@ class NotionPages:
     async def _patiently(self, ask: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
         for attempt in range(TRIES):
             try:
-                answer = await ask()
+                async with asyncio.timeout(CALL_SECONDS):
+                    answer = await ask()
             except TROUBLE as error:
                 refusal = to_source_error(error, self._clock)
                 if not isinstance(refusal, SourceUnavailable) or not is_passing(error) or attempt + 1 == TRIES:

@@ -193,7 +193,7 @@ def _describe_error(error: DBAPIError) -> str:
     return " ".join(str(error.orig).split()).rstrip(".") or type(error.orig).__name__
 
 
-HEAD_REVISION = "0021"
+HEAD_REVISION = "0023"
 """The newest revision in ``migrations/versions``."""
 
 VERSION_TABLE = "fateforger_revision"

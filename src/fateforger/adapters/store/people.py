@@ -49,6 +49,7 @@ from fateforger.adapters.store.homes import HOME
 from fateforger.adapters.store.inbox import get_job_id, list_jobs
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
 from fateforger.adapters.store.languages import LANGUAGE
+from fateforger.adapters.store.operator_log import OPERATOR_ACTION
 from fateforger.adapters.store.receipts import RECEIPT
 from fateforger.adapters.store.replies import RULE_REPLY
 from fateforger.adapters.store.rituals import RITUAL, RITUAL_MARK, find_settings
@@ -341,6 +342,7 @@ def _iter_shares(names: Names, journal: JournalShare, jobs: JobShare, job_id: Co
     yield Share("agents", CLIENT, (CLIENT.c.user_id == user_id,))
     yield Share("agent_calls", CALL, (CALL.c.user_id == user_id,))
     yield Share("proposals", PROPOSAL, (PROPOSAL.c.user_id == user_id,))
+    yield Share("operator_actions", OPERATOR_ACTION, (OPERATOR_ACTION.c.user_id == user_id,))
     yield Share("ownership", OWNER, (OWNER.c.person == user_id,))
     yield Share("connection", CONNECTION, (CONNECTION.c.user_id == user_id,))
     yield Share("channels", CHANNEL, (CHANNEL.c.user_id == user_id,))

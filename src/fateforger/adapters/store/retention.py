@@ -15,6 +15,7 @@ from fateforger.adapters.store.channels import CHANNEL
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.inbox import has_open_job, prune_dead
 from fateforger.adapters.store.journal import OP, TX
+from fateforger.adapters.store.operator_log import OPERATOR_ACTION
 from fateforger.adapters.store.receipts import RECEIPT
 from fateforger.adapters.store.replies import RULE_REPLY
 from fateforger.adapters.store.rituals import RITUAL_MARK
@@ -23,6 +24,7 @@ from fateforger.adapters.store.tables import table
 from fateforger.adapters.store.usage import FeedbackRow
 from fateforger.agents.clients import KEPT_FOR
 from fateforger.calendar.transactions import TxState
+from fateforger.ports.people import OPERATOR_LOG_KEPT
 
 RECEIPTS_KEPT = timedelta(days=7)
 """Slack repeats an event for an hour, or for a day if delayed; the program's own jobs are tried for three days."""
@@ -63,6 +65,7 @@ HORIZONS = (
     Horizon(CHANNEL, CHANNEL.c.expires_at, EXPIRED_KEPT),
     Horizon(USE, USE.c.counts_until, EXPIRED_KEPT),
     Horizon(CALL, CALL.c.at, KEPT_FOR),
+    Horizon(OPERATOR_ACTION, OPERATOR_ACTION.c.at, OPERATOR_LOG_KEPT),
 )
 
 

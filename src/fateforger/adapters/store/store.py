@@ -17,6 +17,7 @@ from fateforger.adapters.store.inbox import open_jobs
 from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.languages import SqlLanguages
+from fateforger.adapters.store.operator_log import SqlOperatorLog
 from fateforger.adapters.store.people import SqlPeople
 from fateforger.adapters.store.replies import SqlRuleReplies
 from fateforger.adapters.store.retention import SqlRetention
@@ -52,6 +53,7 @@ class Store:
         self.calls = SqlCalls(database)
         self.proposals = SqlProposals(database)
         self.people = SqlPeople(database)
+        self.operator_log = SqlOperatorLog(database)
         self.languages = SqlLanguages(database)
         self.talks = SqlTalks(database)
         self.rituals = SqlRituals(database, self.jobs)

@@ -1,0 +1,89 @@
+"""What the operator's commands did to a person's data, in plain words for App Home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fateforger.planning.timing import zone
+from fateforger.ports.people import OPERATOR_LOG_KEPT, OperatorAction
+from fateforger.session.cards import Divider, Heading, Note, Part, Prose, plain
+from fateforger.session.day import day_words
+from fateforger.text import gettext as _
+from fateforger.text import label_text, mark_message
+
+READ_RULES, CHANGED_RULES = mark_message("your rules were read"), mark_message("your rules were changed")
+READ_TASKS, CHANGED_TASKS = mark_message("your queue was read"), mark_message("your queue was changed")
+CHANGED_CONNECTION = mark_message("the connection of your calendar was changed")
+READ_CALENDAR = mark_message("your calendar was read")
+CHANGED_CALENDAR = mark_message("your calendar was changed")
+RETRIED, DROPPED = (
+    mark_message("failed work of yours was tried again"),
+    mark_message("failed work of yours was deleted"),
+)
+UNKNOWN = "unknown"
+"""A command of another version of the program."""
+DID = {
+    "person export": mark_message("everything that I know about you was exported"),
+    "calendars show": mark_message("the connection of your calendar was looked at"),
+    "calendars connect": CHANGED_CONNECTION,
+    "calendars disconnect": CHANGED_CONNECTION,
+    "constraints export": READ_RULES,
+    "constraints list": READ_RULES,
+    "constraints query": READ_RULES,
+    "constraints add": CHANGED_RULES,
+    "constraints archive": CHANGED_RULES,
+    "constraints import": CHANGED_RULES,
+    "constraints migrate": CHANGED_RULES,
+    "constraints restore": CHANGED_RULES,
+    "constraints supersede": CHANGED_RULES,
+    "mcp client add": mark_message("an agent was allowed to work for you"),
+    "mcp log": mark_message("the list of what agents did for you was read"),
+    "sync diff": READ_CALENDAR,
+    "sync history": READ_CALENDAR,
+    "sync apply": CHANGED_CALENDAR,
+    "sync undo": CHANGED_CALENDAR,
+    "tasks durations": READ_TASKS,
+    "tasks list": READ_TASKS,
+    "tasks show": READ_TASKS,
+    "tasks pull": CHANGED_TASKS,
+    "tasks add": CHANGED_TASKS,
+    "tasks done": CHANGED_TASKS,
+    "tasks move": CHANGED_TASKS,
+    "tasks note": CHANGED_TASKS,
+    "tasks pause": CHANGED_TASKS,
+    "tasks priority": CHANGED_TASKS,
+    "tasks rename": CHANGED_TASKS,
+    "tasks resume": CHANGED_TASKS,
+    "tasks retry": CHANGED_TASKS,
+    "tasks stop": CHANGED_TASKS,
+    "admin jobs retry": RETRIED,
+    "admin messages retry": RETRIED,
+    "admin jobs drop": DROPPED,
+    "admin messages drop": DROPPED,
+    UNKNOWN: mark_message("your data was worked on"),
+}
+"""Words for each command that is noted."""
+SHOWN = 8
+"""Actions on App Home."""
+
+
+def describe_action(action: OperatorAction, tz: str) -> str:
+    """Return an action in one line: when, what and by whom."""
+    at = action.at.astimezone(zone(tz))
+    when = _("{day} at {time:%H:%M}", day=day_words(at.date()), time=at)
+    known = action.command if action.command in DID else UNKNOWN
+    did = _(DID[known])
+    return _("{line} (by {operator})", line=label_text(when, did), operator=plain(action.operator))
+
+
+def build_operator_parts(actions: Sequence[OperatorAction], tz: str) -> tuple[Part, ...]:
+    """Return the latest actions for a person's App Home; nothing if there are none."""
+    if not actions:
+        return ()
+    lines = "\n".join(f"- {describe_action(action, tz)}" for action in actions)
+    kept = _(
+        "This is what the people who run me did. I keep this list for {days} days. All of it is in “What you know about"
+        " me”.",
+        days=OPERATOR_LOG_KEPT.days,
+    )
+    return (Divider(), Heading(text=_("What was done with your data")), Prose(text=lines), Note(text=kept))
