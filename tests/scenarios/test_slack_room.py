@@ -623,6 +623,17 @@ async def test_a_turn_that_keeps_failing_ends_in_an_apology_and_the_next_works(c
     assert steps(replies(await alex.thread(ts))[-1]) == ["second"]
 
 
+async def test_a_click_that_was_given_up_works_when_it_is_repeated(chat: Chat, alex: Person) -> None:
+    """S404: the apology asks for that, and the button is still the same."""
+    ts = await alex.start()
+    root = (await alex.thread(ts))[0]
+    chat.door.before_handling = failing(3, StoreUnavailable("The disk is full."))
+    await alex.use(root, "Count")
+    await alex.sees(ts, APOLOGY)
+    assert (await alex.use(root, "Count"))["ok"]
+    assert steps(await alex.sees(ts, "1 steps")) == ["count one"]
+
+
 async def test_a_turn_that_fails_for_a_moment_is_handled_all_the_same(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
     chat.door.before_handling = failing(2, StoreUnavailable("The disk is full."))
@@ -680,6 +691,27 @@ async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_pa
         await alex.sees(ts, "3 steps")
         await settled(chat)
         assert [m["user"] for m in replies(await alex.thread(ts))] == ["U00000BOT", ALEX, "U00000BOT"]
+
+
+async def test_what_waits_for_another_try_is_tried_by_the_next_program_at_once(
+    workspace: Workspace, tmp_path: Path, alex: Person
+) -> None:
+    """S404: the clock that the time comes from was another program's, and may have been ahead."""
+    async with chat_at(workspace, tmp_path) as chat:
+        ts = await alex.start()
+        await settled(chat)
+        workspace.faults.plan("chat.postMessage", Fault(status=429, error="ratelimited", retry_after=600))
+        await alex.say("patience", ts)
+        session = await chat.store.sessions.in_thread(alex.channel, ts)
+        assert session is not None
+
+        async def waits() -> bool:
+            due = await chat.store.outbox.pending(now=datetime.now(UTC))
+            return not due and await chat.store.outbox.owes(session.id)
+
+        await eventually(waits, "a message that waits")
+    async with chat_at(workspace, tmp_path):
+        await alex.sees(ts, "• patience")
 
 
 def beside(session: Session, number: int, *, stays: bool) -> Outgoing:
