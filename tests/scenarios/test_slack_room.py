@@ -443,6 +443,19 @@ async def test_what_slack_does_not_take_at_once_is_said_a_moment_later(chat: Cha
     assert (await alex.sees(ts, phrases.FORM_FAILED))["text"] == phrases.FORM_FAILED
 
 
+async def test_a_sentence_is_said_by_the_next_program_if_this_one_ends(
+    workspace: Workspace, tmp_path: Path, alex: Person
+) -> None:
+    """S391: a form that did not open, and nobody left to say so, was a click without an answer."""
+    async with chat_at(workspace, tmp_path):
+        ts = await alex.start()
+        workspace.faults.plan("views.open", Fault(status=500))
+        workspace.faults.plan("chat.postEphemeral", Fault(status=500), times=2)
+        assert (await alex.use((await alex.thread(ts))[0], "Add tasks"))["ok"]
+    async with chat_at(workspace, tmp_path):
+        assert (await alex.sees(ts, phrases.FORM_FAILED))["text"] == phrases.FORM_FAILED
+
+
 async def test_a_button_of_a_plan_that_is_gone_says_so(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
     await settled(chat)
