@@ -11,10 +11,10 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -29,16 +29,28 @@ _CONFIGURATION = {
     "max_connections": "60",
     "autovacuum": "off",
 }
+Shutdown = Literal["fast", "immediate"]
 _HANG_UP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}'"
 
 
 class PostgresServer:
     """A running server that listens on a socket in its own directory only, for as long as the tests run."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, control: Callable[..., None]) -> None:
         self._folder = folder
+        self._control = control
         self._names = (f"test{n}" for n in itertools.count())
         self._free: list[str] = []
+
+    def start(self) -> None:
+        """Start the server, and wait until it accepts connections."""
+        options = {"unix_socket_directories": str(self._folder), **_CONFIGURATION}
+        given = " ".join(f"-c {name}='{value}'" for name, value in options.items())
+        self._control("pg_ctl", "-l", str(self._folder / "log"), "-w", "-o", given, "start")
+
+    def stop(self, how: Shutdown = "immediate") -> None:
+        """Stop the server: ``fast`` ends all connections in order, ``immediate`` leaves a recovery to the next start."""
+        self._control("pg_ctl", "-m", how, "-w", "stop")
 
     @contextmanager
     def database(self) -> Iterator[str]:
@@ -115,13 +127,12 @@ def running_server(bin_folder: Path) -> Iterator[PostgresServer]:
         shutil.chown(folder, user["user"])
     try:
         run("initdb", "-U", "fateforger", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
-        options = {"unix_socket_directories": str(folder), **_CONFIGURATION}
-        given = " ".join(f"-c {name}='{value}'" for name, value in options.items())
-        run("pg_ctl", "-l", str(folder / "log"), "-w", "-o", given, "start")
+        server = PostgresServer(folder, run)
+        server.start()
         try:
-            yield PostgresServer(folder)
+            yield server
         finally:
-            run("pg_ctl", "-m", "immediate", "stop")
+            server.stop()
     finally:
         shutil.rmtree(folder)
 

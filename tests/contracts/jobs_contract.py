@@ -10,6 +10,7 @@ import pytest
 
 from fateforger.errors import InternalError
 from fateforger.ports.jobs import Job, Jobs, NewJob
+from fateforger.values import replace
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 LEASE = 10.0
@@ -100,6 +101,21 @@ class JobsContract:
         assert await take(jobs) is None
         assert await jobs.finish(first)
         assert (await taken(other)).dedupe == "a2"
+
+    async def test_what_a_person_repeats_is_accepted_again_once_it_was_given_up(self, jobs: Jobs, other: Jobs) -> None:
+        """S404: as another job, so that it may be given up with an apology of its own."""
+        press = NewJob(lane="turns", key="k", dedupe="press", again=True)
+        assert await jobs.enqueue(press, now=NOON)
+        assert not await other.enqueue(press, now=NOON)
+        first = await taken(jobs)
+        assert await jobs.bury(first, "broken")
+        assert not await other.enqueue(replace(press, again=False), now=NOON)
+        assert await other.enqueue(press, now=NOON)
+        again = await taken(jobs)
+        assert (again.id != first.id, again.attempts) == (True, 1)
+        assert await jobs.finish(again)
+        assert not await other.enqueue(press, now=NOON)
+        assert await take(jobs) is None
 
     async def test_a_job_can_be_found_until_it_is_done(self, jobs: Jobs, other: Jobs) -> None:
         """S119: whoever waits for it sees whether it is still to come; looking takes nothing away."""

@@ -66,6 +66,13 @@ class OutboxContract:
         assert await _pending(other, 0) == ["b1"]
         assert [m.id for m in await other.pending(now=EVER_AFTER)] == ["a1", "b1"]
 
+    async def test_what_waits_for_another_try_can_be_made_due(self, outbox: Outbox, other: Outbox) -> None:
+        """S404: but not what waits for something else than time."""
+        await outbox.mark_failed("a1", "Slack is down", retry_at=later(60))
+        await outbox.mark_failed("b1", "not installed", retry_at=EVER_AFTER)
+        await other.release()
+        assert await _pending(outbox, 0) == ["a1"]
+
     async def test_what_a_session_owes(self, outbox: Outbox, other: Outbox) -> None:
         """Until the last of its messages was sent or given up, also while one of them waits for a later try."""
         await outbox.mark_sent("b1", HERE, now=later(0))

@@ -443,6 +443,19 @@ async def test_what_slack_does_not_take_at_once_is_said_a_moment_later(chat: Cha
     assert (await alex.sees(ts, phrases.FORM_FAILED))["text"] == phrases.FORM_FAILED
 
 
+async def test_a_sentence_is_said_by_the_next_program_if_this_one_ends(
+    workspace: Workspace, tmp_path: Path, alex: Person
+) -> None:
+    """S391: a form that did not open, and nobody left to say so, was a click without an answer."""
+    async with chat_at(workspace, tmp_path):
+        ts = await alex.start()
+        workspace.faults.plan("views.open", Fault(status=500))
+        workspace.faults.plan("chat.postEphemeral", Fault(status=500), times=2)
+        assert (await alex.use((await alex.thread(ts))[0], "Add tasks"))["ok"]
+    async with chat_at(workspace, tmp_path):
+        assert (await alex.sees(ts, phrases.FORM_FAILED))["text"] == phrases.FORM_FAILED
+
+
 async def test_a_button_of_a_plan_that_is_gone_says_so(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
     await settled(chat)
@@ -623,6 +636,17 @@ async def test_a_turn_that_keeps_failing_ends_in_an_apology_and_the_next_works(c
     assert steps(replies(await alex.thread(ts))[-1]) == ["second"]
 
 
+async def test_a_click_that_was_given_up_works_when_it_is_repeated(chat: Chat, alex: Person) -> None:
+    """S404: the apology asks for that, and the button is still the same."""
+    ts = await alex.start()
+    root = (await alex.thread(ts))[0]
+    chat.door.before_handling = failing(3, StoreUnavailable("The disk is full."))
+    await alex.use(root, "Count")
+    await alex.sees(ts, APOLOGY)
+    assert (await alex.use(root, "Count"))["ok"]
+    assert steps(await alex.sees(ts, "1 steps")) == ["count one"]
+
+
 async def test_a_turn_that_fails_for_a_moment_is_handled_all_the_same(chat: Chat, alex: Person) -> None:
     ts = await alex.start()
     chat.door.before_handling = failing(2, StoreUnavailable("The disk is full."))
@@ -680,6 +704,27 @@ async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_pa
         await alex.sees(ts, "3 steps")
         await settled(chat)
         assert [m["user"] for m in replies(await alex.thread(ts))] == ["U00000BOT", ALEX, "U00000BOT"]
+
+
+async def test_what_waits_for_another_try_is_tried_by_the_next_program_at_once(
+    workspace: Workspace, tmp_path: Path, alex: Person
+) -> None:
+    """S404: the clock that the time comes from was another program's, and may have been ahead."""
+    async with chat_at(workspace, tmp_path) as chat:
+        ts = await alex.start()
+        await settled(chat)
+        workspace.faults.plan("chat.postMessage", Fault(status=429, error="ratelimited", retry_after=600))
+        await alex.say("patience", ts)
+        session = await chat.store.sessions.in_thread(alex.channel, ts)
+        assert session is not None
+
+        async def waits() -> bool:
+            due = await chat.store.outbox.pending(now=datetime.now(UTC))
+            return not due and await chat.store.outbox.owes(session.id)
+
+        await eventually(waits, "a message that waits")
+    async with chat_at(workspace, tmp_path):
+        await alex.sees(ts, "• patience")
 
 
 def beside(session: Session, number: int, *, stays: bool) -> Outgoing:

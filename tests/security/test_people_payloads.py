@@ -31,11 +31,13 @@ from fateforger.slack.home import Home
 from fateforger.slack.installations import Installation
 from fateforger.slack.limits import Pace
 from fateforger.slack.listeners import Listeners
+from fateforger.slack.notices import build_sentence_handler
 from fateforger.slack.payloads import Place
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.slack.workspaces import Workspaces
 from fateforger.text import SOURCE
+from fateforger.workers.lanes import SENTENCE
 from fateforger.workers.people import LanguageService
 from fateforger.workers.supervisor import BackgroundTasks
 
@@ -60,6 +62,10 @@ class Room:
     async def send(self, body: Json) -> tuple[int, str]:
         response = await self.app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=deepcopy(body)))
         await self.background.close(seconds=5)
+        sentences = build_sentence_handler(self.people)
+        while (job := await self.store.jobs.claim(SENTENCE.name, "w", now=AT, lease_seconds=5)) is not None:
+            await sentences.perform(job)
+            await self.store.jobs.finish(job)
         return response.status, response.body
 
     async def list_jobs(self) -> list[str]:

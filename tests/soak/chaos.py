@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -26,11 +26,11 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import httpx
-from tests.postgres import PostgresServer
+from tests.postgres import PostgresServer, Shutdown
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.chat import APP_TOKEN, BOT_TOKEN
 from tests.scenarios.gate import pass_on
@@ -38,7 +38,7 @@ from tests.scenarios.person import Json, NotSeen, Person, eventually
 from tests.scenarios.providers import Connected, run, serve
 from tests.scenarios.radicale import Radicale, free_port
 from tests.scenarios.speaking import speaking
-from tests.soak.weather import REQUESTS, Listener, Spell, Weather, full_disk, hung_up, locked
+from tests.soak.weather import REQUESTS, Listener, Spell, Weather, full_disk, hung_up, locked, stopped
 
 from fateforger.slack.manifest import app_manifest
 from localslack import DEFAULT_USERS, WorkspaceConfig, create_workspace
@@ -106,11 +106,19 @@ class Human:
             return self._done("say", before, self.person.post(
                 "/ui/message", channel=self.person.channel, text=f"{WORDS}, {self.mark}", thread_ts=self.person.opened
             ))  # fmt: skip
-        wanted = next(filter(self.person.has, self._ways_on()), None)
-        if wanted is None:
-            return Deed(self, "wait", before, ok=False)
-        self.undone = self.undone or wanted == "Undo"
-        return self._done(wanted, before, self.person.use(*self.person.find(wanted)))
+        for wanted in self._ways_on():
+            control = self._find(wanted)
+            if control is not None:
+                self.undone = self.undone or wanted == "Undo"
+                return self._done(wanted, before, self.person.use(*control))
+        return Deed(self, "wait", before, ok=False)
+
+    def _find(self, wanted: str) -> tuple[Json, str, Json] | None:
+        """Return the control with that label, which may be gone a moment later."""
+        try:
+            return self.person.find(wanted)
+        except NotSeen:
+            return None
 
     def _ways_on(self) -> Iterator[str]:
         if self._wants_undo():
@@ -202,7 +210,8 @@ class Chaos:
     humans: list[Human]
     ways: dict[str, Weather]
     listener: Listener
-    database: Callable[[], Any]
+    databases: Mapping[str, Callable[[], Any]]
+    """Troubles with the database, by name."""
     drop_links: Callable[[], None]
     spells: int = SPELLS
     rng: Random = field(init=False)
@@ -288,7 +297,9 @@ class Chaos:
                     spell.stack.callback(self.listener.calm)
                     name = f"model {self.listener.kind}"  # noqa: PLW2901  the same
                 case "database":
-                    spell.stack.enter_context(self.database())
+                    how = self.rng.choice(sorted(self.databases))
+                    spell.stack.enter_context(self.databases[how]())
+                    name = f"database {how}"  # noqa: PLW2901  the same
                 case "disk":
                     spell.stack.enter_context(full_disk(self.rng.choice(self.programs)))
                 case "link":
@@ -412,11 +423,12 @@ def open_chaos(folder: Path, seed: str, server: PostgresServer | None, spells: i
             "FATEFORGER_CALDAV_PRIVATE": "true",
             "FATEFORGER_SECRET_KEYS": KEYS,
         }
-        database: Callable[[], Any] = partial(locked, folder / "one" / "fateforger.db")
+        databases: dict[str, Callable[[], Any]] = {"locked": partial(locked, folder / "one" / "fateforger.db")}
         if server is not None:
             where = stack.enter_context(server.bare_database())
             settings |= {"FATEFORGER_DATABASE_URL": where, "FATEFORGER_MEMORY_STORE": "pgvector"}
-            database = partial(hung_up, server, urlsplit(where).path[1:])
+            databases = {how: partial(stopped, server, how) for how in get_args(Shutdown)}
+            databases["hung up"] = partial(hung_up, server, urlsplit(where).path[1:])
         programs = []
         for name in ("one",) if server is None else ("one", "two"):
             port = free_port()
@@ -424,7 +436,7 @@ def open_chaos(folder: Path, seed: str, server: PostgresServer | None, spells: i
             programs.append(Connected(folder / name, environment=settings | public, port=port))
         stack.callback(_end, programs)
         chaos = Chaos(
-            seed, programs, [], {"slack": slack, "calendar": calendars}, listener, database, workspace.hub.drop, spells
+            seed, programs, [], {"slack": slack, "calendar": calendars}, listener, databases, workspace.hub.drop, spells
         )
         for program in programs:
             chaos._start(program, 0)

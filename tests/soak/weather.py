@@ -26,7 +26,7 @@ from tests.fakes.openai_server import Asked, Says
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.postgres import PostgresServer
+    from tests.postgres import PostgresServer, Shutdown
     from tests.scenarios.program import Program
 
 Kind = Literal["refused", "limited", "lost", "held", "held after"]
@@ -145,6 +145,16 @@ def hung_up(server: PostgresServer, database: str) -> Iterator[None]:
         yield
     finally:
         server.command(f"ALTER DATABASE {database} WITH ALLOW_CONNECTIONS true")
+
+
+@contextmanager
+def stopped(server: PostgresServer, how: Shutdown) -> Iterator[None]:
+    """Stop the PostgreSQL server, and start it again."""
+    server.stop(how)
+    try:
+        yield
+    finally:
+        server.start()
 
 
 @dataclass

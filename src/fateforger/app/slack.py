@@ -48,6 +48,7 @@ from fateforger.slack.notices import (
     build_greeting_handler,
     build_notification_handler,
     build_proposal_handler,
+    build_sentence_handler,
 )
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
@@ -150,6 +151,7 @@ class SlackApp:
             build_sending_handler(dispatcher.run, wake=dispatcher.wake, halt=dispatcher.halt),
             build_turn_handler(self._presence.handle, jobs, services.sessions, services.languages, clock),
             build_greeting_handler(door, people, poster, client),
+            build_sentence_handler(people),
             build_notification_handler(poster),
             build_stop_handler(jobs, services.sessions, services.languages, people, self._presence),
             build_proposal_handler(services.approvals, services.languages, poster, people),

@@ -31,7 +31,8 @@ class NewJob:
     """Work to put on a lane.
 
     A job whose ``dedupe`` was seen on that lane before is never accepted again. One that ``recurs`` is: of its name at
-    most one waits, due at the earliest instant that was asked for. Without ``run_at`` a job is due at once, even if the
+    most one waits, due at the earliest instant that was asked for. One that a person asks for is accepted ``again`` if
+    it was given up, because they were told to try once more. Without ``run_at`` a job is due at once, even if the
     clock is set back before it is claimed.
     """
 
@@ -41,6 +42,7 @@ class NewJob:
     payload: Mapping[str, Any] = field(default_factory=dict)
     run_at: datetime | None = None
     recurs: bool = False
+    again: bool = False
 
 
 class Jobs(Protocol):

@@ -164,6 +164,10 @@ class Outbox(Protocol):
         """
         ...
 
+    async def release(self) -> None:
+        """Make all messages due that wait for another try, whose times another sender's clock has set."""
+        ...
+
     async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Sequence[Outgoing] = ()) -> None:
         """Record that a message has arrived, if that is not recorded yet.
 

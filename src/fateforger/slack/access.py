@@ -169,10 +169,9 @@ class People:
         If the place is somebody else's direct messages, it is sent directly as well. It is not stored. After a
         transient failure it is sent again a few times; then the failure is only logged.
         """
-        message = build_message(said)
         for pause in (*PAUSES, None):
             try:
-                await self._post_ephemeral(user_id, place, message)
+                await self.show(user_id, place, said)
             except SlackCallError as trouble:
                 again = pause if _passes(trouble) else None
                 if again is None:
@@ -183,8 +182,9 @@ class People:
             else:
                 return
 
-    async def _post_ephemeral(self, user_id: str, place: Place, message: Mapping[str, Any]) -> None:
-        channel = place.channel
+    async def show(self, user_id: str, place: Place, said: Said) -> None:
+        """Do what :meth:`send_ephemeral` does, once. Raises ``SlackCallError``."""
+        channel, message = place.channel, build_message(said)
         if channel is None or is_private(channel):
             channel = await self.direct_channel(user_id)
         if channel == place.channel:

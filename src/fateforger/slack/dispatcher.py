@@ -72,6 +72,7 @@ class Dispatcher:
 
     async def _send_due(self) -> None:
         if not self._remembered:
+            await self.outbox.release()
             # Anything that waits now may have been sent by a process that died or lost its lease before recording it.
             self.delivery.doubt(item.id for item in await self.outbox.pending(now=EVER_AFTER, limit=EVERYTHING))
             self._remembered = True

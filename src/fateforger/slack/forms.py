@@ -214,7 +214,7 @@ class FormHandler:
 
         ``trigger_id`` is valid for three seconds.
         """
-        with self.requests.tell_refusal(request.user_id, place):
+        async with self.requests.tell_refusal(request.user_id, place):
             await self.requests.check_access(request.session_id, request.user_id)
             await self._open(request, trigger_id, below)
 
@@ -223,7 +223,7 @@ class FormHandler:
 
         A click on a form that has changed since is too late and changes nothing.
         """
-        with self.requests.tell_refusal(request.user_id, _NOWHERE):
+        async with self.requests.tell_refusal(request.user_id, _NOWHERE):
             await self.requests.check_access(request.session_id, request.user_id)
             try:
                 await self._show(await self.door.open_form(request), shown)
@@ -232,7 +232,7 @@ class FormHandler:
 
     async def press(self, click: Click, form: OpenForm) -> None:
         """Carry out the command of a control in a form, and then refresh the form."""
-        with self.requests.tell_refusal(click.user_id, _NOWHERE):
+        async with self.requests.tell_refusal(click.user_id, _NOWHERE):
             await self.requests.check_access(click.session_id, click.user_id)
             command = self.door.read_click(click)
             await self.requests.record(command)
@@ -251,7 +251,7 @@ class FormHandler:
         try:
             await self.requests.check_access(submission.session_id, submission.user_id)
         except UserError as refused:
-            self.requests.send_ephemeral(submission.user_id, _NOWHERE, refused.message)
+            await self.requests.send_ephemeral(submission.user_id, _NOWHERE, refused.message)
             return {"response_action": "clear"}
         if unreadable:
             return _build_errors(blocks, unreadable)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeGuard
@@ -45,7 +45,7 @@ from fateforger.slack.access import (
     parse_typed_code,
 )
 from fateforger.slack.home import Home
-from fateforger.slack.notices import first_greeting_job, greeting_job, retire_welcome, suggest
+from fateforger.slack.notices import build_sentence_job, first_greeting_job, greeting_job, retire_welcome, suggest
 from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster
@@ -158,7 +158,7 @@ class RequestHandler:
         """Begin a session by a button or a shortcut, which have no answer, so words are sent separately."""
         words = await self.start(command_id, user_id, asked, welcome_ts=welcome_ts)
         if words is not None:
-            self.send_ephemeral(user_id, asked, words)
+            await self.send_ephemeral(user_id, asked, words)
 
     async def hear(self, said: MessageSaid) -> None:
         """Pass a message to the session in its thread; otherwise welcome the person if the bot was addressed."""
@@ -167,7 +167,7 @@ class RequestHandler:
         code = parse_sent_code(said.text) if said.direct else None
         if code is not None:
             answer = await claim_answer(self.door, self.people, said.user_id, code)
-            self.send_ephemeral(said.user_id, Place(None), answer)
+            await self.send_ephemeral(said.user_id, Place(None), answer)
             return
         session_id = None if said.opens else await self.door.session_in_thread(said.channel, said.thread_ts)
         if session_id is None:
@@ -179,15 +179,15 @@ class RequestHandler:
         if owner != said.user_id:
             # The same post arrives as a message and as a mention; only the mention is answered.
             if owner is not None and said.event == "app_mention":
-                self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
+                await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), phrases.not_yours(owner))
             return
         refusal = await calendar_refusal(self.door, self.people, said.user_id)
         if refusal is not None:
             if said.event != "app_mention":
-                self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
+                await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
             return
         if len(said.text) > MAX_MESSAGE_CHARS:
-            self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(TOO_LONG))
+            await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(TOO_LONG))
             return
         typed = parse_command(said.text)
         if typed is not None:
@@ -211,9 +211,9 @@ class RequestHandler:
             asked = Place(said.channel) if typed.rest else place
             words = await self.start(said.command_id, said.user_id, asked, said=typed.rest)
             if words is not None:
-                self.send_ephemeral(said.user_id, place, words)
+                await self.send_ephemeral(said.user_id, place, words)
             return
-        with self.tell_refusal(said.user_id, place):
+        async with self.tell_refusal(said.user_id, place):
             about = {"command_id": said.command_id, "user_id": said.user_id, "at": self.clock.now()}
             if is_private(said.channel):
                 about |= {"channel": said.channel, "thread_ts": said.thread_ts}
@@ -246,7 +246,7 @@ class RequestHandler:
             await self.jobs.enqueue(greeting_job(said, words), now=self.clock.now())
         elif said.event != "message" and said.mention:
             # The same post arrives as a message and as a mention; only the mention is answered.
-            self.send_ephemeral(said.user_id, Place(said.channel), words)
+            await self.send_ephemeral(said.user_id, Place(said.channel), words)
 
     def _build_opening(self, said: MessageSaid) -> Opening:
         text, withheld = redact_credentials(remove_account_numbers(said.text))
@@ -289,7 +289,7 @@ class RequestHandler:
 
         ``replaced`` is the message that the answer to a control outside of a plan replaces.
         """
-        with self.tell_refusal(click.user_id, place):
+        async with self.tell_refusal(click.user_id, place):
             await self.check_access(click.session_id, click.user_id)
             command = self.door.read_click(click)
             if place.channel is not None and _is_answered_in(place.channel, command):
@@ -301,7 +301,7 @@ class RequestHandler:
         """Handle Stop on a session's card, or Slack's own in a thread, whose session is looked up."""
         if session_id is None and place.thread_ts is not None:
             session_id = await self.door.session_in_thread(str(place.channel), place.thread_ts)
-        with self.tell_refusal(user_id, place):
+        async with self.tell_refusal(user_id, place):
             if session_id is None:
                 raise BadInput(_(phrases.STOP_TOO_LATE))
             await self._check_owner(session_id, user_id)
@@ -322,7 +322,7 @@ class RequestHandler:
 
     async def answer(self, command_id: str, user_id: str, place: Place, proposal_id: str, answer: str) -> None:
         """Handle a button of an agent's proposal. The worker checks whose proposal it is."""
-        with self.tell_refusal(user_id, place):
+        async with self.tell_refusal(user_id, place):
             await self.check_access("", user_id)
             job = build_answer_job(
                 proposal_id, answer, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, cause=command_id
@@ -343,10 +343,10 @@ class RequestHandler:
 
     async def rate(self, rating: Rating, place: Place) -> None:
         """Handle a vote by the session's owner."""
-        with self.tell_refusal(rating.user_id, place):
+        async with self.tell_refusal(rating.user_id, place):
             await self._check_owner(rating.session_id, rating.user_id)
             await self.feedbacks.rate(rating)
-            self.send_ephemeral(rating.user_id, place, _(phrases.THANKS))
+            await self.send_ephemeral(rating.user_id, place, _(phrases.THANKS))
 
     async def check_access(self, session_id: str, user_id: str) -> None:
         """Check that this person may use this session and may plan at all. Raises ``BadInput`` with the reason.
@@ -366,18 +366,24 @@ class RequestHandler:
         """Record a command, once."""
         await self.jobs.enqueue(build_command_job(command, key=_key(command)), now=self.clock.now())
 
-    @contextmanager
-    def tell_refusal(self, user_id: str, place: Place) -> Iterator[None]:
+    @asynccontextmanager
+    async def tell_refusal(self, user_id: str, place: Place) -> AsyncIterator[None]:
         """Tell a person why their request is refused, if the block raises a ``UserError``."""
         try:
             yield
         except UserError as error:
             said = error.card if isinstance(error, CalendarRefused) else error.message
-            self.send_ephemeral(user_id, place, said)
+            await self.send_ephemeral(user_id, place, said)
 
-    def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
-        """Tell a person something after the acknowledgement."""
-        self.background.start(self.people.send_ephemeral(user_id, place, said), name="a hint")
+    async def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
+        """Tell a person something after the acknowledgement, even if the program dies before.
+
+        Only a card is lost then, because the link in it must not be stored.
+        """
+        if isinstance(said, str):
+            await self.jobs.enqueue(build_sentence_job(user_id, place, said), now=self.clock.now())
+        else:
+            self.background.start(self.people.send_ephemeral(user_id, place, said), name="a hint")
 
 
 def _is_answered_in(channel: str, command: Command) -> TypeGuard[QueueCommand | SettleConstraints | UndoMemory]:

@@ -189,7 +189,7 @@ class Listeners:
                     refusal = await self._find_refusal(body, context) if gated else None
                     if refusal is not None:
                         call.close()
-                        return await ack(_build_answer(self._refuse(body, context, refusal)))
+                        return await ack(_build_answer(await self._refuse(body, context, refusal)))
                     if not in_order:
                         return await ack(_build_answer(await call))
                     async with self._locks.turn(_conversation(body, context)):
@@ -217,7 +217,7 @@ class Listeners:
             return None
         return await self._people.find_refusal(context.user_id)
 
-    def _refuse(self, body: Json, context: AsyncBoltContext, words: str) -> Answer:
+    async def _refuse(self, body: Json, context: AsyncBoltContext, words: str) -> Answer:
         """Tell a person, who alone can read it, why they may not plan, and return what to acknowledge with."""
         user_id, event = str(context.user_id), body.get("event") or {}
         if "command" in body:
@@ -225,9 +225,11 @@ class Listeners:
         if event.get("type") == "app_home_opened":
             self._home.show(user_id)
         elif event.get("type") == "app_mention" or event.get("channel_type") == "im":
-            self._requests.send_ephemeral(user_id, Place(event["channel"], event.get("thread_ts")), words)
+            await self._requests.send_ephemeral(user_id, Place(event["channel"], event.get("thread_ts")), words)
         elif not event:
-            self._requests.send_ephemeral(user_id, parse_place(body) if "container" in body else Place(None), words)
+            await self._requests.send_ephemeral(
+                user_id, parse_place(body) if "container" in body else Place(None), words
+            )
         return {"response_action": "clear"} if body.get("type") == "view_submission" else None
 
     # --- commands and shortcuts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -39,11 +40,13 @@ from fateforger.workers.lanes import (
     GREETING,
     NOTIFICATION,
     PROPOSAL,
+    SENTENCE,
     Greeting,
     JobHandler,
     Notification,
     ProposalAnswer,
     ProposalUpdate,
+    Sentence,
     TryLater,
 )
 from fateforger.workers.people import LanguageService
@@ -70,6 +73,22 @@ def retry_transient(failure: str) -> Iterator[None]:
         raise TryLater(str(trouble), trouble.retry_after) from trouble
     except SlackCallError as trouble:
         log.warning("%s: %s", failure, trouble)
+
+
+def build_sentence_job(user_id: str, place: Place, words: str) -> NewJob:
+    """Return the job that tells a person alone something, after whatever they were told before."""
+    sentence = Sentence(user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, words=words)
+    return SENTENCE.build_job(sentence, key=user_id, dedupe=uuid.uuid4().hex)
+
+
+def build_sentence_handler(people: People) -> JobHandler:
+    """Return the handler that tells a person alone something."""
+
+    async def perform(sentence: Sentence, _job: Job) -> None:
+        with retry_transient(f"a sentence to {sentence.user_id} was not brought"):
+            await people.show(sentence.user_id, Place(sentence.channel, sentence.thread_ts), sentence.words)
+
+    return SENTENCE.handle(perform)
 
 
 def greeting_job(said: MessageSaid | Opening, words: Said | None = None) -> NewJob:

@@ -186,6 +186,16 @@ class Notification:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """Words for one person alone, in the thread where they asked, or in direct messages without a channel."""
+
+    user_id: str
+    channel: str | None
+    thread_ts: str | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Greeting:
     """The welcome in a thread, or at the top of direct messages; ``words`` replace it.
 
@@ -342,6 +352,7 @@ TURN: Lane[InboxCommand] = Lane(
     "turn", COMMAND, LanePolicy(workers=4), tells=True, wakes=(SENDING.name, WAITING_TASKS.name)
 )
 GREETING = Lane("greeting", TypeAdapter(Greeting))
+SENTENCE = Lane("sentence", TypeAdapter(Sentence), LanePolicy(tries=20, backoff=Backoff(0.5, 30.0)))
 NOTIFICATION = Lane("letter", TypeAdapter(Notification), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
 REMINDER = Lane("reminder", TypeAdapter(DueReminder), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
 STOP_TURN = Lane("stop", TypeAdapter(StopTurn), LanePolicy(tries=STOP_TRIES_DURING_TURN + 4))
@@ -382,6 +393,7 @@ LANES: tuple[Row, ...] = (
     SENDING,
     TURN,
     GREETING,
+    SENTENCE,
     NOTIFICATION,
     REMINDER,
     STOP_TURN,

@@ -6,6 +6,7 @@ Nothing else in the program runs a loop, claims jobs, or holds a task that is no
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -330,26 +331,37 @@ class LaneWorkers:
             self.look_again_in(seconds)
 
     async def _bury(self, job: Job, error: str) -> None:
+        """Tell the person that a job is given up before it is, so that no death of the program leaves them untold."""
         log.error("lane %s: job %s was given up: %s", self._name, job.id, error)
-        JOBS_GIVEN_UP.labels(self._name).inc()
-        if await self._settle(job, lambda: self._jobs.bury(job, error)) and self._handler.given_up is not None:
-            await self._handler.given_up(job, error)
-            self._on_end()
+        if not await self._settle(job, partial(self._tell_given_up, job, error)):
+            return
+        if await self._settle(job, lambda: self._jobs.bury(job, error)):
+            JOBS_GIVEN_UP.labels(self._name).inc()
+        self._on_end()
+
+    async def _tell_given_up(self, job: Job, error: str) -> bool:
+        if self._handler.given_up is not None:
+            try:
+                await self._handler.given_up(job, error)
+            except StoreError:
+                raise
+            except Exception:  # the outermost edge of a job: what cannot be told must not keep it from being given up
+                log.exception("lane %s: nobody was told that job %s was given up", self._name, job.id)
+        return True
 
     async def _settle(self, job: Job, record: Callable[[], Awaitable[bool]]) -> bool:
-        """Record the end of a job; retry until the lease has run out, because no other worker can claim it before."""
-        waited = 0.0
-        for attempt in range(1, 20):
+        """Record the end of a job; retry until the database answers. It returns ``False`` if the claim was lost.
+
+        A queue may keep the claim for as long as this process lives, so the job would never be claimed again.
+        """
+        for attempt in itertools.count(1):
             try:
                 return await record()
             except StoreError as error:
-                wait = self._policy.backoff.after(attempt)
-                waited += wait
-                if waited > self._policy.lease_seconds:
-                    log.warning("lane %s: the end of job %s is not recorded: %s", self._name, job.id, error.message)
-                    break
-                await asyncio.sleep(wait)
-        return False
+                if attempt == 1:
+                    log.warning("lane %s: the end of job %s is not recorded yet: %s", self._name, job.id, error.message)
+                await asyncio.sleep(self._policy.backoff.after(attempt))
+        raise AssertionError("not reached")
 
 
 class Rounds:

@@ -5,12 +5,10 @@ Cards that belong to no session are jobs of their own, each posted once.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from typing import get_args
 
 from fateforger.agents.ports import build_failure_job
-from fateforger.errors import StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.cards import Card, Prose
@@ -20,6 +18,7 @@ from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak, use_language
+from fateforger.values import replace
 from fateforger.workers.lanes import (
     CONNECTION,
     NOTIFICATION,
@@ -48,8 +47,6 @@ def connection_job(user_id: str, do: ConnectionAction, cause: str) -> NewJob:
     """Return the job that does something about the connection of a person's calendar, once per ``cause``."""
     return CONNECTION.build_job(ConnectionRequest(user_id=user_id, do=do), key=user_id, dedupe=cause)
 
-
-log = logging.getLogger(__name__)
 
 OF_QUEUE = frozenset(kind.model_fields["kind"].default for kind in get_args(QueueCommand))
 BEGINNING = frozenset({"start", "opening"})
@@ -81,7 +78,8 @@ def build_turn_handler(
     async def on_given_up(job: Job, _error: str) -> None:
         if job.payload.get("user_id"):
             use_language((await languages.of(job.payload["user_id"])).code)
-        await apologize(sessions, job)
+        if job.payload.get("kind") not in NOT_ASKED_FOR:
+            await notify_session(sessions, job, APOLOGY)
         await _apologize_in_channel(jobs, job, clock)
         proposal = (job.payload.get("approved") or {}).get("proposal")
         if proposal:
@@ -91,16 +89,11 @@ def build_turn_handler(
 
 
 def build_command_job(command: InboxCommand, *, key: str) -> NewJob:
-    """Return the job of a command, in order with the other commands of ``key``. Each command is queued once."""
-    return TURN.build_job(command, key=key, dedupe=command.command_id)
+    """Return the job of a command, in order with the other commands of ``key``. Each command is queued once.
 
-
-async def apologize(sessions: Sessions, job: Job) -> bool:
-    """Queue an apology in the session of a command and return ``True``.
-
-    Returns ``False`` if there is no session, or if the command did not come from a person.
+    One that was given up is queued again when its person repeats it, as they were told to.
     """
-    return job.payload.get("kind") not in NOT_ASKED_FOR and await notify_session(sessions, job, APOLOGY)
+    return replace(TURN.build_job(command, key=key, dedupe=command.command_id), again=True)
 
 
 async def _apologize_in_channel(jobs: Jobs, job: Job, clock: Clock) -> None:
@@ -111,21 +104,14 @@ async def _apologize_in_channel(jobs: Jobs, job: Job, clock: Clock) -> None:
         await jobs.enqueue(build_notification_job(card, v=f"sorry-{job.id}", **place), now=clock.now())
 
 
-async def notify_session(sessions: Sessions, job: Job, sentence: str) -> bool:
-    """Queue a message of the catalogue in the session of a job. Return ``False`` if there is no session."""
-    session_id = job.payload.get("session_id")
-    if not isinstance(session_id, str):
-        return False
-    try:
-        session = await sessions.load(session_id)
-        if session is None:
-            return False
-        with speak(session.options.language):
-            card = Card(text=_(sentence), parts=(Prose(text=_(sentence)),))
-        name = f"sorry-{job.id}"
-        sorry = Outgoing(id=name, session_id=session_id, channel=session.channel, slot=name, card=card)
-        await sessions.save(session, expected=session.version, outgoing=(sorry,))
-    except StoreError as error:
-        log.error("no apology can be sent for job %s: %s", job.id, error.message)  # noqa: TRY400  the sentence says it all
-        return False
-    return True
+async def notify_session(sessions: Sessions, job: Job, sentence: str) -> None:
+    """Queue a message of the catalogue in the session of a job, if there is one, once. Raises ``StoreError``."""
+    session_id, name = job.payload.get("session_id"), f"sorry-{job.id}"
+    session = await sessions.load(session_id) if isinstance(session_id, str) else None
+    if session is None or name in session.thread.handled:
+        return
+    with speak(session.options.language):
+        card = Card(text=_(sentence), parts=(Prose(text=_(sentence)),))
+    sorry = Outgoing(id=name, session_id=session.id, channel=session.channel, slot=name, card=card)
+    after = session.after_command(name, session.touched_at)
+    await sessions.save(after, expected=session.version, outgoing=(sorry,))

@@ -40,6 +40,7 @@ class Desk:
         self.ended: list[str] = []
         self.given_up: list[tuple[str, str]] = []
         self.first: Callable[[Job], Awaitable[None]] = nothing
+        self.troubles: list[Exception] = []
         self.changed = asyncio.Condition()
 
     async def perform(self, _payload: dict[str, Any], job: Job) -> None:
@@ -48,6 +49,8 @@ class Desk:
         await self._note(self.ended, job.dedupe)
 
     async def give_up(self, job: Job, error: str) -> None:
+        if self.troubles:
+            raise self.troubles.pop()
         async with self.changed:
             self.given_up.append((job.dedupe, error))
             self.changed.notify_all()
@@ -165,6 +168,36 @@ async def test_what_cannot_pass_is_given_up_at_once(store: Store, error: Excepti
         await desk.until(lambda: bool(desk.given_up))
     assert (desk.begun, desk.given_up) == (["a.1"], [("a.1", "No such thing.")])
     assert not await left(store)
+
+
+async def test_no_job_is_given_up_untold(store: Store) -> None:
+    """S404: neither while the database is away, nor if the program dies meanwhile."""
+    desk = Desk()
+
+    async def first(_job: Job) -> None:
+        raise BadInput("No such thing.")
+
+    desk.first = first
+    desk.troubles = [StoreUnavailable("The disk is full."), VersionConflict("newer")]
+    await put(store, "a.1")
+    async with at_work(store, desk):
+        await desk.until(lambda: bool(desk.given_up))
+    assert (desk.begun, desk.given_up) == (["a.1"], [("a.1", "No such thing.")])
+    assert not await left(store)
+
+
+async def test_a_job_whose_end_cannot_be_told_does_not_hold_up_the_next(store: Store) -> None:
+    desk = Desk()
+
+    async def first(job: Job) -> None:
+        if job.dedupe == "a.1":
+            raise BadInput("No such thing.")
+
+    desk.first = first
+    desk.troubles = [KeyError("bug")]
+    await put(store, "a.1", "a.2")
+    async with at_work(store, desk):
+        await desk.until(lambda: desk.ended == ["a.2"])
 
 
 async def test_a_long_job_keeps_its_claim(store: Store) -> None:

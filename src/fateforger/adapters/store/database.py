@@ -30,6 +30,7 @@ from sqlalchemy.exc import (
     StatementError,
 )
 
+from fateforger.adapters.store.held_locks import HeldLocks
 from fateforger.adapters.store.tables import Base, list_tables
 from fateforger.errors import BadInput, InternalError, StoreUnavailable
 from fateforger.masks import mask_address
@@ -301,8 +302,7 @@ class Database:
         self._alone = _with_read_committed(engine)
         self._threads = ThreadPoolExecutor(1 if engine.dialect.name == "sqlite" else POOL_SIZE, "store")
         self._closed = False
-        self._held: Connection | None = None
-        self._holds: list[tuple[TextClause, int]] = []
+        self._held = HeldLocks(engine)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run ``work``, which only reads. Raises ``StoreUnavailable``."""
@@ -343,32 +343,14 @@ class Database:
 
         Raises ``StoreUnavailable``.
         """
-        if self._held is not None:
-            await asyncio.get_running_loop().run_in_executor(self._threads, self._keep_held)
-
-    def _keep_held(self) -> None:
         with translate_errors(self.place):
-            try:
-                if self._held is not None:
-                    self._held.execute(text("SELECT 1"))
-            except DBAPIError:
-                log.warning("the connection that shows that this program is alive was lost; it is made again")
-                self._held = None
-                for statement, number in self._holds:
-                    self._take(statement, number)
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._held.keep, self.place)
 
     async def _hold(self, statement: TextClause, number: int) -> bool:
         if self.engine.dialect.name == "sqlite":
             return True
-        self._holds.append((statement, number))
         with translate_errors(self.place):
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._take, statement, number)
-
-    def _take(self, statement: TextClause, number: int) -> bool:
-        if self._held is None:
-            self._held = self.engine.execution_options(isolation_level="AUTOCOMMIT").connect()
-            self._held.detach()  # from the pool, so that the locks stay with it
-        return bool(self._held.execute(statement, {"number": number}).scalar_one())
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._held.take, statement, number)
 
     async def scrub(self) -> None:
         """Remove deleted rows from the files of SQLite by folding its log into the database file and truncating it.
@@ -409,8 +391,7 @@ class Database:
         if self._closed:
             return
         self._closed = True
-        if self._held is not None:
-            await asyncio.get_running_loop().run_in_executor(self._threads, self._held.close)
+        await asyncio.get_running_loop().run_in_executor(self._threads, self._held.close)
         await asyncio.get_running_loop().run_in_executor(self._threads, self.engine.dispose)
         self._threads.shutdown(wait=False)
 

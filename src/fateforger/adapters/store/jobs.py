@@ -71,6 +71,7 @@ JOB = table(JobRow)
 
 # Literal in the statements: SQLite uses a partial index only if it sees the value.
 OPEN: ColumnElement[str] = literal_column("'open'")
+_IS_DEAD: ColumnElement[bool] = JOB.c.state == literal_column("'dead'")
 # Not the time of arrival: if the clock is set back, the job and everything behind it with its key would wait.
 _AT_ONCE = datetime.fromtimestamp(0, UTC)
 
@@ -142,13 +143,19 @@ class LeaseJobs:
         return await self._give_up(_end_claims(_is_held(job)).values(state="dead", error=error), job)
 
     async def take_back(self, owner: str) -> int:
-        """End all claims of an owner, and return their number.
+        """End all claims of an owner, and return their number. What waits for another try is due then.
 
         Only for a caller who knows that no worker of that name is alive: a process at start need not wait for the
-        leases of its predecessor of the same name.
+        leases of its predecessor of the same name, nor for the times that its clock has set.
         """
         held = (JOB.c.owner == owner) & JOB.c.leased_until.is_not(None) & (JOB.c.state == OPEN)
-        return await self._database.write(lambda connection: connection.execute(_end_claims(held)).rowcount)
+        failed = (JOB.c.attempts > 0) & JOB.c.leased_until.is_(None) & (JOB.c.state == OPEN)
+
+        def work(connection: Connection) -> int:
+            connection.execute(update(JOB).where(failed).values(run_at=_AT_ONCE))
+            return connection.execute(_end_claims(held)).rowcount
+
+        return await self._database.write(work)
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self._wakeups.wait(lane, seconds)
@@ -183,7 +190,9 @@ def enqueue_leased(connection: Connection, job: NewJob, now: datetime) -> bool:
         if connection.execute(waiting.values(run_at=func.min(JOB.c.run_at, literal(run_at, Instant)))).rowcount:
             return False
     elif not accept(connection, job.lane, job.dedupe, now):
-        return False
+        given_up = (JOB.c.lane == job.lane) & (JOB.c.dedupe == job.dedupe) & _IS_DEAD
+        if not job.again or not connection.execute(delete(JOB).where(given_up)).rowcount:
+            return False
     with open_rows(connection) as rows:
         rows.add(
             JobRow(
@@ -257,9 +266,6 @@ def retry_leased(connection: Connection, error: str) -> None:
     """Make those waiting jobs due, as if they had not been tried, whose last error has these words."""
     waiting = (JOB.c.state == OPEN) & JOB.c.error.contains(error, autoescape=True) & JOB.c.leased_until.is_(None)
     connection.execute(update(JOB).where(waiting).values(run_at=_AT_ONCE, attempts=0))
-
-
-_IS_DEAD: ColumnElement[bool] = JOB.c.state == literal_column("'dead'")
 
 
 def list_dead_leased(connection: Connection, *, lane: str | None, limit: int) -> tuple[DeadRow, ...]:

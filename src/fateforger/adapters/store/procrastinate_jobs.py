@@ -7,6 +7,8 @@ grows whenever a claim is lost; each call that ends a job locks it under that co
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -83,6 +85,10 @@ _BRING_FORWARD = text("""
         'procrastinate_queue_v1#' || queue_name, json_build_object('type', 'job_inserted', 'job_id', id)::text
     )
 """)
+_DROP_GIVEN_UP = text("""
+    DELETE FROM procrastinate_jobs
+    WHERE queue_name = :lane AND args->>'dedupe' = :dedupe AND status = 'failed' RETURNING id
+""")
 # A job that recurs is not put back when its next round waits, of which only one may wait.
 _PUT_BACK = """
     CASE WHEN EXISTS (
@@ -110,6 +116,13 @@ _RESCUE = text(f"""
         FOR UPDATE OF job SKIP LOCKED
     ) held
 """)  # noqa: S608  constants
+# A claim was committed, but this process did not learn of it because the connection was lost.
+_PUT_BACK_UNHEARD = text(f"""
+    SELECT {_PUT_BACK} FROM (
+        SELECT id, queueing_lock FROM procrastinate_jobs
+        WHERE status = 'doing' AND queue_name = :lane AND worker_id = :worker AND NOT id = ANY(:known) FOR UPDATE
+    ) held
+""").bindparams(bindparam("known", type_=ARRAY(BigInteger)))  # noqa: S608  constants
 _REGISTER = text("SELECT worker_id FROM procrastinate_register_worker_v1()")
 _PRUNE = text("SELECT procrastinate_prune_stalled_workers_v1(:seconds)")
 _UNREGISTER = text("SELECT procrastinate_unregister_worker_v1(:worker)")
@@ -125,6 +138,9 @@ _TELL = text(
     "SELECT pg_notify('procrastinate_queue_v1#' || :lane, json_build_object('type', 'job_inserted', 'job_id', 0)::text)"
 )
 
+_CHANNEL = "procrastinate_queue_v1#"
+LISTEN_SECONDS = 30.0
+"""Seconds without news after which the connection is checked."""
 PRUNED_AFTER = 3600.0
 """Seconds after which a process that is not heard of any more is forgotten."""
 
@@ -140,6 +156,8 @@ class ProcrastinateJobs:
         self._database = database
         self._wakeups = Wakeups()
         self._workers: dict[str, int] = {}
+        self._claimed: set[int] = set()
+        self._claiming: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
         accepted = await self._database.write_now(lambda connection: defer(connection, job, now))
@@ -165,10 +183,19 @@ class ProcrastinateJobs:
     async def claim(self, lane: str, owner: str, *, now: datetime, lease_seconds: float) -> Job | None:  # noqa: ARG002  the database has the time
         news = self._wakeups.news(lane)
         worker = await self._get_worker(owner)
-        row = await self._database.write_now(lambda connection: _claim(connection, lane, worker, lease_seconds))
-        if row is None:
-            self._wakeups.nothing_to_do(lane, news)
-        return None if row is None else _to_job(row)
+        async with self._claiming[lane]:
+            known = list(self._claimed)
+
+            def work(connection: Connection) -> RowMapping | None:
+                connection.execute(_PUT_BACK_UNHEARD, {"lane": lane, "worker": worker, "known": known, "delay": 0.0})
+                return _claim(connection, lane, worker, lease_seconds)
+
+            row = await self._database.write_now(work)
+            if row is None:
+                self._wakeups.nothing_to_do(lane, news)
+                return None
+            self._claimed.add(row["id"])
+        return _to_job(row)
 
     async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:  # noqa: ARG002  the database has the time
         def work(connection: Connection) -> bool:
@@ -176,7 +203,10 @@ class ProcrastinateJobs:
                 connection.execute(_HEARTBEAT, {"worker": worker})
             return connection.execute(_IS_HELD, _claim_of(job)).first() is not None
 
-        return await self._database.write_now(work)
+        held = await self._database.write_now(work)
+        if not held:
+            self._claimed.discard(job.id)
+        return held
 
     async def finish(self, job: Job) -> bool:
         return await self._end(job, lambda connection: connection.execute(_FINISH, _claim_of(job)).first())
@@ -202,28 +232,29 @@ class ProcrastinateJobs:
         return await self._database.read(lambda connection: connection.execute(_ALIVE, query).scalars().all())
 
     async def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
-        """Listen to Procrastinate's notifications of these lanes, on a connection of its own."""
-        from procrastinate.exceptions import ConnectorException  # noqa: PLC0415  heavy, and only for PostgreSQL
-        from procrastinate.manager import JobManager  # noqa: PLC0415  heavy, and only for PostgreSQL
-        from procrastinate.psycopg_connector import PsycopgConnector  # noqa: PLC0415  heavy, and only for PostgreSQL
-        from psycopg_pool import AsyncNullConnectionPool, PoolTimeout  # noqa: PLC0415  heavy, and only for PostgreSQL
+        """Listen to Procrastinate's notifications of these lanes, on a connection of its own.
 
-        async def hear(*, channel: str, notification: Any) -> None:  # noqa: ARG001  its signature
-            lane = channel.partition("#")[2]
-            self._wakeups.announce(lane)
-            on_news(lane)
+        Procrastinate's listener makes a lost connection again without a word. This one raises, so that its caller
+        listens again, and the work that came meanwhile is announced.
+        """
+        from psycopg import AsyncConnection, OperationalError  # noqa: PLC0415  only for PostgreSQL
+        from psycopg.sql import SQL, Identifier  # noqa: PLC0415  only for PostgreSQL
 
         address = self._database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        connector = PsycopgConnector(conninfo=address, pool_factory=AsyncNullConnectionPool)
         try:
-            await connector.open_async()
-            for lane in lanes:  # what came before is found now
-                self._wakeups.announce(lane)
-            await JobManager(connector).listen_for_jobs(on_notification=hear, queues=lanes)
-        except (ConnectorException, PoolTimeout) as error:
+            async with await AsyncConnection.connect(address, autocommit=True) as connection:
+                for lane in lanes:
+                    await connection.execute(SQL("LISTEN {}").format(Identifier(f"{_CHANNEL}{lane}")))
+                for lane in lanes:  # what came before is found now
+                    self._wakeups.announce(lane)
+                while True:
+                    async for notification in connection.notifies(timeout=LISTEN_SECONDS):
+                        lane = notification.channel.removeprefix(_CHANNEL)
+                        self._wakeups.announce(lane)
+                        on_news(lane)
+                    await connection.execute("SELECT 1")
+        except OperationalError as error:
             raise StoreUnavailable(f"The database {self._database.place} does not tell of new jobs now.") from error
-        finally:
-            await connector.close_async()
 
     async def wait(self, lane: str, *, seconds: float) -> None:
         await self._wakeups.wait(lane, seconds)
@@ -254,6 +285,7 @@ class ProcrastinateJobs:
             return held
 
         held = await self._database.write_now(work)
+        self._claimed.discard(job.id)
         if held:
             self._wakeups.announce(job.lane)
         return held
@@ -274,7 +306,9 @@ def defer(connection: Connection, job: NewJob, now: datetime) -> bool:
         if connection.execute(_BRING_FORWARD, forward).first() is not None:
             return False
     elif not accept(connection, job.lane, job.dedupe, now):
-        return False
+        given_up = {"lane": job.lane, "dedupe": job.dedupe}
+        if not job.again or connection.execute(_DROP_GIVEN_UP, given_up).first() is None:
+            return False
     accepted_at = to_microseconds(now)
     args = dump_mapping({"dedupe": job.dedupe, "payload": payload, "accepted_at": accepted_at}, "A job")
     given = {"lane": job.lane, "lock": build_lock(job.lane, job.key), "queueing_lock": queueing_lock}

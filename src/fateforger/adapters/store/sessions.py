@@ -148,6 +148,11 @@ class SqlOutbox:
         query = select(OutboxRow).where(OUTBOX.c.state == QUEUED, is_due, ~is_behind)
         return await self._find(query.order_by(OUTBOX.c.seq).limit(limit))
 
+    async def release(self) -> None:
+        waiting = (OUTBOX.c.state == QUEUED) & (OUTBOX.c.retry_at < EVER_AFTER)
+        release = update(OUTBOX).where(waiting).values(retry_at=None)
+        await self._database.write(lambda connection: connection.execute(release))
+
     async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Sequence[Outgoing] = ()) -> None:
         await self._database.write(lambda connection: _mark_sent(connection, outgoing_id, where, now, shown))
 

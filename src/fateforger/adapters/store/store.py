@@ -70,7 +70,8 @@ class Store:
     async def take_back(self, owner: str) -> None:
         """End the claims of a dead process of that name at once, where processes keep their names (SQLite).
 
-        On PostgreSQL they end when it was not heard of for the seconds of a lease.
+        What it wanted to try again is due then. On PostgreSQL, claims end when it was not heard of for the seconds of a
+        lease, and the times of the next tries are the database's.
         """
         if isinstance(self.jobs, LeaseJobs):
             await self.jobs.take_back(owner)

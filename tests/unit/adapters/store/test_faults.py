@@ -17,7 +17,9 @@ from tests.contracts.jobs_contract import NOON, put, taken
 from tests.contracts.journal_examples import create, transaction
 from tests.contracts.session_examples import message, session
 from tests.contracts.stores import new_file
+from tests.postgres import PostgresServer, Shutdown
 
+from fateforger.adapters.store.database import has_ended, open_database
 from fateforger.adapters.store.documents import JOURNAL_VERSION, OUTBOX_VERSION, SESSION_VERSION
 from fateforger.adapters.store.journal import CalendarLease
 from fateforger.adapters.store.store import Store, open_store
@@ -208,3 +210,24 @@ async def test_a_damaged_value_is_named(store: Store) -> None:
     with pytest.raises(StoreUnavailable) as refused:
         await store.sessions.load("s1")
     assert refused.value.message.startswith("Planning session s1 cannot be read from the database: ")
+
+
+@pytest.mark.parametrize("how", ["fast", "immediate"])
+async def test_a_program_shows_again_that_it_is_alive_once_the_database_is_back(
+    postgres_server: PostgresServer, postgres: str, how: Shutdown
+) -> None:
+    """S403: however long the database was away. Otherwise another program could take over what this one still does."""
+    alive, other = open_database(postgres), open_database(postgres)
+    assert await other.write_now(lambda connection: has_ended(connection, "program-a"))
+    await alive.hold_name("program-a")
+    postgres_server.stop(how)
+    try:
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable):
+                await alive.keep_held()
+    finally:
+        postgres_server.start()
+    await alive.keep_held()
+    assert not await other.write_now(lambda connection: has_ended(connection, "program-a"))
+    await alive.aclose()
+    await other.aclose()
