@@ -126,7 +126,7 @@ async def test_no_round_works_for_people_of_a_workspace_that_removed_the_app(sto
         heads = await other.sessions.list_heads(HeadFilter(since=NOW - timedelta(days=99)))
         follow_ups = await SqlConnections(other.database, Vault(KEY)).list_due()
         homes = await other.homes.claim_due(NOW, until=NOW)
-        rituals = await other.rituals.list_due(NOW + timedelta(days=9))
+        rituals = await other.rituals.list_due(NOW + timedelta(days=9), limit=99)
         return {
             "sessions": {head.user_id for head in heads},
             "tasks": {task.user_id for task in await other.tasks.waiting()},
