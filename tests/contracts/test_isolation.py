@@ -62,7 +62,7 @@ READS: Mapping[str, Read] = {
     "person_talk": lambda store, who: store.talks.of(who.id),
     "planning_session": lambda store, who: store.sessions.of_user(who.id),
     "push_channel": lambda store, who: store.channels.of(who.id),
-    "rule_reply": lambda store, who: store.replies.find(f"rule-{who.word}"),
+    "rule_reply": lambda store, who: store.replies.of(f"rule-{who.word}"),
     "slack_standing": lambda store, who: store.people.export(who.id),
     "slack_zone": lambda store, who: store.people.export(who.id),
     "ritual": lambda store, who: store.rituals.of(who.id),
