@@ -491,11 +491,11 @@ class RuleService:
 
     async def get_reply(self, command_id: str) -> tuple[str, ...]:
         """Return the reply of a command that was recently carried out. Raises ``StoreError``."""
-        return await self._replies.find(command_id) or ()
+        return await self._replies.of(command_id) or ()
 
     async def carry_out(self, command: SessionCommand) -> None:
         """Apply a command to a rule, once. Raises ``StoreError``; the command can then be repeated."""
-        if await self._replies.find(command.command_id) is not None:
+        if await self._replies.of(command.command_id) is not None:
             return
         for attempt in range(1, TRIES + 1):
             try:
@@ -508,7 +508,7 @@ class RuleService:
 
     async def is_carried_out(self, command: SessionCommand) -> bool:
         """Check whether a command was carried out, by this program or another one on the same database."""
-        if await self._replies.find(command.command_id) is not None:
+        if await self._replies.of(command.command_id) is not None:
             return True
         return await self._memory.has_written(command.user_id, command.command_id)
 

@@ -29,7 +29,7 @@ class RuleReplies(Protocol):
     Each call is one commit. Raises :class:`~fateforger.errors.StoreError`.
     """
 
-    async def find(self, command_id: str) -> tuple[str, ...] | None:
+    async def of(self, command_id: str) -> tuple[str, ...] | None:
         """Return the reply of a command; ``None`` if it was not carried out lately."""
         ...
 

@@ -301,15 +301,12 @@ class Presence:
         return first
 
     async def _wait_for_card(self, line: Line) -> None:
-        """Wait, up to a limit, until the card of the turn has been sent, and no program has a turn of the session."""
+        """Wait, up to a limit, until the card of the turn has been sent."""
         if line.session_id is None:
             return
         until = self._now() + self.timing.arrival
-        while self._now() < until and await self._is_busy(line.session_id):  # noqa: ASYNC110  another process may send
+        while self._now() < until and await self.outbox.owes(line.session_id):  # noqa: ASYNC110  another process may send
             await asyncio.sleep(self.timing.look)
-
-    async def _is_busy(self, session_id: str) -> bool:
-        return await self.outbox.owes(session_id) or await self.jobs.count_unfinished(TURN.name, session_id) > 0
 
     async def _leave(self, line: Line, *, left: bool) -> None:
         line.turns -= 1

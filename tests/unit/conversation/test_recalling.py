@@ -14,7 +14,7 @@ from tests.unit.conversation.person import MORNING, HandClock, House
 from tests.unit.conversation.rules import CALLS, QUIET, RULES
 from tests.unit.conversation.sessions import planned
 
-from fateforger.conversation.memory_service import TOO_LONG, ConstraintRetriever, MemoryService
+from fateforger.conversation.memory_service import KEPT_FOR, TOO_LONG, ConstraintRetriever, MemoryService
 from fateforger.conversation.turn_values import MemoryReading, with_memory
 from fateforger.errors import ConstraintUnreadable, MemoryUnavailable, StoreUnavailable
 from fateforger.memory.versions import Version
@@ -113,6 +113,21 @@ async def test_s4_a_store_that_hangs_makes_nobody_wait() -> None:
         shelf.open.clear()
         late = await at.retrieve(REFINE)
         assert (uids(late), late.error) == (["quiet"], TOO_LONG)
+
+
+async def test_s392_what_was_read_long_ago_is_not_used_while_the_store_hangs() -> None:
+    """Another program may have written since, which this one does not know."""
+    shelf, clock = Shelf(), HandClock()
+    await shelf.write([QUIET], cause="c0")
+    retriever = ConstraintRetriever(shelf, clock, seconds=0.2)
+    assert (await retriever.retrieve(REFINE)).error is None
+    shelf.open.clear()
+    clock.at += KEPT_FOR / 2
+    assert (await retriever.retrieve(REFINE, whole=True)).versions != ()
+    clock.at += KEPT_FOR
+    late = await retriever.retrieve(REFINE, whole=True)
+    assert (late.versions, late.error) == ((), TOO_LONG)
+    await retriever.aclose()
 
 
 async def test_s7_after_a_write_what_was_read_before_counts_no_more() -> None:

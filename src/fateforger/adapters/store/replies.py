@@ -34,7 +34,7 @@ class SqlRuleReplies:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def find(self, command_id: str) -> tuple[str, ...] | None:
+    async def of(self, command_id: str) -> tuple[str, ...] | None:
         def work(connection: Connection) -> RuleReplyRow | None:
             with open_rows(connection) as rows:
                 return rows.get(RuleReplyRow, command_id)
