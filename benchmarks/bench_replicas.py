@@ -33,6 +33,7 @@ from benchmarks.processor import find_server, read_processor_seconds
 from localslack import Workspace
 from localslack.people import WorkspaceUser
 
+IDLE_SECONDS = 5.0
 TARGETS = {"median": 2.0, "p95": 6.0, "share_429": 0.01, "ack_p95": 0.3, "above": 0}
 
 
@@ -71,40 +72,55 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Processor seconds so far, and transactions of a database."""
+    """Seconds on the clock, processor seconds, and transactions of a database."""
 
+    seconds: float
     programs: float
     workspace: float
-    server: float
-    transactions: int
-    undone: int
+    database: float
+    transactions: float
+    undone: float
+
+    def combine(self, other: Used, factor: float) -> Used:
+        """Return the sum with so many times another."""
+        return Used(*(mine + factor * theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+    def describe(self) -> dict[str, float]:
+        """Return milliseconds of processor time, and transactions."""
+        times = {"programs_ms": self.programs, "workspace_ms": self.workspace, "database_ms": self.database}
+        counts = {"transactions": self.transactions, "undone": self.undone}
+        return {name: round(seconds * 1000, 1) for name, seconds in times.items()} | {
+            name: round(count, 1) for name, count in counts.items()
+        }
 
 
 class Costs:
-    """Measures what the programs, the workspace and the database spend from here on."""
+    """Measures what the programs, the workspace and the database spend, other than while they are idle."""
 
     def __init__(self, database: str, programs: Sequence[int]) -> None:
         self._database, self._programs, self._server = database, programs, find_server(database)
+        self._idle = Used(0, 0, 0, 0, 0, 0)
         self._before = self._read()
 
-    def describe(self, answers: int) -> dict[str, float]:
-        """Return what an answer costs: milliseconds of processor time, and transactions."""
-        before, after = astuple(self._before), astuple(self._read())
-        each = Used(*((now - then) / answers for then, now in zip(before, after, strict=True)))
-        return {
-            "programs_ms": round(each.programs * 1000, 1),
-            "workspace_ms": round(each.workspace * 1000, 1),
-            "database_ms": round(each.server * 1000, 1),
-            "transactions": round(each.transactions, 1),
-            "undone": round(each.undone, 2),
-        }
+    async def watch_idle(self) -> None:
+        """Measure for some seconds what is spent while nothing happens, and begin."""
+        await asyncio.sleep(IDLE_SECONDS)  # the measure itself
+        spent = self._read().combine(self._before, -1)
+        self._idle = Used(0, 0, 0, 0, 0, 0).combine(spent, 1 / spent.seconds)
+        self._before = self._read()
+
+    def find_each(self, count: int) -> dict[str, float]:
+        """Return what one of so many answers has cost since."""
+        spent = self._read().combine(self._before, -1)
+        busy = spent.combine(self._idle, -spent.seconds)
+        return Used(0, 0, 0, 0, 0, 0).combine(busy, 1 / count).describe()
 
     def _read(self) -> Used:
         with psycopg.connect(self._database) as connection:
             row = connection.execute(_TRANSACTIONS).fetchone()
         assert row is not None
         spent = sum(map(read_processor_seconds, self._programs))
-        return Used(spent, time.process_time(), read_processor_seconds(self._server), *row)
+        return Used(time.perf_counter(), spent, time.process_time(), read_processor_seconds(self._server), *row)
 
 
 _TRANSACTIONS = "SELECT xact_commit, xact_rollback FROM pg_stat_database WHERE datname = current_database()"
@@ -125,11 +141,12 @@ async def measure(folder: Path, database: str, load: Load, *, programs: int) -> 
         people = [Person(workspace, user.id, http=open_client()) for user in users]
         roots = [await person.start() for person in people]
         costs = Costs(database, [program.pid for program in running])
+        await costs.watch_idle()
         began = time.perf_counter()
         pressing = [click_through(*pair, n, load, acks) for n, pair in enumerate(zip(people, roots, strict=True))]
         taken = await asyncio.gather(*pressing)
         took = time.perf_counter() - began
-        each_cost = costs.describe(load.people * load.clicks)
+        each_cost = costs.find_each(load.people * load.clicks)
         below = await asyncio.gather(*map(is_answered_below, people, roots))
     times = [each for answers in taken for each in answers]
     return {
@@ -195,7 +212,7 @@ def main() -> int:
         print("PostgreSQL is not installed; nothing is measured")
         return 0
     throughput = "--throughput" in sys.argv
-    load = Load(people=15, clicks=8, seconds=0.0, limits=False) if throughput else Load()
+    load = Load(people=8, clicks=10, seconds=0.0, limits=False) if throughput else Load()
     figures = []
     with running_server(found) as server:
         for count in (1, 2, 4) if throughput else (2,):

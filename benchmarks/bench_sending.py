@@ -47,12 +47,14 @@ async def measure(folder: Path, database: str) -> dict[str, object]:
         workspace_at(folder, users=list_users(PEOPLE)) as workspace,
         replica(workspace.config.public_url, database, "sender", limits="") as program,
     ):
-        costs, began = Costs(database, [program.pid]), time.perf_counter()
+        costs = Costs(database, [program.pid])
+        await costs.watch_idle()
+        began = time.perf_counter()
         await save_messages(database)
         saved = time.perf_counter() - began
         await eventually(is_sent, "all messages are sent", deadline=300)
         took = time.perf_counter() - began
-        return {"saved_s": round(saved, 1), "sent_s": round(took, 1), "of a message": costs.describe(MESSAGES)}
+        return {"saved_s": round(saved, 1), "sent_s": round(took, 1), "of a message": costs.find_each(MESSAGES)}
 
 
 def main() -> int:

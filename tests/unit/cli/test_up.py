@@ -32,8 +32,6 @@ def test_what_is_loaded_is_not_collected_again_and_again(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(program, "open_app", open_app)
     monkeypatch.setattr(commands, "stop_on_signals", stopped)
-    try:
-        CliRunner().invoke(root_command, ["up", "--data-dir", str(tmp_path)], catch_exceptions=False)
-        assert gc.get_freeze_count() > len(gc.get_objects())
-    finally:
-        gc.unfreeze()
+    gc.unfreeze()
+    CliRunner().invoke(root_command, ["up", "--data-dir", str(tmp_path)], catch_exceptions=False)
+    assert gc.get_freeze_count() > len(gc.get_objects())
