@@ -96,7 +96,7 @@ async def send(room: Room, payload: Json) -> list[str]:
     """Deliver a payload over a socket, and return what was acknowledged."""
     socket, handler = Socket(), new_socket(room.app, SlackLogin(None, "xapp-1", "http://127.0.0.1:9/api/"))
     await handler.handle(socket, SocketModeRequest("events_api", "e1", deepcopy(payload)))  # type: ignore[arg-type]  # as much of a client as is used
-    await handler.client.close()
+    await handler.close_async()  # type: ignore[no-untyped-call]  # Bolt has no annotation here
     await room.background.close(seconds=5)
     return socket.acknowledged
 
