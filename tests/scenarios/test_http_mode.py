@@ -156,6 +156,10 @@ def test_only_fresh_requests_that_slack_signed_are_heard(slack: Slack) -> None:
         slack.send(body, form, headers=sign(body + b"&text=x", SECRET)),
     ]
     assert [answer.status_code for answer in refused] == [401] * 6
+    spoiled = [{"type": "event_callback", "event": 5}, {"type": "block_actions", "actions": []}, {"view": None}]
+    answers = [slack.send(json.dumps(each).encode(), "application/json") for each in spoiled]
+    assert [answer.status_code for answer in answers] == [400] * 3
+    assert "Traceback" not in slack.program.log.read_text()
     assert slack.send(b"x" * 2_000_001, form).status_code == 413
     assert slack.send(b"\xff\xfe", "application/json").status_code == 400
     assert slack.send(b'{"type": ', "application/json").status_code in {400, 401}

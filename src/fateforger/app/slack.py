@@ -53,6 +53,7 @@ from fateforger.slack.notices import (
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
+from fateforger.slack.shapes import find_flaw
 from fateforger.slack.workspaces import Workspaces
 from fateforger.text import join_words
 from fateforger.workers.lanes import CONNECTION, ERASING, HOMES, LIMITS, PutAside
@@ -235,6 +236,12 @@ class SlackApp:
         try:
             asked = to_async_bolt_request(request, await request.body())
         except (ValueError, RecursionError):  # neither JSON nor a form, so it is not from Slack
+            return Response(status_code=400)
+        except (LookupError, TypeError, AttributeError) as error:  # Bolt reads ids before it checks the signature
+            log.info("a request is refused: its payload cannot be read: %r", error)
+            return Response(status_code=400)
+        if (flaw := find_flaw(asked.body)) is not None:
+            log.info("a request is refused: %s is not what Slack sends", flaw)
             return Response(status_code=400)
         answer = await self._app.async_dispatch(asked)
         retry, reason = (request.headers.get(f"x-slack-retry-{name}", "") for name in ("num", "reason"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
@@ -23,6 +26,9 @@ from fateforger.masks import mask_address
 from fateforger.slack.ids import get_bare
 from fateforger.slack.installations import NOT_INSTALLED
 from fateforger.slack.limits import LimitedClient, SlackLimits, read_retry_after
+from fateforger.slack.shapes import find_flaw
+
+log = logging.getLogger(__name__)
 
 _PASSING = frozenset(
     {
@@ -256,9 +262,27 @@ def new_app(client: AsyncWebClient, authorize: Authorize | None = None, signing_
         )
 
 
+class _SocketHandler(AsyncSocketModeHandler):
+    """Acknowledges what Slack cannot have meant, and leaves the rest to Bolt."""
+
+    async def handle(self, client: Any, req: SocketModeRequest) -> None:
+        if is_malformed(req.payload):
+            await client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
+        else:
+            await super().handle(client, req)
+
+
+def is_malformed(body: object) -> bool:
+    """Check whether a payload cannot be handled, and log it once."""
+    flaw = find_flaw(body)
+    if flaw is not None:
+        log.warning("a payload is ignored: %s is not what Slack sends", flaw)
+    return flaw is not None
+
+
 def new_socket(app: AsyncApp, login: SlackLogin) -> AsyncSocketModeHandler:
     """Create a Socket Mode connection, not open yet. Call it inside a running loop."""
-    handler = AsyncSocketModeHandler(app, login.app_token, ping_interval=PING_SECONDS)
+    handler = _SocketHandler(app, login.app_token, ping_interval=PING_SECONDS)
     handler.client.proxy = login.proxy
     return handler
 

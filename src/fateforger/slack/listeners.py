@@ -174,7 +174,7 @@ class Listeners:
                 return _leave_unanswered()
             try:
                 call = read(body)
-            except (KeyError, TypeError, ValueError) as error:
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
                 log.warning("a payload of type %s cannot be read: %r", body.get("type"), error)
                 call = None
             if call is None:

@@ -1,0 +1,116 @@
+"""Check the types in a payload before Bolt and the listeners rely on them.
+
+Slack keeps to them. A payload that does not is acknowledged, so that it is not sent again, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_TEXTS = frozenset(
+    {
+        "action_id",
+        "app_installed_team_id",
+        "block_id",
+        "bot_id",
+        "callback_id",
+        "channel_id",
+        "channel_type",
+        "command",
+        "enterprise_id",
+        "hash",
+        "id",
+        "previous_view_id",
+        "private_metadata",
+        "response_url",
+        "root_view_id",
+        "selected_date",
+        "selected_time",
+        "subtype",
+        "tab",
+        "team_id",
+        "text",
+        "trigger_id",
+        "type",
+        "tz",
+        "user_id",
+        "user_team",
+        "value",
+        "view_id",
+    }
+)
+_TIMESTAMPS = frozenset({"event_ts", "message_ts", "thread_ts", "ts"})
+_OBJECTS = frozenset({"container", "event", "message", "state", "view"})
+_OBJECTS_OR_NONE = frozenset({"enterprise", "selected_option"})
+_OBJECTS_OR_TEXTS = frozenset({"channel", "team", "user"})
+"""An id, or an object with one."""
+_LISTS = frozenset({"actions", "authorizations", "selected_options"})
+_OF_COMMANDS = ("user_id", "channel_id", "trigger_id")
+"""Texts that no command lacks."""
+_TIMESTAMP = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
+
+
+def find_flaw(body: object) -> str | None:
+    """Return the name of a part that has another type than Slack gives it; ``None`` if there is none."""
+    if not isinstance(body, dict):
+        return "payload"
+    return next(_iter_top_flaws(body), None)
+
+
+def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
+    if isinstance(body.get("team"), str):  # only events name teams like that
+        yield "team"
+    if "command" in body:
+        yield from (name for name in _OF_COMMANDS if not isinstance(body.get(name), str))
+    yield from _iter_flaws(body)
+    event = body.get("event")
+    if isinstance(event, dict):
+        is_profile = event.get("type") == "user_change"  # the only event that holds a person
+        yield from (name for name in ("channel", "user") if isinstance(event.get(name), dict) and not is_profile)
+
+
+def _iter_flaws(part: dict[str, Any]) -> Iterator[str]:
+    for name, value in part.items():
+        if name in _TEXTS:
+            if value is not None and not isinstance(value, str):
+                yield name
+        elif name in _TIMESTAMPS:
+            if value is not None and not (isinstance(value, str) and _TIMESTAMP.fullmatch(value)):
+                yield name
+        elif name == "values":
+            yield from _iter_value_flaws(value)
+        elif name in _LISTS:
+            yield from _iter_list_flaws(name, value)
+        elif name in _OBJECTS | _OBJECTS_OR_NONE | _OBJECTS_OR_TEXTS:
+            yield from _iter_object_flaws(name, value)
+
+
+def _iter_object_flaws(name: str, value: object) -> Iterator[str]:
+    is_other = (name in _OBJECTS_OR_NONE and value is None) or (name in _OBJECTS_OR_TEXTS and isinstance(value, str))
+    if isinstance(value, dict):
+        yield from _iter_flaws(value)
+    elif not is_other:
+        yield name
+
+
+def _iter_list_flaws(name: str, value: object) -> Iterator[str]:
+    if not isinstance(value, list) or (name == "actions" and not value):
+        yield name
+        return
+    for item in value:
+        yield from _iter_object_flaws(name, item)
+
+
+def _iter_value_flaws(values: object) -> Iterator[str]:
+    """Yield the flaws in the fields of a form: entries by the id of their block, then by that of their action."""
+    if not isinstance(values, dict):
+        yield "values"
+        return
+    for block in values.values():
+        if not isinstance(block, dict):
+            yield "values"
+            continue
+        for entry in block.values():
+            yield from _iter_object_flaws("values", entry)
