@@ -103,7 +103,7 @@ class JobsContract:
         assert (await taken(other)).dedupe == "a2"
 
     async def test_what_a_person_repeats_is_accepted_again_once_it_was_given_up(self, jobs: Jobs, other: Jobs) -> None:
-        """S404: as another job, so that it may be given up with an apology of its own."""
+        """S403: as another job, so that it may be given up with an apology of its own."""
         press = NewJob(lane="turns", key="k", dedupe="press", again=True)
         assert await jobs.enqueue(press, now=NOON)
         assert not await other.enqueue(press, now=NOON)

@@ -141,7 +141,7 @@ def test_what_was_erased_is_not_noted_again(program: Program) -> None:
 
 
 def test_what_the_operator_did_is_on_the_board_and_in_the_export(program: Program) -> None:
-    """S401: when, what and by whom; a command that is not carried out without a note."""
+    """S400: when, what and by whom; a command that is not carried out without a note."""
     board = Board(program.person())
     whose = ("--data-dir", str(program.data))
     person = board.person.user

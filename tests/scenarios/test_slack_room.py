@@ -637,7 +637,7 @@ async def test_a_turn_that_keeps_failing_ends_in_an_apology_and_the_next_works(c
 
 
 async def test_a_click_that_was_given_up_works_when_it_is_repeated(chat: Chat, alex: Person) -> None:
-    """S404: the apology asks for that, and the button is still the same."""
+    """S403: the apology asks for that, and the button is still the same."""
     ts = await alex.start()
     root = (await alex.thread(ts))[0]
     chat.door.before_handling = failing(3, StoreUnavailable("The disk is full."))
@@ -709,7 +709,7 @@ async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_pa
 async def test_what_waits_for_another_try_is_tried_by_the_next_program_at_once(
     workspace: Workspace, tmp_path: Path, alex: Person
 ) -> None:
-    """S404: the clock that the time comes from was another program's, and may have been ahead."""
+    """S403: the clock that the time comes from was another program's, and may have been ahead."""
     async with chat_at(workspace, tmp_path) as chat:
         ts = await alex.start()
         await settled(chat)

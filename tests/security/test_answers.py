@@ -183,7 +183,7 @@ async def test_a_hostile_answer_is_given_up(
 @pytest.mark.process
 @pytest.mark.parametrize("manner", ["endless", "slow", "bomb in a bomb"])
 def test_a_day_is_planned_with_hostile_services(manner: str, server: HostileServer, tmp_path: Path) -> None:
-    """S398: calendar and model answer like that; the person is told, plans on with buttons, and memory stays bounded."""
+    """S397: calendar and model answer like that; the person is told, plans on with buttons, and memory stays bounded."""
     server.manner = manner
     program = Program(
         tmp_path / "data",

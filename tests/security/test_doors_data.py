@@ -127,7 +127,7 @@ def test_slacks_address_with_a_login_is_refused_in_a_sentence(tmp_path: Path, mo
 
 
 def test_doctor_says_where_a_token_of_the_settings_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S400: a page that refuses somebody sends them to doctor. A token in the settings is not shown, but named."""
+    """S399: a page that refuses somebody sends them to doctor. A token in the settings is not shown, but named."""
     token = "a-token-that-was-chosen"
     monkeypatch.setenv("FATEFORGER_PAGE_TOKEN", token)
     _, said, errors = through_the_door("doctor", "--data-dir", str(tmp_path))

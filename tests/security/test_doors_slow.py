@@ -68,7 +68,7 @@ async def every_path(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WebServer
 @pytest.mark.attack("page, Slack over HTTP, connect page and notices", "a body of a byte at a time", "7g", "held")
 @pytest.mark.parametrize("path", ENTRY_POINTS)
 async def test_a_slow_body_is_given_up_and_another_is_answered(every_path: WebServer, path: str) -> None:
-    """S399."""
+    """S398."""
     slow = asyncio.create_task(_trickle(every_path.port, path))
     async with httpx.AsyncClient(trust_env=False) as http:
         honest = await http.post(f"{every_path.url}{path}", content=b"hello")
@@ -80,7 +80,7 @@ async def test_a_slow_body_is_given_up_and_another_is_answered(every_path: WebSe
 
 @pytest.mark.attack("MCP for agents", "a body of a byte at a time", "7g", "held")
 async def test_a_slow_call_of_an_agent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S399."""
+    """S398."""
     monkeypatch.setattr(web, "MAX_REQUEST_SECONDS", SECONDS)
     async with serve_http(read_settings(data_dir=tmp_path), "127.0.0.1", 0) as address:
         port = httpx.URL(address).port
@@ -95,7 +95,7 @@ async def test_a_slow_call_of_an_agent_is_given_up(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.attack("CalDAV", "a body of a byte at a time", "7g", "held")
 async def test_a_slow_event_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S399."""
+    """S398."""
     monkeypatch.setattr(embedded, "MAX_REQUEST_SECONDS", SECONDS)
     server = EmbeddedRadicale(tmp_path, password="unused")
     try:
@@ -111,7 +111,7 @@ async def test_a_slow_event_is_given_up(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.process
 @pytest.mark.attack("page", "a flood of connections from one client", "7g", "mended")
 def test_a_flood_of_connections_shuts_nobody_out(tmp_path: Path) -> None:
-    """S399: a client begins requests as fast as it can; each honest one is answered, and /health soon."""
+    """S398: a client begins requests as fast as it can; each honest one is answered, and /health soon."""
     program = Program(tmp_path / "data").start()
     over, begun = threading.Event(), 0
 
@@ -145,7 +145,7 @@ def test_a_flood_of_connections_shuts_nobody_out(tmp_path: Path) -> None:
 
 @pytest.mark.attack("page", "more half-sent requests from one machine than are kept", "7g", "mended")
 async def test_one_machine_does_not_shut_out_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """S399: the oldest connection is closed of the machine that has most. All of 127.x.x.x is this machine."""
+    """S398: the oldest connection is closed of the machine that has most. All of 127.x.x.x is this machine."""
     monkeypatch.setattr(web, "MAX_UNFINISHED", 10)
     server = WebServer("127.0.0.1", 0)
     await server.start(Starlette(routes=[Route("/", _answer, methods=["POST"])]))
@@ -165,7 +165,7 @@ async def test_one_machine_does_not_shut_out_another(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.process
 def test_the_calendar_is_read_at_an_address_of_the_network(tmp_path: Path) -> None:
-    """S399: the program's own calendar client is let in, whatever address the page listens on."""
+    """S398: the program's own calendar client is let in, whatever address the page listens on."""
     program = Program(tmp_path / "data", environment={"FATEFORGER_HOST": "127.0.0.2"}).start()
     try:
         person = program.person()

@@ -122,7 +122,7 @@ def no_network(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_spoiled_payload_is_answered_and_leaves_no_trace(
     room: Room, caplog: pytest.LogCaptureFixture, payload: Json
 ) -> None:
-    """S402: 200, no traceback, and at most one line in the log; what is recorded can be read."""
+    """S401: 200, no traceback, and at most one line in the log; what is recorded can be read."""
     caplog.clear()
     with caplog.at_level(logging.WARNING):
         acknowledged = await send(room, payload)
@@ -140,7 +140,7 @@ WORDS = st.text(min_size=1, max_size=400).filter(str.strip)
 @settings(max_examples=150, deadline=None)
 @given(words=st.lists(WORDS, min_size=1, max_size=60), labels=st.lists(WORDS, min_size=1, max_size=30))
 def test_a_card_of_any_words_is_one_that_slack_takes(words: list[str], labels: list[str]) -> None:
-    """S402."""
+    """S401."""
     buttons = tuple(Button(label=label, action="count", target=label[:60]) for label in labels)
     parts = (Heading(text=words[0]), *(Prose(text=each) for each in words), Note(text=words[-1]))
     card = Card(text=words[0], parts=(*parts, Controls(items=buttons)))

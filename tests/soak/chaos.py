@@ -168,10 +168,9 @@ class Human:
     @property
     def arrived(self) -> bool:
         """Check whether the thread of this day, which may not have begun, is where the person wants it."""
-        done = (
-            self.person.has("Commit to calendar") if self.undone else not self._wants_undo() and self.person.has("Undo")
-        )
-        return bool(self.person.opened) and (done or (self.undone and self.person.has("Undo")))
+        if self.undone:
+            return self.person.has("Commit to calendar") or self.person.has("Undo")
+        return bool(self.person.opened) and not self.undoes and self.person.has("Undo")
 
     def view(self) -> str:
         """All that the program has said to the person in this day's conversation."""

@@ -6,7 +6,6 @@ Nothing else in the program runs a loop, claims jobs, or holds a task that is no
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -354,14 +353,15 @@ class LaneWorkers:
 
         A queue may keep the claim for as long as this process lives, so the job would never be claimed again.
         """
-        for attempt in itertools.count(1):
+        failures = 0
+        while True:
             try:
                 return await record()
             except StoreError as error:
-                if attempt == 1:
+                failures += 1
+                if failures == 1:
                     log.warning("lane %s: the end of job %s is not recorded yet: %s", self._name, job.id, error.message)
-                await asyncio.sleep(self._policy.backoff.after(attempt))
-        raise AssertionError("not reached")
+                await asyncio.sleep(self._policy.backoff.after(failures))
 
 
 class Rounds:

@@ -171,7 +171,7 @@ async def test_what_cannot_pass_is_given_up_at_once(store: Store, error: Excepti
 
 
 async def test_no_job_is_given_up_untold(store: Store) -> None:
-    """S404: neither while the database is away, nor if the program dies meanwhile."""
+    """S403: neither while the database is away, nor if the program dies meanwhile."""
     desk = Desk()
 
     async def first(_job: Job) -> None:

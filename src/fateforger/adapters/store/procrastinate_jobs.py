@@ -139,8 +139,8 @@ _TELL = text(
 )
 
 _CHANNEL = "procrastinate_queue_v1#"
-LISTEN_SECONDS = 30.0
-"""Seconds without news after which the connection is checked."""
+_KEEPALIVES: dict[str, Any] = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+"""A server that is gone without a word is noticed after a minute; until then, work is found by polling."""
 PRUNED_AFTER = 3600.0
 """Seconds after which a process that is not heard of any more is forgotten."""
 
@@ -242,17 +242,15 @@ class ProcrastinateJobs:
 
         address = self._database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
         try:
-            async with await AsyncConnection.connect(address, autocommit=True) as connection:
+            async with await AsyncConnection.connect(address, autocommit=True, **_KEEPALIVES) as connection:
                 for lane in lanes:
                     await connection.execute(SQL("LISTEN {}").format(Identifier(f"{_CHANNEL}{lane}")))
                 for lane in lanes:  # what came before is found now
                     self._wakeups.announce(lane)
-                while True:
-                    async for notification in connection.notifies(timeout=LISTEN_SECONDS):
-                        lane = notification.channel.removeprefix(_CHANNEL)
-                        self._wakeups.announce(lane)
-                        on_news(lane)
-                    await connection.execute("SELECT 1")
+                async for notification in connection.notifies():
+                    lane = notification.channel.removeprefix(_CHANNEL)
+                    self._wakeups.announce(lane)
+                    on_news(lane)
         except OperationalError as error:
             raise StoreUnavailable(f"The database {self._database.place} does not tell of new jobs now.") from error
 
