@@ -31,7 +31,6 @@ _TEXTS = frozenset(
         "subtype",
         "tab",
         "team_id",
-        "text",
         "trigger_id",
         "type",
         "tz",
@@ -65,6 +64,8 @@ def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
     if "command" in body:
         yield from (name for name in _OF_COMMANDS if not isinstance(body.get(name), str))
     yield from _iter_flaws(body)
+    said = (body, body.get("event"), body.get("message"))
+    yield from ("text" for part in said if isinstance(part, dict) and isinstance(part.get("text"), dict))
     event = body.get("event")
     if isinstance(event, dict):
         is_profile = event.get("type") == "user_change"  # the only event that holds a person
@@ -73,7 +74,10 @@ def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
 
 def _iter_flaws(part: dict[str, Any]) -> Iterator[str]:
     for name, value in part.items():
-        if name in _TEXTS:
+        if name == "text":  # an object in controls, a text elsewhere
+            if value is not None and not isinstance(value, str | dict):
+                yield name
+        elif name in _TEXTS:
             if value is not None and not isinstance(value, str):
                 yield name
         elif name in _TIMESTAMPS:
