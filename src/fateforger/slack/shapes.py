@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_TEXTS = frozenset(
-    {
+_TEXT, _LABEL = str | None, str | dict | None
+_TEXTS = {"text": _LABEL} | dict.fromkeys(
+    (
         "action_id",
         "app_installed_team_id",
         "block_id",
@@ -38,8 +39,10 @@ _TEXTS = frozenset(
         "user_team",
         "value",
         "view_id",
-    }
+    ),
+    _TEXT,
 )
+"""Types of the texts. The label of a control is an object."""
 _TIMESTAMPS = frozenset({"event_ts", "message_ts", "thread_ts", "ts"})
 _OBJECTS = frozenset({"container", "event", "message", "state", "view"})
 _OBJECTS_OR_NONE = frozenset({"enterprise", "selected_option"})
@@ -74,11 +77,8 @@ def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
 
 def _iter_flaws(part: dict[str, Any]) -> Iterator[str]:
     for name, value in part.items():
-        if name == "text":  # an object in controls, a text elsewhere
-            if value is not None and not isinstance(value, str | dict):
-                yield name
-        elif name in _TEXTS:
-            if value is not None and not isinstance(value, str):
+        if name in _TEXTS:
+            if not isinstance(value, _TEXTS[name]):
                 yield name
         elif name in _TIMESTAMPS:
             if value is not None and not (isinstance(value, str) and _TIMESTAMP.fullmatch(value)):
