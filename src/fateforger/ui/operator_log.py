@@ -1,4 +1,4 @@
-"""What the operator's commands did to a person's data, in plain words for App Home."""
+"""Show on App Home, in plain words, what the operator's commands did to a person's data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operator's commands did to people's data."""
+"""A log of what the operator's commands did to people's data."""
 
 from __future__ import annotations
 
