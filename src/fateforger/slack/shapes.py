@@ -45,7 +45,8 @@ _TEXTS = {"text": _LABEL} | dict.fromkeys(
 """Types of the texts. The label of a control is an object."""
 _TIMESTAMPS = frozenset({"event_ts", "message_ts", "thread_ts", "ts"})
 _OBJECTS = frozenset({"container", "event", "message", "state", "view"})
-_OBJECTS_OR_NONE = frozenset({"enterprise", "selected_option"})
+_OBJECTS_OR_NONE = frozenset({"channel", "enterprise", "selected_option", "team"})
+"""Of these, ``team`` is missing where an organization installed the app."""
 _OBJECTS_OR_TEXTS = frozenset({"channel", "team", "user"})
 """An id, or an object with one."""
 _LISTS = frozenset({"actions", "authorizations", "selected_options"})
