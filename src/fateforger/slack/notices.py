@@ -30,6 +30,7 @@ from fateforger.slack.client import (
     call_slack,
 )
 from fateforger.slack.delivery import PAUSES, moved_card
+from fateforger.slack.mrkdwn import Mrkdwn
 from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
@@ -77,7 +78,8 @@ def retry_transient(failure: str) -> Iterator[None]:
 
 def build_sentence_job(user_id: str, place: Place, words: str) -> NewJob:
     """Return the job that tells a person alone something, after whatever they were told before."""
-    sentence = Sentence(user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, words=words)
+    where = {"channel": place.channel, "thread_ts": place.thread_ts}
+    sentence = Sentence(user_id=user_id, **where, words=words, is_markup=isinstance(words, Mrkdwn))
     return SENTENCE.build_job(sentence, key=user_id, dedupe=uuid.uuid4().hex)
 
 
@@ -86,7 +88,8 @@ def build_sentence_handler(people: People) -> JobHandler:
 
     async def perform(sentence: Sentence, _job: Job) -> None:
         with retry_transient(f"a sentence to {sentence.user_id} was not brought"):
-            await people.show(sentence.user_id, Place(sentence.channel, sentence.thread_ts), sentence.words)
+            words = Mrkdwn(sentence.words) if sentence.is_markup else sentence.words
+            await people.show(sentence.user_id, Place(sentence.channel, sentence.thread_ts), words)
 
     return SENTENCE.handle(perform)
 

@@ -187,12 +187,16 @@ class Notification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """Words for one person alone, in the thread where they asked, or in direct messages without a channel."""
+    """Words for one person alone, in the thread where they asked, or in direct messages without a channel.
+
+    ``is_markup`` says that they are Slack's, with mentions; otherwise they are shown as they are.
+    """
 
     user_id: str
     channel: str | None
     thread_ts: str | None
     words: str
+    is_markup: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
