@@ -186,7 +186,7 @@ def read_tokens(answer: Mapping[str, Any], provider: OAuthProvider, now: datetim
 
 @asynccontextmanager
 async def translate_errors(name: str) -> AsyncIterator[None]:
-    """Raise errors of Authlib and of the connection as ours, also when time is up. ``name`` is the service's."""
+    """Raise errors of Authlib and of the connection as ours. ``name`` is the service's. The block has a time limit."""
     try:
         async with asyncio.timeout(CALL_SECONDS):
             yield
