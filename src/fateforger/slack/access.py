@@ -183,7 +183,7 @@ class People:
                 return
 
     async def show(self, user_id: str, place: Place, said: Said) -> None:
-        """Do what :meth:`send_ephemeral` does, once. Raises ``SlackCallError``."""
+        """Try once what :meth:`send_ephemeral` does. Raises ``SlackCallError``."""
         channel, message = place.channel, build_message(said)
         if channel is None or is_private(channel):
             channel = await self.direct_channel(user_id)

@@ -1,6 +1,7 @@
 """Check the types in a payload before Bolt and the listeners rely on them.
 
-Slack keeps to them. A payload that does not is acknowledged, so that it is not sent again, and changes nothing.
+Slack never sends others. A payload that has them changes nothing: it is acknowledged on a socket and refused over
+HTTP.
 """
 
 from __future__ import annotations
@@ -48,26 +49,26 @@ _OBJECTS_OR_TEXTS = frozenset({"channel", "team", "user"})
 """An id, or an object with one."""
 _LISTS = frozenset({"actions", "authorizations", "selected_options"})
 _OF_COMMANDS = ("user_id", "channel_id", "trigger_id")
-"""Texts that no command lacks."""
+"""Texts that every command has."""
 _TIMESTAMP = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
 
 
 def find_flaw(body: object) -> str | None:
-    """Return the name of a part that has another type than Slack gives it; ``None`` if there is none."""
+    """Return the name of a part whose type is not the one that Slack sends; ``None`` if there is none."""
     if not isinstance(body, dict):
         return "payload"
     return next(_iter_top_flaws(body), None)
 
 
 def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
-    if isinstance(body.get("team"), str):  # only events name teams like that
+    if isinstance(body.get("team"), str):  # only within an event is a team a text
         yield "team"
     if "command" in body:
         yield from (name for name in _OF_COMMANDS if not isinstance(body.get(name), str))
     yield from _iter_flaws(body)
     event = body.get("event")
     if isinstance(event, dict):
-        is_profile = event.get("type") == "user_change"  # the only event that holds a person
+        is_profile = event.get("type") == "user_change"  # the only event with a whole person in it
         yield from (name for name in ("channel", "user") if isinstance(event.get(name), dict) and not is_profile)
 
 
