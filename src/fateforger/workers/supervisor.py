@@ -135,7 +135,7 @@ class Repeated:
         self._awake.set()
 
     def choose_rest(self, *, left_over: bool | None) -> float:
-        """Return the seconds until the round after one that succeeded."""
+        """Return the seconds between a round that succeeded and the next one."""
         return min(MORE_SECONDS, self.seconds) if left_over else self.seconds
 
     async def run(self) -> None:
@@ -165,8 +165,8 @@ class LaneWorkers:
     """Workers of one lane in this process. Jobs of one key run one at a time and in order, as ``Jobs`` guarantees.
 
     ``owner`` names this process in its claims: it is unique among running processes, and with SQLite
-    the same after a restart. ``on_end`` is called when a job was performed or given up, ``check`` before each try; it
-    raises ``PutAside`` or ``TryLater`` for a job that must wait.
+    the same after a restart. ``on_end`` is called when a job was performed or given up. ``check`` is called before
+    each try, and raises ``PutAside`` or ``TryLater`` for a job that must wait.
     """
 
     def __init__(
@@ -330,7 +330,7 @@ class LaneWorkers:
             self.look_again_in(seconds)
 
     async def _bury(self, job: Job, error: str) -> None:
-        """Tell the person that a job is given up before it is, so that no death of the program leaves them untold."""
+        """Tell the person before a job is given up, so that they are told even if the program dies in between."""
         log.error("lane %s: job %s was given up: %s", self._name, job.id, error)
         if not await self._settle(job, partial(self._tell_given_up, job, error)):
             return
@@ -344,12 +344,12 @@ class LaneWorkers:
                 await self._handler.given_up(job, error)
             except StoreError:
                 raise
-            except Exception:  # the outermost edge of a job: what cannot be told must not keep it from being given up
-                log.exception("lane %s: nobody was told that job %s was given up", self._name, job.id)
+            except Exception:  # the outermost edge of a job, which is given up even if its person cannot be told
+                log.exception("lane %s: the person cannot be told that job %s is given up", self._name, job.id)
         return True
 
     async def _settle(self, job: Job, record: Callable[[], Awaitable[bool]]) -> bool:
-        """Record the end of a job; retry until the database answers. It returns ``False`` if the claim was lost.
+        """Record the end of a job; retry until the database answers. Return ``False`` if the claim was lost.
 
         A queue may keep the claim for as long as this process lives, so the job would never be claimed again.
         """
