@@ -448,6 +448,7 @@ SAME = "cannot change, or its key names all that it depends on"
 AGAIN = "another program finds it out or makes it again"
 
 SEVERAL_PROGRAMS: Mapping[str, str] = {
+    "adapters/answers.py _Unpacker._left": ITS_TURN,
     "adapters/calendar/budget.py Allowance._spent": ITS_TURN,
     "adapters/calendar/budget.py Allowance._unanswered": ITS_TURN,
     "adapters/calendar/budget.py LoginBudget._ended": OWN,
@@ -473,9 +474,11 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/store/constraints.py ConstraintCache._known": "checked against the number of the latest version",
     "adapters/store/constraints.py SqlConstraints._after": OWN,
     "adapters/store/database.py Database._closed": OWN,
-    "adapters/store/database.py Database._held": OWN,
-    "adapters/store/database.py Database._holds": OWN,
+    "adapters/store/held_locks.py HeldLocks._connection": OWN,
+    "adapters/store/held_locks.py HeldLocks._locks": OWN,
     "adapters/store/people.py SqlPeople._after": OWN,
+    "adapters/store/procrastinate_jobs.py ProcrastinateJobs._claimed": "jobs of this program; the database says which are",
+    "adapters/store/procrastinate_jobs.py ProcrastinateJobs._claiming": OWN,
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._workers": OWN,
     "adapters/store/wakeups.py Wakeups._idle_at": OWN,
     "adapters/store/wakeups.py Wakeups._news": OWN,
@@ -582,6 +585,8 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "workers/supervisor.py Repeated._halted": OWN,
     "workers/supervisor.py Rounds._trouble": OWN,
     "workers/supervisor.py Supervisor._work": OWN,
+    "app/web.py _Connection._machine": OWN,
+    "slack/client.py _LimitedAnswer._body": ITS_TURN,
 }
 """State that outlives a call in memory, and why it does no harm with several programs on one database: the reason, or
 the test that shows it."""

@@ -31,6 +31,7 @@ from fateforger.workers.lanes import NOTIFICATION, RITUALS
 
 ANNA, DM = "U_ANNA", "D1"
 MINUTE, BUSY, ROUND = timedelta(minutes=1), timedelta(minutes=10), timedelta(seconds=RITUALS.seconds)
+AGAIN = timedelta(seconds=30)
 Span = tuple[datetime, datetime]
 Name = tuple[str, date]
 
@@ -127,6 +128,9 @@ class Year:
         wakes += [moment + BUSY for moment in self.planned.values()]
         for n in range(-1, days + 1):
             wakes.append(first_minute(first + timedelta(days=n), self.choice.quiet[1], self.choice.zone))
+        wakes += [
+            moment + AGAIN for moment in wakes
+        ]  # for messages that had to wait because a round looked just before
         for moment in wakes:
             late = timedelta(seconds=self.chance.uniform(0, RITUALS.seconds))
             if start <= moment + late <= end:

@@ -290,11 +290,16 @@ def _retrieve(task: asyncio.Task[Tokens]) -> None:
         task.exception()
 
 
+SAVED_AFTER = (0.0, 1.0)
+"""Seconds before each look for the tokens of another process that renewed them at the same time."""
+
+
 def open_token_source(app: OAuthApp, store: TokenStore, clock: Clock) -> TokenSource:
     """Return the tokens of a person who gave consent.
 
     Another process may have renewed them meanwhile, and where refresh tokens rotate only its refresh token is good. So
-    the store is read before a renewal, and once more when the service says that the access ended.
+    the store is read before a renewal, and when the service says that the access ended: at once, and again when the
+    other process has had time to save.
     """
 
     async def renew(refused: str) -> Tokens:
@@ -304,10 +309,12 @@ def open_token_source(app: OAuthApp, store: TokenStore, clock: Clock) -> TokenSo
         try:
             renewed = await app.refresh(stored)
         except ConnectionRevoked:
-            newer = await store.load()
-            if newer.refresh_token == stored.refresh_token:
-                raise
-            return newer
+            for pause in SAVED_AFTER:
+                await asyncio.sleep(pause)
+                newer = await store.load()
+                if newer.refresh_token != stored.refresh_token:
+                    return newer
+            raise
         await store.save(renewed)
         return renewed
 

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_TEXTS = frozenset(
-    {
+_TEXT, _LABEL = str | None, str | dict | None
+_TEXTS = {"text": _LABEL} | dict.fromkeys(
+    (
         "action_id",
         "app_installed_team_id",
         "block_id",
@@ -32,7 +33,6 @@ _TEXTS = frozenset(
         "subtype",
         "tab",
         "team_id",
-        "text",
         "trigger_id",
         "type",
         "tz",
@@ -40,11 +40,14 @@ _TEXTS = frozenset(
         "user_team",
         "value",
         "view_id",
-    }
+    ),
+    _TEXT,
 )
+"""Names of texts, with their types. The label of a control is an object."""
 _TIMESTAMPS = frozenset({"event_ts", "message_ts", "thread_ts", "ts"})
 _OBJECTS = frozenset({"container", "event", "message", "state", "view"})
-_OBJECTS_OR_NONE = frozenset({"enterprise", "selected_option"})
+_OBJECTS_OR_NONE = frozenset({"channel", "enterprise", "selected_option", "team"})
+"""Of these, ``team`` is missing where an organization installed the app."""
 _OBJECTS_OR_TEXTS = frozenset({"channel", "team", "user"})
 """An id, or an object with one."""
 _LISTS = frozenset({"actions", "authorizations", "selected_options"})
@@ -66,6 +69,8 @@ def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
     if "command" in body:
         yield from (name for name in _OF_COMMANDS if not isinstance(body.get(name), str))
     yield from _iter_flaws(body)
+    said = (body, body.get("event"), body.get("message"))
+    yield from ("text" for part in said if isinstance(part, dict) and isinstance(part.get("text"), dict))
     event = body.get("event")
     if isinstance(event, dict):
         is_profile = event.get("type") == "user_change"  # the only event with a whole person in it
@@ -75,7 +80,7 @@ def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
 def _iter_flaws(part: dict[str, Any]) -> Iterator[str]:
     for name, value in part.items():
         if name in _TEXTS:
-            if value is not None and not isinstance(value, str):
+            if not isinstance(value, _TEXTS[name]):
                 yield name
         elif name in _TIMESTAMPS:
             if value is not None and not (isinstance(value, str) and _TIMESTAMP.fullmatch(value)):

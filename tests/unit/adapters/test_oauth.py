@@ -14,6 +14,7 @@ import pytest_asyncio
 from tests.emulators.google.emulator import Fault, GoogleEmulator
 from tests.fakes.serving import served
 
+from fateforger.adapters import oauth
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, OAuthProvider, Tokens, open_token_source
 from fateforger.errors import ConnectionFailed, ConnectionMisconfigured, ConnectionRevoked, ConnectionUnreachable
 from fateforger.values import replace
@@ -191,18 +192,23 @@ async def test_a_caller_that_gives_up_loses_no_rotated_token(
     assert (kept.tokens.refresh_token, google.accounts.renewals) == (google.accounts.grants[0].refresh_token, 1)
 
 
-async def test_another_process_may_have_rotated_it(app: OAuthApp, google: GoogleEmulator, clock: HandClock) -> None:
-    """Between the look into the store and the renewal: what the other process saved is used."""
+@pytest.mark.parametrize("looks", [1, 2])
+async def test_another_process_may_have_rotated_it(
+    app: OAuthApp, google: GoogleEmulator, clock: HandClock, monkeypatch: pytest.MonkeyPatch, looks: int
+) -> None:
+    """The other process renewed after the look into the store, and may still be saving. What it saves is used."""
+    monkeypatch.setattr(oauth, "SAVED_AFTER", (0.0, 0.0))
     google.accounts.rotating = True
-    kept = Kept(await connect(app, google))
-    old = kept.tokens
+    old = await connect(app, google)
     clock.instant += timedelta(hours=2)
     newer = await app.refresh(old)
 
     class Behind(Kept):
+        loads = 0
+
         async def load(self) -> Tokens:
-            found, self.tokens = self.tokens, newer
-            return found
+            self.loads += 1
+            return old if self.loads <= looks else newer
 
     assert await open_token_source(app, Behind(old), clock).get_token() == newer.access_token
 
