@@ -1,9 +1,9 @@
 """Measure the cost of a grown database: each round of background work, ``/livez``, memory, and a turn.
 
-First 20,000 sessions of 1,000 people, in processor time: the rounds after a start, when nothing is known yet, until
-they have caught up, and those of the rest of the day. Then a million sessions, and the same click in that database and
-in an empty one, turn by turn; what is compared is the ratio within this run. ``--postgres`` measures the turns on
-PostgreSQL as well. A database of a million takes 5 GB of the disk for some minutes.
+First, with 20,000 sessions of 1,000 people, the processor time of rounds: after a start, when nothing is known yet,
+until they have caught up, and later. Then, with a million sessions, the same click in that database and in an empty
+one, by turns; the ratio within this run has a limit. ``--postgres`` measures the turns on PostgreSQL as well. A
+database of a million takes 5 GB of the disk for some minutes.
 
 The calendars of this benchmark answer at once, because it is the store that is measured.
 """
@@ -65,7 +65,7 @@ def build_quiet_day(day: date, tz: str) -> Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class RoundCosts:
-    """The processor time of rounds in milliseconds: of each until they have caught up, and of later ones."""
+    """Milliseconds of processor time of each round: until they have caught up, and later."""
 
     first: list[float]
     later: list[float]

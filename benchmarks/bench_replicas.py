@@ -3,8 +3,8 @@
 Sixty people press three buttons each within ten seconds, and then write something. The workspace refuses calls as
 Slack's documentation says; the chat side is the real one, each in a process of its own; the planner answers at once.
 Times are from the click to the answer in the thread; acknowledgements are what the workspace waits for.
-``--throughput`` has them press without a pause and without limits instead, with one, two and four programs. All share
-this machine's cores with the workspace and the database, so what an answer costs each of them says more than the time.
+With ``--throughput`` eight people press without a pause instead, without limits, with one, two and four programs. All
+share this machine's cores with the workspace and the database, so the cost of an answer says more than its time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TARGETS = {"median": 2.0, "p95": 6.0, "share_429": 0.01, "ack_p95": 0.3, "above"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Clicks of so many people within some seconds; in 0 seconds, each presses again as soon as the answer is there."""
+    """So many clicks of each person within ``seconds``; with 0, each presses again as soon as the answer is there."""
 
     people: int = PEOPLE
     clicks: int = CLICKS
@@ -82,7 +82,7 @@ class Used:
     undone: float
 
     def combine(self, other: Used, factor: float) -> Used:
-        """Return the sum with so many times another."""
+        """Return the sum of this and ``factor`` times another."""
         return Used(*(mine + factor * theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     def describe(self) -> dict[str, float]:
@@ -95,7 +95,7 @@ class Used:
 
 
 class Costs:
-    """Measures what the programs, the workspace and the database spend, other than while they are idle."""
+    """Measures what programs, workspace and database spend, less what they spend while they are idle."""
 
     def __init__(self, database: str, programs: Sequence[int]) -> None:
         self._database, self._programs, self._server = database, programs, find_server(database)
@@ -103,14 +103,14 @@ class Costs:
         self._before = self._read()
 
     async def watch_idle(self) -> None:
-        """Measure for some seconds what is spent while nothing happens, and begin."""
+        """Measure for some seconds what is spent while nothing happens; then begin."""
         await asyncio.sleep(IDLE_SECONDS)  # the measure itself
         spent = self._read().combine(self._before, -1)
         self._idle = Used(0, 0, 0, 0, 0, 0).combine(spent, 1 / spent.seconds)
         self._before = self._read()
 
     def find_each(self, count: int) -> dict[str, float]:
-        """Return what one of so many answers has cost since."""
+        """Return the cost since then, divided by ``count``."""
         spent = self._read().combine(self._before, -1)
         busy = spent.combine(self._idle, -spent.seconds)
         return Used(0, 0, 0, 0, 0, 0).combine(busy, 1 / count).describe()
@@ -173,7 +173,7 @@ def list_users(count: int) -> tuple[WorkspaceUser, ...]:
 
 
 def open_client() -> httpx.AsyncClient:
-    """Return a client that uses no connection again, since the workspace may be closing it."""
+    """Return a client that reuses no connection, because the workspace may be closing it."""
     return httpx.AsyncClient(timeout=60, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
 
 

@@ -1,7 +1,7 @@
-"""Measure how many messages one sender posts: what each costs it, and how long all of them take.
+"""Measure the messages of one sender: the cost of each, and the time that all of them take.
 
-A program with the real outbox and the real chat side on PostgreSQL, and a workspace without limits in this process.
-Other processes save sessions, each with a message; the program sends them.
+A program with the real outbox and the real chat side runs on PostgreSQL; a workspace without limits is in this process.
+This process also saves sessions, each with a message, which the program sends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Processor time of running programs, as Linux counts it: a busy machine changes it less than times on a clock."""
+"""Processor time of running programs, as Linux counts it. A busy machine changes it less than times on a clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def read_processor_seconds(pid: int) -> float:
-    """Return the processor seconds of a process and its children, of those that have ended, too."""
+    """Return the processor seconds of a process and its children, including those that have ended."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     spent = sum(_read_times(pid))
     for child in children:
@@ -22,7 +22,7 @@ def read_processor_seconds(pid: int) -> float:
 
 
 def _read_times(pid: int) -> list[int]:
-    """Return its own ticks in the program and in the kernel, and those of its children that have ended."""
+    """Return the ticks of a process in its program and in the kernel, and those of its children that have ended."""
     return [int(each) for each in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15]]
 
 

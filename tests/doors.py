@@ -21,9 +21,9 @@ LOADED = (
     "sqlalchemy.dialects.sqlite", "uvicorn.lifespan.off", "uvicorn.protocols.http.h11_impl",
     "uvicorn.protocols.websockets.websockets_sansio_impl",
 )  # fmt: skip
-"""What the program loads until it is ready. What is missing here is loaded by each start."""
+"""Modules that the program loads until it is ready. Each start loads those that are missing here."""
 SEEDED = "SEEDED_BUG"
-"""Variable with a module and its broken source, for the tests of ``tests/mutants``."""
+"""Environment variable with a module and its broken source, for the tests in ``tests/mutants``."""
 
 
 @functools.cache

@@ -157,12 +157,13 @@ _PIECE_BYTES = 65_536
 
 
 async def _unpack(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Yield an answer in small pieces: packed several times, a chunk of it could fill the memory at once."""
+    """Yield an unpacked answer in small pieces. A chunk that is unpacked in one go could fill the memory."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in _PACKED | {"identity", ""}:
-        raise NotDav(f"The calendar server's answer is packed in a way that was not asked for ({encoding[:40]})")
+        raise NotDav(f"The calendar server's answer is compressed in a way that was not asked for ({encoding[:40]})")
     inflate = zlib.decompressobj(32 + zlib.MAX_WBITS) if encoding in _PACKED else None
-    async for chunk in response.aiter_raw():
+    assert isinstance(response.stream, httpx.AsyncByteStream)
+    async for chunk in response.stream:
         packed = chunk
         if inflate is None:
             yield chunk

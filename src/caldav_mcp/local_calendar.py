@@ -43,8 +43,8 @@ class LocalCalendarConfig:
     calendar or an account) that server is used instead of the embedded one. `radicale_port` 0 takes any free port;
     calendar apps log in there as `me`, with `radicale_password`. One request to the CalDAV server may take
     `request_seconds`: a write is two of them, for which our callers wait ten seconds. With `public_only`, a CalDAV
-    server that is not on the internet is refused with `PrivateNetwork`. `mcp_app` answers requests for this machine; at
-    another `host`, the application that it is mounted in checks for whom a request is.
+    server that is not on the internet is refused with `PrivateNetwork`. `mcp_app` answers requests to this machine. At
+    another `host`, the application that it is mounted in checks to which host a request is addressed.
     """
 
     data_dir: Path

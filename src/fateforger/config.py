@@ -67,7 +67,7 @@ def _check_http_address(address: str) -> str:
 
 def _check_without_login(address: str) -> str:
     if urlsplit(address).username is not None:
-        raise ValueError("it should hold no user name and password: each request carries the bot token")
+        raise ValueError("it should contain no user name and password: the bot token is the login")
     return _check_http_address(address)
 
 

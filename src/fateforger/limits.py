@@ -237,8 +237,8 @@ MAX_REQUEST_SECONDS: Final = 20
 """Time for a request to arrive completely: on the same machine, 50 MB take less than a second."""
 MAX_UNFINISHED: Final = 250
 """Connections whose request has not arrived yet: a browser opens six, and a system lets a program open 1,024 files or
-more. Above the limit, the oldest of the machine that has most is closed, so that half-sent requests keep no person
-out."""
+more. Above the limit, the oldest one of the machine with the most of them is closed, so that half-sent requests
+keep no person out."""
 
 # Answers of services
 
@@ -247,7 +247,7 @@ MAX_CALENDAR_ANSWER_BYTES: Final = 16 * 1024 * 1024
 MAX_LOGIN_ANSWER_BYTES: Final = 256 * 1024
 """Tokens, or another short answer about an account or a server."""
 MAX_MODEL_ANSWER_BYTES: Final = 4 * 1024 * 1024
-"""An answer of a language model with its thinking, in which each character may be escaped."""
+"""An answer of a language model and its reasoning, in which each character may be escaped."""
 MAX_VECTORS_BYTES: Final = 32 * 1024 * 1024
 """Vectors of an embedding model: 500 texts of 60 kB each."""
 MAX_NOTION_ANSWER_BYTES: Final = 16 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""An organization of Enterprise Grid: payloads, users and logins say which workspace of it somebody is in."""
+"""An organization of Enterprise Grid: payloads, users and logins name the workspace that somebody is in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Organization:
         }
 
     def stamp_user(self, user: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the `user` of `users.info` as a member of the organization."""
+        """Return the `user` of `users.info`, marked as a member of the organization."""
         team = self.teams.get(user["id"])
         if team is None:
             return dict(user)
@@ -59,6 +59,6 @@ class Organization:
         return {**user, "team_id": team, "enterprise_user": {**member, "is_admin": False, "is_owner": False}}
 
     def stamp_login(self, login: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer of `auth.test` to the token of such an install."""
+        """Return the answer of `auth.test` to a token of the organization."""
         marks = {"team": self.name, "team_id": self.id, "enterprise_id": self.id, "is_enterprise_install": True}
         return {**login, **marks}

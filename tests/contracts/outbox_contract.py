@@ -67,7 +67,7 @@ class OutboxContract:
         assert [m.id for m in await other.pending(now=EVER_AFTER)] == ["a1", "b1"]
 
     async def test_what_waits_for_another_try_can_be_made_due(self, outbox: Outbox, other: Outbox) -> None:
-        """S403: but not what waits for something else than time."""
+        """S403: but not what waits for something other than time."""
         await outbox.mark_failed("a1", "Slack is down", retry_at=later(60))
         await outbox.mark_failed("b1", "not installed", retry_at=EVER_AFTER)
         await other.release()

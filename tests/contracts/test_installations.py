@@ -161,7 +161,7 @@ async def test_a_job_that_was_put_aside_is_tried_once_the_app_is_back(stores: tu
 
 
 async def test_any_program_learns_from_the_database_that_an_app_was_removed(stores: tuple[Store, Store]) -> None:
-    """S393: soon, and without a refusal of Slack; the token of the settings is not used any more."""
+    """S393: soon, and without a refusal by Slack; the token of the settings is not used any more."""
     slack, clock = SlackTeams("xapp-1"), HandClock()
     slack.tokens["xoxb-one"] = "T1"
     async with served(slack.app()) as url:

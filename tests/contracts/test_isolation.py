@@ -227,7 +227,7 @@ def test_every_command_about_one_person_is_listed() -> None:
 
 
 def test_every_command_about_one_person_is_noted_in_plain_words() -> None:
-    """S400: except two, for which there is a reason."""
+    """S400: all except two, for which there is a reason."""
     assert {path for path, _ in find_commands()} <= DID.keys() | UNNOTED
 
 
@@ -442,10 +442,10 @@ def _get_kind(annotation: ast.expr) -> str:
 
 
 OWN = "connections, tasks, limits and rounds of this program itself"
-ITS_TURN = "of a turn or a call that this program alone carries out"
-ONE_SENDS = "of messages, which one program at a time sends; another one looks in Slack"
-SAME = "of what cannot change, or is named by all that it depends on"
-AGAIN = "found out or made again by another program"
+ITS_TURN = "part of a turn or a call that this program alone carries out"
+ONE_SENDS = "about messages, which one program at a time sends; the next one looks in Slack"
+SAME = "cannot change, or its key names all that it depends on"
+AGAIN = "another program finds it out or makes it again"
 
 SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/answers.py _Unpacker._left": ITS_TURN,
@@ -461,7 +461,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/calendar/connection.py McpSession.welcome": OWN,
     "adapters/calendar/tools.py CalendarTools._only_account": SAME,
     "adapters/google/calendars.py GoogleCalendar._others": "the list of calendars, ten minutes old at most",
-    "adapters/google/changes.py ChangeFeed._token": "each read asks what changed, so it is as true as a full one",
+    "adapters/google/changes.py ChangeFeed._token": "each read asks for changes since, so it is as good as a full one",
     "adapters/memory/adapter.py Mem0Memory._index": OWN,
     "adapters/memory/index.py Index._known": "none where several programs share an index",
     "adapters/memory/index.py _Vectors._ahead": ITS_TURN,
@@ -498,7 +498,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "app/web.py WebServer._serving": OWN,
     "conversation/background_updates.py BackgroundUpdates._improving": "tests/scenarios/test_two_programs.py::test_a_program_goes_on_with_what_another_one_was_doing_that_has_ended",
     "conversation/background_updates.py BackgroundUpdates._owing": OWN,
-    "conversation/calendar_reads.py Looker._looks": "half a minute old at most; a write reads anew",
+    "conversation/calendar_reads.py Looker._looks": "half a minute old at most; a write reads again",
     "conversation/calendar_watch.py Watcher._judged": AGAIN,
     "conversation/calendar_watch.py Watcher._told": AGAIN,
     "conversation/calendar_watch.py Watcher._visits": AGAIN,
@@ -595,17 +595,17 @@ _ALL_PACKAGES = (*_PACKAGES[:-1], "adapters")
 
 
 def find_state() -> Iterator[str]:
-    """Yield every cache, and every attribute that a method sets anew."""
+    """Yield every cache, and every attribute that a method assigns again."""
     yield from CACHES
     for package in _ALL_PACKAGES:
         for path in sorted((SOURCE / package).rglob("*.py")):
             for found in ast.walk(ast.parse(path.read_text())):
                 if isinstance(found, ast.ClassDef):
-                    for name in _list_set_anew(found):
+                    for name in _list_reassigned(found):
                         yield f"{path.relative_to(SOURCE)} {found.name}.{name}"
 
 
-def _list_set_anew(of: ast.ClassDef) -> Iterator[str]:
+def _list_reassigned(of: ast.ClassDef) -> Iterator[str]:
     for method in of.body:
         if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef) and method.name not in {
             "__init__",

@@ -64,7 +64,7 @@ class TestLeaseJobs(JobsContract):
         assert await names(other, -3600) == ["a1", "a2"]
 
     async def test_what_waits_for_another_try_is_due_once_the_dead_are_known(self, jobs: LeaseJobs) -> None:
-        """S403: the clock that set the time may have been ahead. What is meant for later waits all the same."""
+        """S403: the clock that set the time may have been ahead. A job for a later time still waits."""
         await put(jobs, "a1", "a")
         await put(jobs, "b1", "b", run_at=later(100))
         assert await jobs.retry(await taken(jobs), "slow", run_at=later(100), now=NOON)
@@ -108,7 +108,7 @@ class TestProcrastinateJobs(JobsContract):
     async def test_work_of_another_program_is_heard_of_again_once_the_database_is_back(
         self, jobs: Jobs, other: Jobs, postgres_server: PostgresServer, how: Shutdown
     ) -> None:
-        """S402: the connection that is told of it is made again, and what was there before is found."""
+        """S402: the listening connection is opened again, and work that came before is found."""
         rounds = Repeated(LISTENING, partial(jobs.listen, ["turns"], lambda _lane: None))
         rounds.start()
         await asyncio.wait_for(jobs.wait("turns", seconds=600), 60)  # it listens now
@@ -167,7 +167,7 @@ class TestProcrastinateJobs(JobsContract):
 async def test_the_end_of_a_job_is_recorded_once_the_database_is_back(
     postgres: str, postgres_server: PostgresServer
 ) -> None:
-    """S402: it is away for longer than a lease, while the program lives on and its claim stays."""
+    """S402: the database is away for longer than a lease, while the program lives on and its claim stays."""
     store = open_store(postgres)
     policy = LanePolicy(lease_seconds=0.3, poll_seconds=0.05, backoff=Backoff(0.05, 0.1))
     lane = Lane("turns", TypeAdapter(dict[str, Any]), policy)

@@ -1,4 +1,4 @@
-"""A server that answers every request without end, too slowly, or with little that unpacks into much."""
+"""A server that answers every request without end, too slowly, or with a short text that unpacks into a very long one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class HostileServer:
     asked: int = 0
     hung_up: int = 0
     longest: int = 0
-    """Most bytes that one client took of an answer."""
+    """Most bytes of an answer that one client accepted."""
     ended: threading.Event = field(default_factory=threading.Event)
     bomb: bytes = field(default_factory=_bomb, repr=False)
 

@@ -53,7 +53,7 @@ class MemoryConstraints:
         return self._causes.get((check_person(user_id), cause), ())
 
     async def people(self, *, reachable: bool = False) -> tuple[str, ...]:
-        del reachable  # here, nobody removes an app
+        del reachable  # here, no workspace removes the app
         return tuple(sorted({version.user_id for version in self._rows}))
 
     async def forget(self, user_id: str) -> int:

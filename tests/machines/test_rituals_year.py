@@ -128,7 +128,9 @@ class Year:
         wakes += [moment + BUSY for moment in self.planned.values()]
         for n in range(-1, days + 1):
             wakes.append(first_minute(first + timedelta(days=n), self.choice.quiet[1], self.choice.zone))
-        wakes += [moment + AGAIN for moment in wakes]  # for what had to wait when a round looked just before
+        wakes += [
+            moment + AGAIN for moment in wakes
+        ]  # for messages that had to wait because a round looked just before
         for moment in wakes:
             late = timedelta(seconds=self.chance.uniform(0, RITUALS.seconds))
             if start <= moment + late <= end:

@@ -18,7 +18,7 @@ class StaleMutant(AssertionError):
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """One bug. ``loses`` is what the person would lose, in a sentence; ``file`` is relative to the import package, ``old``
-    is replaced by ``new`` there, within a function; at least one of ``killed_by`` (test ids) has to notice."""
+    is replaced by ``new`` there, within a function; at least one of ``killed_by`` (test ids) has to notice. ``package`` is the import package."""
 
     name: str
     loses: str

@@ -40,7 +40,7 @@ class Runs:
         self._environment = {
             **plain,
             "HYPOTHESIS_PROFILE": "mutants",
-            "SCENARIO_DEADLINE": "20",  # with a bug, waiting in vain is what is expected
+            "SCENARIO_DEADLINE": "20",  # with a bug, most waiting is in vain
             "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
         }
         self._output = folder / "output"

@@ -1,4 +1,4 @@
-"""S197: the tests of attacks are tested: each defense of ``safety.toml`` is taken away, and the attack then succeeds."""
+"""S197: tests of the tests of attacks. Each defense in ``safety.toml`` is taken away, and the attack then succeeds."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ WITHOUT = {
     "tests/security/test_fuzzing.py::test_plans": "random: test_hostile_input has what it found",
     "tests/security/test_doors_slow.py::test_a_flood_of_connections_shuts_nobody_out": "how soon a flood shuts somebody out"
     " depends on the machine",
-    "tests/security/test_answers.py::test_a_day_is_planned_with_hostile_services": "by the limits of the test above it",
+    "tests/security/test_answers.py::test_a_day_is_planned_with_hostile_services": "the limits of test_a_hostile_answer_is_given_up",
     "tests/scenarios/test_endless.py::test_a_day_is_planned_beside_events_that_never_end": "without it, nothing ends",
     "tests/scenarios/test_endless.py::test_a_server_that_answers_with_the_whole_calendar": "without it, nothing ends",
 }
-"""Tests of mended attacks without a defense that can be taken away, with the reason."""
+"""Tests of mended attacks for which no defense can be taken away, each with the reason."""
 PATIENCE = 300
 """Seconds that one run may take on a busy machine; it takes a few on an idle one."""
 pytestmark = pytest.mark.timeout(PATIENCE + 30)
@@ -44,7 +44,7 @@ def test_all_attacks_fail_as_the_program_is(running: Runs) -> None:
 
 @pytest.mark.parametrize(("mutant", "test"), PAIRS, ids=lambda part: getattr(part, "name", None) or part.split("::")[1])
 def test_the_attack_succeeds_without_the_defense(running: Runs, mutant: Mutant, test: str) -> None:
-    """A broken program may also stumble: an error that is not ours is what some attacks are after."""
+    """A broken program may also end in an error of its own, which is the aim of some attacks."""
     done = running.run((test,), mutant.module, mutant.broken())
     assert done.status in {1, 3}, f"{mutant.name} is not noticed. {mutant.loses}\n{done.said}"
 

@@ -1,4 +1,4 @@
-"""The chat side over a scripted coordinator as a program of its own, to be killed: ``URL DATABASE NAME LIMITS``."""
+"""The chat side over a scripted coordinator, as a program that tests kill: ``URL DATABASE NAME LIMITS``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READY, LIMITED = "ready", "limited"
 async def run(url: str, database: str, name: str, limits: str) -> None:
     """Serve the workspace at ``url`` until killed, with the delays of the real program.
 
-    The program keeps within Slack's ``limits``, if there are any.
+    With ``limits`` set to ``limited``, it keeps to Slack's limits.
     """
     store = open_store(database)
     services = build_services(store, ScriptedDoor(store.sessions), jobs=store.jobs, outbox=store.outbox)

@@ -35,7 +35,7 @@ class TwoTeams:
 
     @property
     def log(self) -> str:
-        """What all programs have logged."""
+        """The logs of all programs."""
         return "".join(each.log.read_text() for each in (self.program, *self.others))
 
     def person(self, team: str, user: str = ALEX) -> Person:
@@ -76,7 +76,7 @@ def open_two_teams(
 ) -> Iterator[TwoTeams]:
     """Start two workspaces and the program. The first one has a token in the settings; the second is ``installed``.
 
-    The second may be an ``organization``. Several ``programs`` need a database of theirs in ``more``.
+    The second may be an ``organization``. Several ``programs`` need a shared database in ``more``.
     """
     second = TWO if organization is None else organization.id
     slack, port = SlackTeams(APP_TOKEN), free_port()

@@ -53,7 +53,7 @@ class Board:
         return "\n".join(texts(self.blocks))
 
     def reads(self, *expected: str, gone: str = "", seconds: float = 30.0) -> str:
-        """Wait until App Home shows each text, and not what is ``gone``. It never has more than five controls on top."""
+        """Wait until App Home shows each text, and no longer ``gone``. It never has more than five controls on top."""
 
         def look() -> str | None:
             blocks = self.blocks
@@ -67,7 +67,7 @@ class Board:
             raise AssertionError(f"App Home shows neither {expected}, or still {gone!r}:\n{self.words()}") from None
 
     def follows(self, *expected: str, gone: str = "") -> str:
-        """Check that App Home shows what has just changed elsewhere, as soon as it promises."""
+        """Check that App Home shows a change made elsewhere within the promised two seconds."""
         return self.reads(*expected, gone=gone, seconds=2.0)
 
     def use(self, wanted: str, **chosen: Any) -> None:
@@ -141,7 +141,7 @@ def test_what_was_erased_is_not_noted_again(program: Program) -> None:
 
 
 def test_what_the_operator_did_is_on_the_board_and_in_the_export(program: Program) -> None:
-    """S400: when, what and by whom; a command that is not carried out without a note."""
+    """S400: when, what and by whom."""
     board = Board(program.person())
     whose = ("--data-dir", str(program.data))
     person = board.person.user

@@ -446,7 +446,7 @@ async def test_what_slack_does_not_take_at_once_is_said_a_moment_later(chat: Cha
 async def test_a_sentence_is_said_by_the_next_program_if_this_one_ends(
     workspace: Workspace, tmp_path: Path, alex: Person
 ) -> None:
-    """S391: a form that did not open, and nobody left to say so, was a click without an answer."""
+    """S391: a form did not open, and the program ended before it said so: the click had no answer."""
     async with chat_at(workspace, tmp_path):
         ts = await alex.start()
         workspace.faults.plan("views.open", Fault(status=500))
@@ -709,7 +709,7 @@ async def test_a_restart_goes_on_in_the_same_thread(workspace: Workspace, tmp_pa
 async def test_what_waits_for_another_try_is_tried_by_the_next_program_at_once(
     workspace: Workspace, tmp_path: Path, alex: Person
 ) -> None:
-    """S403: the clock that the time comes from was another program's, and may have been ahead."""
+    """S403: the retry time comes from another program's clock, which may have been ahead."""
     async with chat_at(workspace, tmp_path) as chat:
         ts = await alex.start()
         await settled(chat)

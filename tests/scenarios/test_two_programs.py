@@ -1,4 +1,4 @@
-"""Two programs on one database: whichever of them hears a person, answers as if there were only one."""
+"""Two programs on one database: each answers a person as if it were the only one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def alex(workspace: Workspace) -> AsyncIterator[Person]:
 
 
 async def test_stop_ends_a_turn_of_the_other_program(workspace: Workspace, alex: Person, tmp_path: Path) -> None:
-    """S392: the program that hears Stop runs no turn, and the one that runs it hears no Stop."""
+    """S392: one program receives Stop and runs no turn; the other runs the turn and does not receive Stop."""
     async with (
         chat_at(workspace, tmp_path, timing=BRISK, but=(STOP_TURN,)) as one,
         chat_at(workspace, tmp_path, timing=BRISK, replica="two", but=(TURN,)),
@@ -74,7 +74,7 @@ async def test_a_program_that_starts_leaves_the_turns_of_others_alone(
 async def test_a_program_goes_on_with_what_another_one_was_doing_that_has_ended(
     workspace: Workspace, tmp_path: Path, postgres: str
 ) -> None:
-    """S392: better drafts, which are looked for in the memory of one program."""
+    """S392: the search for better drafts is in the memory of one program."""
     async with chat_at(workspace, postgres) as one:
         async with chat_at(workspace, postgres, replica="two"):
             await eventually(lambda: _counts(one, 2), "the first program counts the second")
@@ -99,8 +99,8 @@ class BusyLimit:
 
 
 @dataclass
-class PaperPoster:
-    """Notes what each message is changed to."""
+class RecordingPoster:
+    """Records what each message is changed to."""
 
     limit: BusyLimit = field(default_factory=BusyLimit)
     shown: list[str] = field(default_factory=list)
@@ -124,7 +124,7 @@ async def test_a_card_of_the_other_program_is_not_replaced_by_an_older_one(
     is_busy: bool,  # noqa: FBT001  a case
 ) -> None:
     """S392: one program removes a line below a card; the one that sends shows the next card in its place."""
-    store, poster, clock = open_store(tmp_path / "state.db"), PaperPoster(), SystemClock()
+    store, poster, clock = open_store(tmp_path / "state.db"), RecordingPoster(), SystemClock()
     nobody: Any = None
     delivery = Delivery(store.outbox, store.sessions, cast("Any", poster), nobody, nobody, clock=clock)
     place, saved = Sent("D1", "1.1"), sessions.session("s1")

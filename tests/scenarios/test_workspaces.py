@@ -132,7 +132,7 @@ def test_a_workspace_that_removes_the_app_leaves_the_other_alone(two: TwoTeams, 
 
 
 def test_app_home_of_each_person_of_an_id_follows_its_own_workspace(two: TwoTeams, radicale: Radicale) -> None:
-    """S395: within two seconds of each change, by whichever program, without being opened again."""
+    """S395: within two seconds of each change, without being opened again."""
     alex, other = two.alex, two.other
     home, board = Board(alex), Board(other)
     home.reads("Your queue is empty")
@@ -192,7 +192,7 @@ def test_every_program_stops_work_for_a_workspace_that_removed_the_app(
         two.slack.uninstall(TWO)
         eventually(lambda: "the app was removed from T2" in two.log, "the removal is noted")
         refused = len(two.slack.refused)
-        # What is new here is seen, so there were rounds since.
+        # New events here are noticed, so there were rounds since.
         for hour, title in enumerate(("Dentist", "School play"), start=13):
             meet(ours, title, hour)
             alex.reads(title)
@@ -200,7 +200,7 @@ def test_every_program_stops_work_for_a_workspace_that_removed_the_app(
         meet(theirs, "Fire drill", 15)
         meet(ours, "Concert", 18)
         alex.reads("Concert")
-        assert len(asked) == before, "nobody reads a calendar in a workspace without the app"
+        assert len(asked) == before, "no program reads a calendar in a workspace without the app"
         assert len(two.slack.refused) == refused, "no program tries a token that is gone"
         assert two.install(TWO).status_code == 200
         other.reads("Fire drill")

@@ -1,4 +1,4 @@
-"""Services that answer without end, a byte at a time, or with a bomb: each client hangs up, and the person is told."""
+"""Services that answer without end, a byte at a time, or with a bomb: each client gives up, and the person is told."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ async def test_a_hostile_answer_is_given_up(
     monkeypatch.setattr(HttpEndpoint, "open_seconds", 10 * SECONDS)  # its libraries are loaded first
     server.manner = manner
     if manner == "slow head" and ask is ask_for_vectors:
-        pytest.skip("its library gives the head of an answer no time in all; a thread waits, and no person")
+        pytest.skip("its library has no time limit for a whole head; a thread waits for it, but no person")
     tracemalloc.start()
     try:
         async with asyncio.timeout(PATIENCE):
@@ -179,11 +179,11 @@ async def test_a_hostile_answer_is_given_up(
     assert server.longest < BOMB_BYTES
 
 
-@pytest.mark.attack("services", "calendar and model answer like that while a day is planned", "-", "mended")
+@pytest.mark.attack("services", "endless or slow answers, or bombs, while a day is planned", "-", "mended")
 @pytest.mark.process
 @pytest.mark.parametrize("manner", ["endless", "slow", "bomb in a bomb"])
 def test_a_day_is_planned_with_hostile_services(manner: str, server: HostileServer, tmp_path: Path) -> None:
-    """S397: calendar and model answer like that; the person is told, plans on with buttons, and memory stays bounded."""
+    """S397: the person is told, goes on with buttons, and memory stays bounded."""
     server.manner = manner
     program = Program(
         tmp_path / "data",
@@ -208,7 +208,7 @@ def test_a_day_is_planned_with_hostile_services(manner: str, server: HostileServ
 
 
 def _peak(program: Program) -> int:
-    """Most memory that the program has held, in bytes."""
+    """Return the most memory that the program has used, in bytes."""
     assert program.process is not None
     status = Path(f"/proc/{program.process.pid}/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmHWM"))

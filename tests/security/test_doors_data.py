@@ -115,7 +115,7 @@ def test_up_warns_before_it_says_that_it_is_ready(monkeypatch: pytest.MonkeyPatc
     assert "SLACK_BOT_TOKEN" in said
 
 
-@pytest.mark.attack("Slack's address", "a user name and a password in it, on which a library fails", "7c", "mended")
+@pytest.mark.attack("Slack's address", "a user name and a password, with which a library fails", "7c", "mended")
 def test_slacks_address_with_a_login_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLACK_API_BASE_URL", "https://robin:hunter2secret@slack.example.org/api/")
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
@@ -127,7 +127,7 @@ def test_slacks_address_with_a_login_is_refused_in_a_sentence(tmp_path: Path, mo
 
 
 def test_doctor_says_where_a_token_of_the_settings_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S399: a page that refuses somebody sends them to doctor. A token in the settings is not shown, but named."""
+    """S399: a page that refuses somebody sends them to doctor, which names a token of the settings but does not show it."""
     token = "a-token-that-was-chosen"
     monkeypatch.setenv("FATEFORGER_PAGE_TOKEN", token)
     _, said, errors = through_the_door("doctor", "--data-dir", str(tmp_path))

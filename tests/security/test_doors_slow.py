@@ -65,7 +65,9 @@ async def every_path(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WebServer
     server.close()
 
 
-@pytest.mark.attack("page, Slack over HTTP, connect page and notices", "a body of a byte at a time", "7g", "held")
+@pytest.mark.attack(
+    "page, Slack over HTTP, connect page and notices", "a body that is sent a byte at a time", "7g", "held"
+)
 @pytest.mark.parametrize("path", ENTRY_POINTS)
 async def test_a_slow_body_is_given_up_and_another_is_answered(every_path: WebServer, path: str) -> None:
     """S398."""
@@ -74,11 +76,11 @@ async def test_a_slow_body_is_given_up_and_another_is_answered(every_path: WebSe
         honest = await http.post(f"{every_path.url}{path}", content=b"hello")
     assert honest.text == "hello"
     answer, took = await slow
-    assert not answer or answer.startswith(b"HTTP/1.1 408 ")  # what it goes on sending may cut the answer off
+    assert not answer or answer.startswith(b"HTTP/1.1 408 ")  # bytes that are sent after that may cut the answer off
     assert took < SECONDS + 5
 
 
-@pytest.mark.attack("MCP for agents", "a body of a byte at a time", "7g", "held")
+@pytest.mark.attack("MCP for agents", "a body that is sent a byte at a time", "7g", "held")
 async def test_a_slow_call_of_an_agent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S398."""
     monkeypatch.setattr(web, "MAX_REQUEST_SECONDS", SECONDS)
@@ -93,7 +95,7 @@ async def test_a_slow_call_of_an_agent_is_given_up(tmp_path: Path, monkeypatch: 
     assert took < SECONDS + 5
 
 
-@pytest.mark.attack("CalDAV", "a body of a byte at a time", "7g", "held")
+@pytest.mark.attack("CalDAV", "a body that is sent a byte at a time", "7g", "held")
 async def test_a_slow_event_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S398."""
     monkeypatch.setattr(embedded, "MAX_REQUEST_SECONDS", SECONDS)
@@ -111,7 +113,7 @@ async def test_a_slow_event_is_given_up(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.process
 @pytest.mark.attack("page", "a flood of connections from one client", "7g", "mended")
 def test_a_flood_of_connections_shuts_nobody_out(tmp_path: Path) -> None:
-    """S398: a client begins requests as fast as it can; each honest one is answered, and /health soon."""
+    """S398: a client begins requests as fast as it can; each honest request is answered, and /health quickly."""
     program = Program(tmp_path / "data").start()
     over, begun = threading.Event(), 0
 
@@ -145,7 +147,7 @@ def test_a_flood_of_connections_shuts_nobody_out(tmp_path: Path) -> None:
 
 @pytest.mark.attack("page", "more half-sent requests from one machine than are kept", "7g", "mended")
 async def test_one_machine_does_not_shut_out_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """S398: the oldest connection is closed of the machine that has most. All of 127.x.x.x is this machine."""
+    """S398: the oldest connection of the machine with the most of them is closed. All of 127.x.x.x is this machine."""
     monkeypatch.setattr(web, "MAX_UNFINISHED", 10)
     server = WebServer("127.0.0.1", 0)
     await server.start(Starlette(routes=[Route("/", _answer, methods=["POST"])]))

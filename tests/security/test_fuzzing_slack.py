@@ -1,4 +1,4 @@
-"""Payloads of Slack with anything in any place, at the app's real entry: each is answered, and none leaves a trace."""
+"""Slack payloads with any value in any place, at the app's real entry point: each is answered, and none has an effect."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STATE = {
 
 
 def build_profile() -> Json:
-    """A person who moved to another time zone."""
+    """Return the event that a person moved to another time zone."""
     body = build_event(ALEX, type="user_change")
     return body | {"event": body["event"] | {"user": {"id": ALEX, "tz": "Europe/Berlin"}}}
 
@@ -83,7 +83,7 @@ def spoiled(draw: st.DrawFn) -> Json:
 
 @dataclass
 class Socket:
-    """Slack's end of a socket; ``acknowledged`` are the envelopes that were answered."""
+    """Slack's end of a socket; ``acknowledged`` lists the envelopes that were answered."""
 
     acknowledged: list[str] = field(default_factory=list)
     logger: logging.Logger = field(default_factory=lambda: logging.getLogger("socket"))

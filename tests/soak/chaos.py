@@ -114,7 +114,7 @@ class Human:
         return Deed(self, "wait", before, ok=False)
 
     def _find(self, wanted: str) -> tuple[Json, str, Json] | None:
-        """Return the control with that label, which may be gone a moment later."""
+        """Return the control with that label, or ``None``: it may be gone a moment later."""
         try:
             return self.person.find(wanted)
         except NotSeen:
@@ -210,7 +210,7 @@ class Chaos:
     ways: dict[str, Weather]
     listener: Listener
     databases: Mapping[str, Callable[[], Any]]
-    """Troubles with the database, by name."""
+    """Ways in which the database fails, by name."""
     drop_links: Callable[[], None]
     spells: int = SPELLS
     rng: Random = field(init=False)

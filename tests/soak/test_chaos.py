@@ -22,7 +22,7 @@ def live(folder: Path, seed: str, server: PostgresServer | None, days: int, spel
         chaos.live(days)
         assert not chaos.breaches, str(chaos)
         assert chaos.counts["days"] == days
-    gc.collect()  # here, where its warnings are expected, and not in the next test
+    gc.collect()  # now, where its warnings are expected, and not in the next test
 
 
 def test_nothing_is_lost_doubled_leaked_or_silent(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""Answers of other servers: read up to a number of bytes and for a limited time, also if they are compressed.
+"""Limits on the answers of other servers: a number of bytes, counted after unpacking, and a time.
 
-The limits are hooks of the HTTP client, so that it keeps its own settings. They serve both versions of the library,
-since the packages that speak to services use one or the other.
+The limits are hooks of the HTTP client, which keeps its own settings. They work with httpx and with httpx2, because the
+packages that call services use one or the other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PIECE_BYTES = 65_536
 
 
 class AnswerUnreadable(httpx.DecodingError, httpx2.DecodingError):  # type: ignore[misc]  # the same error in both
-    """An answer is compressed in a way that was not asked for, or is damaged."""
+    """An answer is damaged, or compressed in a way that was not asked for."""
 
 
 class AnswerTooLong(AnswerUnreadable):
@@ -33,7 +33,7 @@ class AnswerTooSlow(httpx.ReadTimeout, httpx2.ReadTimeout):  # type: ignore[misc
 
 
 class _Unpacker:
-    """Unpacks one answer piece by piece, so that a short one cannot become a long one at once."""
+    """Unpacks one answer piece by piece, so that the limit is noticed before the whole answer is in memory."""
 
     def __init__(self, encoding: str, max_bytes: int, seconds: float | None) -> None:
         if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
@@ -94,10 +94,10 @@ _EVENT_STREAM = "text/event-stream"
 
 
 def limit_answers(client: Any, max_bytes: int, *, seconds: float | None = None, events: bool = True) -> None:
-    """Let a client, of either library, read answers of at most ``max_bytes``, in at most ``seconds``.
+    """Limit what a client of either library reads of an answer to ``max_bytes``, and the time for it to ``seconds``.
 
     Without ``events``, streams of events have no limit, because they may stay open for days; their reader has to limit
-    each event. Longer answers raise :class:`AnswerTooLong`, an error of both libraries.
+    each event. Answers above a limit raise :class:`AnswerTooLong` or :class:`AnswerTooSlow`, errors of both libraries.
     """
 
     def limit(response: Any) -> None:
@@ -119,7 +119,7 @@ def limit_answers(client: Any, max_bytes: int, *, seconds: float | None = None, 
 
 
 def describe_failure(error: Exception) -> str:
-    """Return the reason for which a service gave no answer, as part of a sentence."""
+    """Return why a service gave no usable answer, as part of a sentence."""
     if isinstance(error, TimeoutError | httpx.TimeoutException | httpx2.TimeoutException):
         return _("it gave no answer in time")
     if isinstance(error, AnswerTooLong):

@@ -186,7 +186,7 @@ def read_tokens(answer: Mapping[str, Any], provider: OAuthProvider, now: datetim
 
 @asynccontextmanager
 async def translate_errors(name: str) -> AsyncIterator[None]:
-    """Raise errors of Authlib and of the connection as ours, also when time is up. ``name`` is the service's."""
+    """Raise errors of Authlib and of the connection as ours. ``name`` is the service's. The block has a time limit."""
     try:
         async with asyncio.timeout(CALL_SECONDS):
             yield
@@ -291,7 +291,7 @@ def _retrieve(task: asyncio.Task[Tokens]) -> None:
 
 
 SAVED_AFTER = (0.0, 1.0)
-"""Seconds before each look for tokens that another process has renewed at the same time."""
+"""Seconds before each look for the tokens of another process that renewed them at the same time."""
 
 
 def open_token_source(app: OAuthApp, store: TokenStore, clock: Clock) -> TokenSource:

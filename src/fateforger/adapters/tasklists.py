@@ -44,7 +44,7 @@ def open_http_client(token: str | None, seconds: float, refused: list[int]) -> A
     """
     import httpx2  # noqa: PLC0415  heavy, and not needed before the first look
 
-    from fateforger.adapters.answers import limit_answers  # noqa: PLC0415  heavy, too
+    from fateforger.adapters.answers import limit_answers  # noqa: PLC0415  heavy as well
 
     # Both log addresses or answers; an address may hold a secret.
     logging.getLogger("httpx2").setLevel(logging.WARNING)

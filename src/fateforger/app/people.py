@@ -21,7 +21,7 @@ from fateforger.workers.memory import Indexer
 from fateforger.workers.people import Erased, PersonalData
 
 NoteAction = Callable[[Store, str], Awaitable[None]]
-"""Notes the command of the operator for a person."""
+"""Notes the operator's command for a person."""
 PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
 _AGAIN = "Everything else is erased; run this again, so that the search index is, too."
@@ -61,7 +61,7 @@ async def count_held(settings: Settings, user_id: str) -> Counts:
 
 
 async def export_person(settings: Settings, user_id: str, note: NoteAction) -> dict[str, Any]:
-    """Return everything that is stored about a person, and note that. Raises ``StoreError`` and ``BadInput``."""
+    """Return everything that is stored about a person, and note the export. Raises ``StoreError`` and ``BadInput``."""
     async with _open_personal_data(settings) as (store, found):
         await note(store, user_id)
         return {**await found.export(user_id), "stays": list(list_leftovers(settings))}

@@ -168,7 +168,7 @@ class SlackApp:
         return "socket" if self._login.signing_secret is None else "http"
 
     async def _divide_limits(self) -> None:
-        """Take this program's part of Slack's limits, and go on with what a program was doing that has ended."""
+        """Take this program's share of Slack's limits, and resume the work of a program that has ended."""
         before, self._programs = self._programs, await self._services.jobs.count_programs()
         self.workspaces.divide_limits(self._programs)
         if self._programs < before:
@@ -177,7 +177,7 @@ class SlackApp:
     async def check_job(self, job: Job) -> None:
         """Raise ``PutAside`` for a job in a workspace that removed the app. Raises ``StoreError``.
 
-        It is done once the app is installed again. People are erased all the same.
+        It is done once the app is installed again. Erasures are done all the same.
         """
         if job.lane == ERASING.name:
             return
@@ -241,7 +241,7 @@ class SlackApp:
             log.info("a request is refused: its payload cannot be read: %r", error)
             return Response(status_code=400)
         if (flaw := find_flaw(asked.body)) is not None:
-            log.info("a request is refused: %s is not what Slack sends", flaw)
+            log.info("a request is refused: Slack sends no such %s", flaw)
             return Response(status_code=400)
         answer = await self._app.async_dispatch(asked)
         retry, reason = (request.headers.get(f"x-slack-retry-{name}", "") for name in ("num", "reason"))

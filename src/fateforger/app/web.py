@@ -69,7 +69,7 @@ class _Connection(H11Protocol):
                 self._find_surplus().give_up()
 
     def _find_surplus(self) -> _Connection:
-        """Return the oldest connection of the machine that has most, so that no machine shuts out the others."""
+        """Return the oldest connection of the machine that has the most, so that no machine shuts out the others."""
         by_machine = Counter(connection._machine for connection in self._unfinished)  # noqa: SLF001  its own kind
         [(machine, _count)] = by_machine.most_common(1)
         return next(connection for connection in self._unfinished if connection._machine == machine)  # noqa: SLF001  its own kind
@@ -139,7 +139,7 @@ class WebServer:
             ws_max_size=MAX_FRAME_BYTES,
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
             server_header=False,
-            # As many are accepted in one go. Each has to be read at least once before a flood pushes it out.
+            # So many are accepted in one go; each has to be read at least once before a flood pushes it out.
             backlog=MAX_UNFINISHED // 4,
         )
         self._server = _Server(config)

@@ -160,7 +160,7 @@ class Connections(Protocol):
     async def list_due(self) -> tuple[tuple[str, FollowUp], ...]:
         """Return the people with something left to do about their connection, and what it is.
 
-        Those of workspaces that removed the app are left out.
+        Left out are people whom Slack cannot reach: where the app was removed, and deactivated accounts.
         """
         ...
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fateforger.app.backup import Manifest
 
 NotePeople = Callable[[Iterable[str]], Awaitable[None]]
-"""Notes for each of the people that this command was run."""
+"""Notes this command for each of the people."""
 _SIGNS = {"real": "●", "local": "○", "missing": "·", "broken": "✗"}
 
 _limit = click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True, help="How many.")

@@ -110,8 +110,8 @@ def find_person(ctx: click.Context) -> tuple[str, ...]:
 async def note_action(ctx: click.Context, opened: Opened, people: Iterable[str]) -> None:
     """Note for each of the people that the operator runs this command, so that they can see it.
 
-    It happens before the command does anything: a command that cannot be noted is not carried out. The id has been
-    checked, or is one that the store gave.
+    This happens before the command does anything: a command that cannot be noted is not carried out. The ids have been
+    checked, or come from the store.
     """
     from fateforger.ports.people import OperatorAction  # noqa: PLC0415  the help text needs none of it
 
@@ -133,7 +133,7 @@ async def note_command(ctx: click.Context, settings: Settings, people: Iterable[
 
 
 UNNOTED = frozenset({"constraints reindex", "person erase"})
-"""Commands about a person that are not noted: one rebuilds what only searches use, and an erasure leaves nothing."""
+"""Commands about a person that are not noted: one rebuilds an index, and an erasure leaves nothing."""
 
 
 def get_command_name(ctx: click.Context) -> str:
@@ -142,7 +142,7 @@ def get_command_name(ctx: click.Context) -> str:
 
 
 def find_operator() -> str:
-    """Return the user of the machine who runs the program, and who became that user with sudo."""
+    """Return the user of the machine who runs the program, and with sudo also the user who called it."""
     try:
         name = getpwuid(os.getuid()).pw_name
     except KeyError:  # containers often run as a number

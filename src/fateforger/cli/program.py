@@ -31,9 +31,9 @@ def stop_on_signals() -> asyncio.Event:
 
 
 def exempt_loaded_objects() -> None:
-    """Have the garbage collector skip what is loaded by now, because it lives as long as the program.
+    """Make the garbage collector skip what is loaded by now, because it lives as long as the program.
 
-    A collection that visits all of it takes 0.16 s, in which the program answers nothing.
+    A collection that visits all of it takes 0.16 s, during which the program answers nothing.
     """
     gc.collect()
     gc.freeze()

@@ -66,7 +66,7 @@ def notice_changes(session: Session, look: Look) -> NoticedChanges | None:
         return None
     after = apply_reading(session, reading)
     if after == session:
-        return None  # at once: comparing the cards takes a hundred times as long
+        return None  # comparing the cards would take a hundred times as long
     if session.stage is TimeboxingStage.SKELETON:
         after = after.with_planning(overview=overview(after))
     lost = _describe_lost(session, after)
@@ -292,7 +292,7 @@ class Watcher:
     async def run_once(self) -> bool:
         """Read each day that is due; return ``True`` if some are left over. Raises ``StoreError``.
 
-        A round ends early when it has loaded many sessions. A day that is the same as before loads none.
+        A round ends early when it has loaded many sessions. A day that has not changed loads none.
         """
         now = self._clock.now()
         told = frozenset(self._told)
@@ -337,7 +337,7 @@ class Watcher:
         return now - visits.at >= timedelta(seconds=rest)
 
     async def _visit(self, day: Day, watched: Sequence[SessionHead], calendar: WatchedCalendar) -> int:
-        """Read a day, and notify its sessions of what is new to them; return how many of them were loaded."""
+        """Read a day, and notify its sessions of what is new to them; return how many were loaded."""
         visits = self._visits.setdefault(day, _PollState(self._clock.now()))
         visits.at, visits.asked = self._clock.now(), 0.0
         try:
@@ -357,11 +357,10 @@ class Watcher:
         return sum([await self._judge(head, look, late=late) for head in watched])
 
     async def _judge(self, head: SessionHead, look: Look, *, late: bool) -> bool:
-        """Notify a session if the read means something to it. It is loaded only if that is not known yet.
+        """Notify a session if the read means something to it. Return ``True`` if it was loaded.
 
-        Returns ``True`` if it was loaded.
-
-        The session may have changed since it was loaded; then the notification costs one more read that finds nothing.
+        It is loaded only if the answer is not known yet. It may have changed since; then the notification costs one
+        more read that finds nothing.
         """
         now, known = self._clock.now(), self._judged.get(head.id)
         same = known is not None and (known.version, known.look) == (head.version, look)

@@ -119,7 +119,7 @@ class PlanningCoordinator:
     A command belongs to a session's turn, the queue, or a person's rules.
 
     ``calendar_wait`` is how many seconds a reply waits for the calendar before it is sent without it. ``model`` reads
-    free text, ``memory`` knows the person's constraints, ``replies`` what was said of them outside of plans.
+    free text, ``memory`` knows the person's constraints, ``replies`` the replies about them outside of plans.
     ``outside`` reads an external task list, ``proposals`` holds the proposals of agents, and ``logbook`` records each
     turn. ``calendars`` opens the calendar of a person. ``ownership`` decides who owns the configured one, ``languages``
     in which language each person is answered. ``operator_log`` knows the operator's actions. ``model`` and ``outside``
@@ -332,7 +332,7 @@ class PlanningCoordinator:
         return session is None or command.command_id in session.thread.handled
 
     async def get_rule_reply(self, command_id: str) -> tuple[str, ...]:
-        """Return the reply of a command outside of a session, if it was recently carried out. Raises ``StoreError``."""
+        """Return the reply to a command outside of a session, if it was recently carried out. Raises ``StoreError``."""
         return await self._alone.get_reply(command_id)
 
     async def owner(self, session_id: str) -> str | None:

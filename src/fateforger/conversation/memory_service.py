@@ -87,7 +87,7 @@ class _ReadResult:
 
 
 KEPT_FOR = timedelta(minutes=10)
-"""Time for which rules that were read are used if the store does not answer in time."""
+"""Time for which rules that were read are used while the store does not answer in time."""
 FindNear = Callable[[Sequence[Version]], Awaitable[tuple[str, ...]]]
 """Return which of a person's constraints are close to a message in meaning, the closest first."""
 
@@ -165,7 +165,7 @@ class ConstraintRetriever:
         return found
 
     def _find_last(self, user_id: str) -> tuple[Version, ...] | None:
-        """Return the previous result, while what another program has written since is not too much."""
+        """Return the previous result if it is recent, because another program may have written since."""
         at, versions = self._last.get(user_id, (None, None))
         return versions if at is not None and self._clock.now() - at < KEPT_FOR else None
 
@@ -459,7 +459,7 @@ def _with_talk(person: Session, talk: RecentTalk) -> Session:
 
 
 class RuleService:
-    """Reads and changes rules outside of a session. The ``replies`` are kept for the forms that show them."""
+    """Reads and changes rules outside of a session, and keeps the ``replies`` for the forms that show them."""
 
     def __init__(self, sessions: Sessions, memory: MemoryService, replies: RuleReplies, clock: Clock) -> None:
         self._sessions = sessions
@@ -490,7 +490,7 @@ class RuleService:
         return sum(not row.retired for row in book.rows)
 
     async def get_reply(self, command_id: str) -> tuple[str, ...]:
-        """Return the reply of a command that was recently carried out. Raises ``StoreError``."""
+        """Return the reply to a command that was recently carried out. Raises ``StoreError``."""
         return await self._replies.of(command_id) or ()
 
     async def carry_out(self, command: SessionCommand) -> None:

@@ -24,17 +24,17 @@ FindLink = Callable[[str, str], Awaitable[str | None]]
 
 
 class RuleReplies(Protocol):
-    """The replies of commands about rules outside of sessions, for the form that shows them, in whichever program.
+    """Replies to commands about rules outside of sessions, for the form that shows them, in any program.
 
     Each call is one commit. Raises :class:`~fateforger.errors.StoreError`.
     """
 
     async def of(self, command_id: str) -> tuple[str, ...] | None:
-        """Return the reply of a command; ``None`` if it was not carried out lately."""
+        """Return the reply to a command; ``None`` if it was not carried out lately."""
         ...
 
     async def keep(self, user_id: str, command_id: str, lines: Sequence[str], *, at: datetime) -> None:
-        """Keep the reply of a person's command."""
+        """Keep the reply to a person's command."""
         ...
 
 
@@ -50,7 +50,7 @@ class CoordinatorPort(Protocol):
         ...
 
     async def resume(self) -> None:
-        """Go on with the better drafts that a program was looking for which has ended. Raises ``StoreError``."""
+        """Resume the search for better drafts of a program that has ended. Raises ``StoreError``."""
         ...
 
     @property

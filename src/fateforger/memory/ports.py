@@ -46,7 +46,7 @@ class Constraints(Protocol):
         ...
 
     async def people(self, *, reachable: bool = False) -> tuple[str, ...]:
-        """Return everyone who has a constraint, sorted; ``reachable`` leaves out those whose app was removed."""
+        """Return everyone who has a constraint, sorted; ``reachable`` leaves out those whom Slack cannot reach."""
         ...
 
     async def forget(self, user_id: str) -> int:

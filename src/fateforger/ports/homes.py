@@ -37,7 +37,7 @@ class Homes(Protocol):
         ...
 
     async def find_view(self, user_id: str) -> HomeView:
-        """Return what a person looks at."""
+        """Return the page and the result that a person sees."""
         ...
 
     async def turn_page(self, user_id: str, page: int) -> None:
@@ -53,9 +53,10 @@ class Homes(Protocol):
         ...
 
     async def claim_due(self, now: datetime, *, until: datetime, limit: int = 20) -> tuple[HomeState, ...]:
-        """Return those that do not show the latest state, the longest waiting first, where the app is not removed.
+        """Return those that do not show the latest state, the longest waiting first.
 
-        Other programs leave them to the caller ``until`` then, unless they change again.
+        Other programs leave them to the caller ``until`` then, unless they change again. Left out are people whom Slack
+        cannot reach: where the app was removed, and deactivated accounts.
         """
         ...
 

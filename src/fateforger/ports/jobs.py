@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 EVER_AFTER = datetime(9999, 1, 1, tzinfo=UTC)
-"""Retry time of what waits for something other than time."""
+"""Retry time of a job or message that waits for something other than time."""
 LONGEST_RETRY = timedelta(minutes=5)
 """The longest wait before another try. A retry that lies further ahead was set by a clock that was set back since."""
 
@@ -30,10 +30,10 @@ class Job:
 class NewJob:
     """Work to put on a lane.
 
-    A job whose ``dedupe`` was seen on that lane before is never accepted again. One that ``recurs`` is: of its name at
-    most one waits, due at the earliest instant that was asked for. One that a person asks for is accepted ``again`` if
-    it was given up, because they were told to try once more. Without ``run_at`` a job is due at once, even if the
-    clock is set back before it is claimed.
+    A job whose ``dedupe`` was seen on that lane before is not accepted again, with two exceptions. One that ``recurs``
+    is: of its name at most one waits, due at the earliest instant that was asked for. With ``again`` it is once it was
+    given up, because its person was told to repeat it. Without ``run_at`` a job is due at once, even if the clock is
+    set back before it is claimed.
     """
 
     lane: str

@@ -86,15 +86,15 @@ class Languages(Protocol):
 
 
 OPERATOR_LOG_KEPT = timedelta(days=90)
-"""Age from which an action of the operator is deleted, as of the log of agents."""
+"""Age at which an action of the operator is deleted; calls of agents are kept as long."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorAction:
     """A command of the operator that read or changed a person's data.
 
-    ``command`` is its name, such as ``person export``; ``operator`` is the user of the machine who ran it, as far as it
-    is known.
+    ``command`` is its name, such as ``person export``; ``operator`` is the user of the machine who ran it, as far as
+    known.
     """
 
     user_id: str
@@ -147,7 +147,7 @@ KINDS: Mapping[str, str] = {
     "recordings": "recorded turns",
     "language": "the language in which they are answered",
     "standing": "whether they are a member or a guest of their workspace",
-    "time_zone": "the time zone that Slack tells",
+    "time_zone": "their time zone in Slack",
     "talk": "what was said last outside of plans",
     "replies": "replies about rules, for the form that shows them",
     "rituals": "which messages the bot sends them by itself, and when",

@@ -36,7 +36,7 @@ class SessionHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadFilter:
-    """The sessions of a round: those last touched from ``since`` on, up to ``until`` if given; of one person if given.
+    """The sessions of a round: those last touched from ``since`` on, up to ``until`` and of one person if given.
 
     ``first`` and ``last`` are days. ``active`` leaves out those that ended, ``written`` those of which nothing is on
     the calendar, ``unreturned`` also those whose open work went to the queue. ``unjudged`` leaves out those that

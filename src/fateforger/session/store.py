@@ -57,7 +57,7 @@ class Sessions(Protocol):
     ) -> tuple[SessionHead, ...]:
         """Return the first sessions of a round, the last touched first, from those that follow ``after`` on.
 
-        Those of people who cannot be reached are left out: the app was removed, or they left.
+        Left out are people whom Slack cannot reach: where the app was removed, and deactivated accounts.
         """
         ...
 
@@ -89,11 +89,11 @@ class Sessions(Protocol):
         ...
 
     async def find_stop(self, session_id: str) -> datetime | None:
-        """Return when somebody asked to stop a turn of the session, while that is not answered."""
+        """Return when somebody asked to stop a turn of the session, until that is answered."""
         ...
 
     async def end_stop(self, session_id: str) -> None:
-        """Record that the wish to stop is answered: the turn was stopped, or it is too late."""
+        """Record that the request to stop is answered: the turn was stopped, or it is too late."""
         ...
 
 
@@ -165,7 +165,7 @@ class Outbox(Protocol):
         ...
 
     async def release(self) -> None:
-        """Make all messages due that wait for another try, whose times another sender's clock has set."""
+        """Make all messages that wait for another try due, because another sender's clock may have set the times."""
         ...
 
     async def mark_sent(self, outgoing_id: str, where: Sent, *, now: datetime, shown: Sequence[Outgoing] = ()) -> None:

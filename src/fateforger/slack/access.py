@@ -71,10 +71,10 @@ class People:
         self._channels: dict[str, str] = {}
         self._own: dict[str, tuple[str, ...]] = {}
 
-    async def zone(self, user_id: str) -> str | None:
+    async def zone(self, user_id: str, *, note: bool = True) -> str | None:
         """Return a person's IANA zone as set in Slack. If Slack fails, return the last known one or ``None``.
 
-        Raises ``StoreError``.
+        Without ``note``, nothing is noted of what Slack says. Raises ``StoreError``.
         """
         known = await self._zones.of(user_id)
         now = self._clock.now()
@@ -83,23 +83,27 @@ class People:
         try:
             answer = await call_slack(self._client.users_info(user=user_id, include_locale=True))
             user = answer.get("user", {})
-            await self.note_user(user_id, user)
+            if note:
+                await self.note_user(user_id, user)
         except SlackCallError as trouble:
             log.warning("users.info failed: %s", trouble)
             return known[0] if known else None
-        noted = await self._zones.of(user_id)
-        return None if noted is None or noted[1] <= now else noted[0]
+        zone = _read_zone(user)
+        if note and zone is not None and known is None:
+            await self._zones.keep(user_id, zone, until=now + KEPT)
+        return zone
 
     async def note_user(self, user_id: str, user: Mapping[str, Any]) -> None:
-        """Note what Slack says about a person: zone, language, and whether they are a member, a guest or a stranger.
+        """Note what Slack says about a person: language, whether they are a member, a guest or a stranger, and their zone.
 
-        Raises ``StoreError``, and ``SlackCallError`` if the workspace is unknown and Slack does not tell it.
+        The zone is only noted if it has been asked for, so that none is kept of a person who was erased. Raises
+        ``StoreError``, and ``SlackCallError`` if the workspace is unknown and Slack does not tell it.
         """
         if self._admission is not None:
             await self._admission.standings.keep(user_id, read_standing(user, await self._find_own(user_id)))
         await self._languages.note_profile(user_id, user.get("locale"))
-        zone = user.get("tz")
-        if isinstance(zone, str) and zone:
+        zone = _read_zone(user)
+        if zone is not None and await self._zones.of(user_id) is not None:
             await self._zones.keep(user_id, zone, until=self._clock.now() + KEPT)
 
     async def find_refusal(self, user_id: str) -> str | None:
@@ -183,7 +187,7 @@ class People:
                 return
 
     async def show(self, user_id: str, place: Place, said: Said) -> None:
-        """Do what :meth:`send_ephemeral` does, once. Raises ``SlackCallError``."""
+        """Try once what :meth:`send_ephemeral` does. Raises ``SlackCallError``."""
         channel, message = place.channel, build_message(said)
         if channel is None or is_private(channel):
             channel = await self.direct_channel(user_id)
@@ -192,6 +196,11 @@ class People:
         else:
             shown = self._client.chat_postMessage(channel=channel, unfurl_links=False, unfurl_media=False, **message)
         await call_slack(shown)
+
+
+def _read_zone(user: Mapping[str, Any]) -> str | None:
+    zone = user.get("tz")
+    return zone if isinstance(zone, str) and zone else None
 
 
 def _passes(trouble: SlackCallError) -> bool:

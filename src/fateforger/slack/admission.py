@@ -49,7 +49,7 @@ class Standings(Protocol):
 
 
 class Zones(Protocol):
-    """The time zone of each person, as Slack said last, and the instant until which that is believed.
+    """The time zone of each person, as Slack gave it last, and the instant until which Slack is not asked again.
 
     Each call is one commit. Raises :class:`~fateforger.errors.StoreError`.
     """
@@ -59,7 +59,7 @@ class Zones(Protocol):
         ...
 
     async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
-        """Keep the zone of a person; it replaces what was kept before."""
+        """Keep the zone of a person, in place of an earlier one."""
         ...
 
 

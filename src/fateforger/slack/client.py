@@ -263,7 +263,7 @@ def new_app(client: AsyncWebClient, authorize: Authorize | None = None, signing_
 
 
 class _SocketHandler(AsyncSocketModeHandler):
-    """Acknowledges what Slack cannot have meant, and leaves the rest to Bolt."""
+    """Acknowledges malformed payloads, and leaves the others to Bolt."""
 
     async def handle(self, client: Any, req: SocketModeRequest) -> None:
         if is_malformed(req.payload):
@@ -273,10 +273,10 @@ class _SocketHandler(AsyncSocketModeHandler):
 
 
 def is_malformed(body: object) -> bool:
-    """Check whether a payload cannot be handled, and log it once."""
+    """Check whether a payload has a part of the wrong type, and log that."""
     flaw = find_flaw(body)
     if flaw is not None:
-        log.warning("a payload is ignored: %s is not what Slack sends", flaw)
+        log.warning("a payload is ignored: Slack sends no such %s", flaw)
     return flaw is not None
 
 

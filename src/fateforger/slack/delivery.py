@@ -155,7 +155,7 @@ class Delivery:
         """Show the message of a slot as it is recorded, with more parts ``below``.
 
         Nothing happens while another one is in its place that is not recorded yet, and nothing is added while Slack's
-        limits leave no room for it. What another program has sent meanwhile is shown in its place. Raises
+        limits leave no room for it. A newer card that another program records meanwhile is shown as well. Raises
         :class:`~fateforger.slack.client.SlackCallError` or ``StoreError``.
         """
         async with self._turns.turn(session_id):
@@ -339,7 +339,7 @@ class Delivery:
                         log.info("the message of slot %s stays as it was: %s", item.slot, trouble)
 
     async def _find_recorded(self, where: Sent, owed: Outgoing) -> Outgoing:
-        """Return what a message is to show by now: another program may have shown a newer card in its place."""
+        """Return what a message has to show by now: another program may have recorded a newer card for its place."""
         if await self.outbox.slot(owed.session_id, owed.slot) != where:
             return owed
         return await self.outbox.find_shown(owed.session_id, owed.slot) or owed

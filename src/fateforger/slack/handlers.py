@@ -376,9 +376,9 @@ class RequestHandler:
             await self.send_ephemeral(user_id, place, said)
 
     async def send_ephemeral(self, user_id: str, place: Place, said: Said) -> None:
-        """Tell a person something after the acknowledgement, even if the program dies before.
+        """Tell a person something after the acknowledgement, even if the program dies in between.
 
-        Only a card is lost then, because the link in it must not be stored.
+        A card is lost in that case, because the link in it must not be stored.
         """
         if isinstance(said, str):
             await self.jobs.enqueue(build_sentence_job(user_id, place, said), now=self.clock.now())

@@ -75,7 +75,7 @@ class Home:
 
     def show(self, user_id: str) -> None:
         """Publish App Home without a note of who has opened it: nothing is kept of a person who was erased."""
-        self.background.start(self._publish(HomeState(user_id, 0, "")), name="App Home")
+        self.background.start(self._publish(HomeState(user_id, 0, ""), note=False), name="App Home")
 
     async def note_change(self, user_id: str) -> None:
         """Have App Home published again because of something that the store does not hold."""
@@ -87,11 +87,14 @@ class Home:
         for state in await self.homes.claim_due(now, until=now + RETRY_AFTER):
             await self._publish(state)
 
-    async def _publish(self, state: HomeState) -> None:
-        """Publish an App Home as of a state, with its picture once that is uploaded."""
+    async def _publish(self, state: HomeState, *, note: bool = True) -> None:
+        """Publish an App Home as of a state, with its picture once that is uploaded.
+
+        Without ``note``, the time zone of its person is not noted.
+        """
         user_id = state.user_id
         try:
-            card = await self._build_card(user_id)
+            card = await self._build_card(user_id, note=note)
             shown = await self._send(state, card)
             if self.poster.pictures.missing(card, user_id):
                 shown = await self._add_picture(shown, card)
@@ -106,10 +109,10 @@ class Home:
         else:
             await self.homes.keep(shown, show_at=find_next_change(card, self.clock.now()))
 
-    async def _build_card(self, user_id: str) -> Card:
+    async def _build_card(self, user_id: str, *, note: bool) -> Card:
         refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is None:
-            tz = await self.people.zone(user_id) or ""
+            tz = await self.people.zone(user_id, note=note) or ""
             return await self.door.home(user_id, tz=tz, find_link=self._find_link)
         if await self.people.find_refusal(user_id) is not None:
             return refused_home_card(refusal)
@@ -241,7 +244,7 @@ class PersonalDataHandler:
         document = await self.dossiers.export(user_id)
         held = document["held"]
         entries = sum(map(len, held.values()))
-        if held.keys() <= {"home"}:  # that somebody has opened App Home is nothing that they told
+        if held.keys() <= {"home", "time_zone"}:  # noted when App Home is opened, and nothing that they told
             await self._say(user_id, _(phrases.NOTHING_KNOWN), job)
             return
         words = phrases.all_i_know(entries)

@@ -77,17 +77,17 @@ def retry_transient(failure: str) -> Iterator[None]:
 
 
 def build_sentence_job(user_id: str, place: Place, words: str) -> NewJob:
-    """Return the job that tells a person alone something, after whatever they were told before."""
+    """Return the job that shows a sentence to one person alone, after the earlier ones for them."""
     where = {"channel": place.channel, "thread_ts": place.thread_ts}
     sentence = Sentence(user_id=user_id, **where, words=words, is_markup=isinstance(words, Mrkdwn))
     return SENTENCE.build_job(sentence, key=user_id, dedupe=uuid.uuid4().hex)
 
 
 def build_sentence_handler(people: People) -> JobHandler:
-    """Return the handler that tells a person alone something."""
+    """Return the handler that shows a sentence to one person alone."""
 
     async def perform(sentence: Sentence, _job: Job) -> None:
-        with retry_transient(f"a sentence to {sentence.user_id} was not brought"):
+        with retry_transient(f"a sentence to {sentence.user_id} was not delivered"):
             words = Mrkdwn(sentence.words) if sentence.is_markup else sentence.words
             await people.show(sentence.user_id, Place(sentence.channel, sentence.thread_ts), words)
 

@@ -145,9 +145,9 @@ SLACK_FORGETS = timedelta(hours=1)
 
 Handle = Callable[[InboxCommand, ProgressCallback], Awaitable[None]]
 Stop = Callable[[str, datetime], bool]
-"""Stops the turn of a session that began before an instant; ``False`` if this program runs none."""
+"""Stops the turn of a session that began before an instant; returns ``False`` if this program runs none."""
 STOP_PAUSE_SECONDS = 0.25
-"""Seconds between two looks for a wish to stop, and between two looks whether it was heard."""
+"""Seconds between two checks for a request to stop, and between two checks for its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class Presence:
         turn = Turn(command)
         showing = self.background.start(self._show(turn), name="status of a turn", awaited=True)
         if isinstance(command, SessionCommand):
-            self.background.start(self._heed_stop(command.session_id, turn.over), name="a stop that is asked for")
+            self.background.start(self._heed_stop(command.session_id, turn.over), name="requests to stop a turn")
         try:
             await self.perform(command, turn.on_progress)
         finally:
@@ -230,7 +230,7 @@ class Presence:
             self.background.start(self._end(turn, showing), name="end of a status")
 
     async def _heed_stop(self, session_id: str, over: asyncio.Event) -> None:
-        """Stop a turn when its person asks for that, whichever program has heard them."""
+        """Stop a turn when its person asks for that, whichever program received the request."""
         while not over.is_set():
             await wait_for(over, STOP_PAUSE_SECONDS)
             try:
@@ -238,12 +238,12 @@ class Presence:
                 if asked_at is not None and not over.is_set() and self.stop(session_id, asked_at):
                     await self.sessions.end_stop(session_id)
             except StoreError as error:
-                log.info("nobody knows whether a turn is to be stopped: %s", error.message)
+                log.info("a request to stop a turn cannot be looked up: %s", error.message)
 
     async def sweep(self) -> None:
         """Remove what a dead process may have left in recently active threads.
 
-        Where a turn is not over, another program is working, or it is carried out again: it removes all that itself.
+        A thread is left alone while a turn is not over: the program that runs it, or runs it again, removes all that.
         """
         async for head in iter_heads(self.sessions, HeadFilter(since=self._began - SLACK_FORGETS)):
             if head.thread_ts is not None and not await self.jobs.count_unfinished(TURN.name, head.id):
@@ -351,7 +351,7 @@ def build_stop_handler(
 ) -> JobHandler:
     """Return the handler that stops turns. If a stop comes too late, the person alone is told.
 
-    The turn may run in another program on the same database, which looks for wishes to stop it.
+    The turn may run in another program on the same database, which looks there for requests to stop it.
     """
 
     async def perform(wanted: StopTurn, job: Job) -> None:

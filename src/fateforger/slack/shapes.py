@@ -1,6 +1,7 @@
 """Check the types in a payload before Bolt and the listeners rely on them.
 
-Slack keeps to them. A payload that does not is acknowledged, so that it is not sent again, and changes nothing.
+Slack never sends others. A payload that has them changes nothing: it is acknowledged on a socket and refused over
+HTTP.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _TEXTS = {"text": _LABEL} | dict.fromkeys(
     ),
     _TEXT,
 )
-"""Types of the texts. The label of a control is an object."""
+"""Names of texts, with their types. The label of a control is an object."""
 _TIMESTAMPS = frozenset({"event_ts", "message_ts", "thread_ts", "ts"})
 _OBJECTS = frozenset({"container", "event", "message", "state", "view"})
 _OBJECTS_OR_NONE = frozenset({"channel", "enterprise", "selected_option", "team"})
@@ -51,19 +52,19 @@ _OBJECTS_OR_TEXTS = frozenset({"channel", "team", "user"})
 """An id, or an object with one."""
 _LISTS = frozenset({"actions", "authorizations", "selected_options"})
 _OF_COMMANDS = ("user_id", "channel_id", "trigger_id")
-"""Texts that no command lacks."""
+"""Texts that every command has."""
 _TIMESTAMP = re.compile(r"\d{1,12}(\.\d{1,6})?", re.ASCII)
 
 
 def find_flaw(body: object) -> str | None:
-    """Return the name of a part that has another type than Slack gives it; ``None`` if there is none."""
+    """Return the name of a part whose type is not the one that Slack sends; ``None`` if there is none."""
     if not isinstance(body, dict):
         return "payload"
     return next(_iter_top_flaws(body), None)
 
 
 def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
-    if isinstance(body.get("team"), str):  # only events name teams like that
+    if isinstance(body.get("team"), str):  # only within an event is a team a text
         yield "team"
     if "command" in body:
         yield from (name for name in _OF_COMMANDS if not isinstance(body.get(name), str))
@@ -72,7 +73,7 @@ def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
     yield from ("text" for part in said if isinstance(part, dict) and isinstance(part.get("text"), dict))
     event = body.get("event")
     if isinstance(event, dict):
-        is_profile = event.get("type") == "user_change"  # the only event that holds a person
+        is_profile = event.get("type") == "user_change"  # the only event with a whole person in it
         yield from (name for name in ("channel", "user") if isinstance(event.get(name), dict) and not is_profile)
 
 

@@ -40,7 +40,7 @@ from fateforger.slack.limits import LimitedClient, MethodLimit, SlackLimits
 from fateforger.values import replace
 
 KEPT = timedelta(seconds=2)
-"""Time for which an installation is believed without asking the database, in which any program may note its end."""
+"""Time for which an installation is not looked up again; another program may record its end meanwhile."""
 RENEW_BEFORE = timedelta(hours=1)
 """Time before the end of a token in which it is renewed. Slack's tokens last for twelve hours."""
 CLAIM = timedelta(seconds=30)
@@ -152,7 +152,7 @@ class Workspaces:
         return found if found is not None and found.token else None
 
     async def is_gone(self, key: str) -> bool:
-        """Check whether a tenant has removed the app, whichever program was told. Raises ``StoreError``."""
+        """Check whether a tenant has removed the app, whichever program received the event. Raises ``StoreError``."""
         if self._installations is None:
             return False
         found = await self._load(key or await self._find_first())

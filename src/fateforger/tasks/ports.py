@@ -83,7 +83,8 @@ class Tasks(Protocol):
     ) -> tuple[QueuedTask, ...]:
         """Return tasks that wait for their person, by id from the one that follows ``after`` on.
 
-        ``of`` names the people; ``None`` means everyone but those of workspaces that removed the app.
+        ``of`` names the people; ``None`` means everyone. Left out are those whom Slack cannot reach: where the app was
+        removed, and deactivated accounts.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Show on App Home, in plain words, what the operator's commands did to a person's data."""
+"""The operator's commands about a person, in plain words for App Home."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from fateforger.text import label_text, mark_message
 
 READ_RULES, CHANGED_RULES = mark_message("your rules were read"), mark_message("your rules were changed")
 READ_TASKS, CHANGED_TASKS = mark_message("your queue was read"), mark_message("your queue was changed")
-CHANGED_CONNECTION = mark_message("the connection of your calendar was changed")
+CHANGED_CONNECTION = mark_message("the connection to your calendar was changed")
 READ_CALENDAR = mark_message("your calendar was read")
 CHANGED_CALENDAR = mark_message("your calendar was changed")
 RETRIED, DROPPED = (
-    mark_message("failed work of yours was tried again"),
-    mark_message("failed work of yours was deleted"),
+    mark_message("something that had failed for you was tried again"),
+    mark_message("something that had failed for you was deleted"),
 )
 UNKNOWN = "unknown"
 """A command of another version of the program."""
 DID = {
     "person export": mark_message("everything that I know about you was exported"),
-    "calendars show": mark_message("the connection of your calendar was looked at"),
+    "calendars show": mark_message("the connection to your calendar was looked at"),
     "calendars connect": CHANGED_CONNECTION,
     "calendars disconnect": CHANGED_CONNECTION,
     "constraints export": READ_RULES,
@@ -60,11 +60,11 @@ DID = {
     "admin messages retry": RETRIED,
     "admin jobs drop": DROPPED,
     "admin messages drop": DROPPED,
-    UNKNOWN: mark_message("your data was worked on"),
+    UNKNOWN: mark_message("something was done with your data"),
 }
 """Words for each command that is noted."""
 SHOWN = 8
-"""Actions on App Home."""
+"""Actions that App Home shows."""
 
 
 def describe_action(action: OperatorAction, tz: str) -> str:
@@ -82,8 +82,7 @@ def build_operator_parts(actions: Sequence[OperatorAction], tz: str) -> tuple[Pa
         return ()
     lines = "\n".join(f"- {describe_action(action, tz)}" for action in actions)
     kept = _(
-        "This is what the people who run me did. I keep this list for {days} days. All of it is in “What you know about"
-        " me”.",
+        "The people who run me did this. I keep this list for {days} days. “What you know about me” shows all of it.",
         days=OPERATOR_LOG_KEPT.days,
     )
     return (Divider(), Heading(text=_("What was done with your data")), Prose(text=lines), Note(text=kept))

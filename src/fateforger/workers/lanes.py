@@ -43,7 +43,7 @@ class TryLater(Exception):
 
 
 class PutAside(Exception):
-    """Raised when a job waits for something other than time: for the app to be installed again, as ``reason`` says."""
+    """Raised for a job that waits for something other than time, such as a new install of the app; see ``reason``."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -187,9 +187,9 @@ class Notification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """Words for one person alone, in the thread where they asked, or in direct messages without a channel.
+    """Words for one person alone, in the thread where they asked, or without a channel in their direct messages.
 
-    ``is_markup`` says that they are Slack's, with mentions; otherwise they are shown as they are.
+    Those with ``is_markup`` may mention people, as Slack writes it; others are shown as they are.
     """
 
     user_id: str
@@ -318,19 +318,19 @@ FOREVER = 10**9
 STOP_TRIES = 8
 """Tries until a stop comes too late."""
 STOP_TRIES_DURING_TURN = 80
-"""The same while a turn of the session runs: the program that runs it hears of the stop by the database."""
+"""The same while a turn of the session runs: the program that runs it finds the request in the database."""
 
 ROUND_SIZE = 20
-"""Documents that one round loads, or people whom it looks at, at most; the next round goes on (decision 102)."""
+"""Most sessions that one round loads, or people whom it looks at; the next round goes on (decision 102)."""
 MORE_SECONDS = 0.5
-"""Seconds after a round that left something over until the next one."""
+"""Seconds until the next round after one that left something over."""
 INDEXING = Timer("indexing", seconds=5.0, each=True)
 """Every program knows by itself whether the index that it searches is complete."""
 WAITING_TASKS = Timer("waiting tasks", seconds=20.0)
 CLOSING = Timer("closing", seconds=900.0)
 MISSED_DAYS = Timer("missed days", seconds=900.0)
 RITUALS = Timer("rituals", seconds=15.0)
-"""Messages by themselves are late by a round at most, while few are due at once."""
+"""Messages at chosen times are late by a round at most, while few are due at once."""
 TIDYING = Timer("tidying", seconds=900.0)
 CONNECTIONS = Timer("connections", seconds=10.0)
 """Work that is left about connections of calendars; other programs and commands leave it, too."""

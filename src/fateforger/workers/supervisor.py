@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 
 from fateforger.errors import FateforgerError, InternalError, StoreError, UserError, VersionConflict
@@ -35,6 +36,9 @@ from fateforger.workers.lanes import (
 )
 
 log = logging.getLogger(__name__)
+TRIES_TO_TELL = 5
+"""Tries to tell a person that a job is given up, while the database answers: a damaged session cannot be told."""
+
 T = TypeVar("T")
 
 
@@ -135,7 +139,7 @@ class Repeated:
         self._awake.set()
 
     def choose_rest(self, *, left_over: bool | None) -> float:
-        """Return the seconds until the round after one that succeeded."""
+        """Return the seconds between a round that succeeded and the next one."""
         return min(MORE_SECONDS, self.seconds) if left_over else self.seconds
 
     async def run(self) -> None:
@@ -165,8 +169,8 @@ class LaneWorkers:
     """Workers of one lane in this process. Jobs of one key run one at a time and in order, as ``Jobs`` guarantees.
 
     ``owner`` names this process in its claims: it is unique among running processes, and with SQLite
-    the same after a restart. ``on_end`` is called when a job was performed or given up, ``check`` before each try; it
-    raises ``PutAside`` or ``TryLater`` for a job that must wait.
+    the same after a restart. ``on_end`` is called when a job was performed or given up. ``check`` is called before
+    each try, and raises ``PutAside`` or ``TryLater`` for a job that must wait.
     """
 
     def __init__(
@@ -330,26 +334,31 @@ class LaneWorkers:
             self.look_again_in(seconds)
 
     async def _bury(self, job: Job, error: str) -> None:
-        """Tell the person that a job is given up before it is, so that no death of the program leaves them untold."""
+        """Tell the person before a job is given up, so that they are told even if the program dies in between."""
         log.error("lane %s: job %s was given up: %s", self._name, job.id, error)
-        if not await self._settle(job, partial(self._tell_given_up, job, error)):
+        if not await self._settle(job, partial(self._tell_given_up, job, error, count())):
             return
         if await self._settle(job, lambda: self._jobs.bury(job, error)):
             JOBS_GIVEN_UP.labels(self._name).inc()
         self._on_end()
 
-    async def _tell_given_up(self, job: Job, error: str) -> bool:
-        if self._handler.given_up is not None:
-            try:
-                await self._handler.given_up(job, error)
-            except StoreError:
+    async def _tell_given_up(self, job: Job, error: str, failures: Iterator[int]) -> bool:
+        """Tell the person; return ``False`` if the claim was lost. Raises ``StoreError`` if it is to be tried again."""
+        if self._handler.given_up is None:
+            return True
+        if not await self._jobs.extend(job, now=self._clock.now(), lease_seconds=self._policy.lease_seconds):
+            return False
+        try:
+            await self._handler.given_up(job, error)
+        except Exception as problem:  # the outermost edge of a job, which is given up even if its person cannot be told
+            # The database answers, as the claim shows, so trying for ever would not help, and would hold this worker.
+            if isinstance(problem, StoreError) and next(failures) < TRIES_TO_TELL:
                 raise
-            except Exception:  # the outermost edge of a job: what cannot be told must not keep it from being given up
-                log.exception("lane %s: nobody was told that job %s was given up", self._name, job.id)
+            log.exception("lane %s: the person cannot be told that job %s is given up", self._name, job.id)
         return True
 
     async def _settle(self, job: Job, record: Callable[[], Awaitable[bool]]) -> bool:
-        """Record the end of a job; retry until the database answers. It returns ``False`` if the claim was lost.
+        """Record the end of a job; retry until the database answers. Return ``False`` if the claim was lost.
 
         A queue may keep the claim for as long as this process lives, so the job would never be claimed again.
         """

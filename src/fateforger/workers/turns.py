@@ -91,7 +91,7 @@ def build_turn_handler(
 def build_command_job(command: InboxCommand, *, key: str) -> NewJob:
     """Return the job of a command, in order with the other commands of ``key``. Each command is queued once.
 
-    One that was given up is queued again when its person repeats it, as they were told to.
+    A command that was given up is queued again when its person repeats it, as the apology asks them to.
     """
     return replace(TURN.build_job(command, key=key, dedupe=command.command_id), again=True)
 
@@ -105,7 +105,7 @@ async def _apologize_in_channel(jobs: Jobs, job: Job, clock: Clock) -> None:
 
 
 async def notify_session(sessions: Sessions, job: Job, sentence: str) -> None:
-    """Queue a message of the catalogue in the session of a job, if there is one, once. Raises ``StoreError``."""
+    """Queue a message of the catalogue in the session of a job, once, if it has one. Raises ``StoreError``."""
     session_id, name = job.payload.get("session_id"), f"sorry-{job.id}"
     session = await sessions.load(session_id) if isinstance(session_id, str) else None
     if session is None or name in session.thread.handled:

@@ -22,7 +22,7 @@ class Interactivity:
         *,
         ack_seconds: float,
     ) -> None:
-        """Send over `transport` what `stamp` makes of each payload."""
+        """Send payloads over `transport`, each as `stamp` returns it."""
         self.ack_seconds = ack_seconds
         self._stamp = stamp
         self._transport = transport

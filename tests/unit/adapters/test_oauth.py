@@ -196,7 +196,7 @@ async def test_a_caller_that_gives_up_loses_no_rotated_token(
 async def test_another_process_may_have_rotated_it(
     app: OAuthApp, google: GoogleEmulator, clock: HandClock, monkeypatch: pytest.MonkeyPatch, looks: int
 ) -> None:
-    """Since the look into the store; it may still be saving what it got. Then what it saved is used."""
+    """The other process renewed after the look into the store, and may still be saving. What it saves is used."""
     monkeypatch.setattr(oauth, "SAVED_AFTER", (0.0, 0.0))
     google.accounts.rotating = True
     old = await connect(app, google)

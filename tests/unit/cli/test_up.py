@@ -19,7 +19,7 @@ from fateforger.config import Settings
 
 
 def test_what_is_loaded_is_not_collected_again_and_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """S396: a collection that visits it takes as long as a round may."""
+    """S396: a collection that visits all of it takes as long as a round may take."""
 
     @asynccontextmanager
     async def open_app(_settings: Settings) -> AsyncIterator[App]:

@@ -1,4 +1,4 @@
-"""A round does a bounded amount of work, and says that the next one is to go on with the rest (S396)."""
+"""A round does a bounded amount of work, and says if there is a rest for the next one (S396)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fateforger.workers.people import LanguageService
 
 PEOPLE = 2 * ROUND_SIZE + 1
 EXPECTED = [ROUND_SIZE, 2 * ROUND_SIZE, PEOPLE]
-"""Of how many people the work is done after each of three rounds."""
+"""Numbers of people whose work is done after each of three rounds."""
 
 
 async def count_jobs(house: House, lane: str) -> int:
@@ -42,7 +42,7 @@ async def count_heads(house: House, **wanted: Any) -> int:
 
 
 async def plan_days(house: House) -> None:
-    """Give each person a plan of Monday that is on the calendar."""
+    """Give each person a plan for Monday that is on the calendar."""
     for n in range(PEOPLE):
         plan = example(f"s{n}", user_id=f"U{n:02}", date=MONDAY, tz=AMSTERDAM, stage=TimeboxingStage.REFINE)
         plan = plan.after_command("c", house.clock.now()).with_sync(written=WriteCounts(created=1))
@@ -78,7 +78,7 @@ async def test_watching(house: House) -> None:
 
 
 async def test_a_change_that_a_provider_told_of_is_not_forgotten(house: House) -> None:
-    """Whose day was left over is read in the next round, although it is not due by itself."""
+    """A day that was left over is read in the next round, although it is not due by itself."""
     await plan_days(house)
     calendars = OneCalendar(house.submitter, house.submitter)
     watcher = Watcher(sessions=house.store.sessions, jobs=house.store.jobs, calendars=calendars, clock=house.clock)
@@ -126,7 +126,7 @@ async def test_messages_at_chosen_times(house: House) -> None:
 
 
 async def test_messages_that_fail_do_not_hold_back_the_others(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many fail, again and again, as a round looks at."""
+    """As many fail again and again as one round looks at."""
     await ask_for_mornings(house)
     find_language = LanguageService.of
 

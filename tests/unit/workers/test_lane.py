@@ -186,7 +186,9 @@ async def test_no_job_is_given_up_untold(store: Store) -> None:
     assert not await left(store)
 
 
-async def test_a_job_whose_end_cannot_be_told_does_not_hold_up_the_next(store: Store) -> None:
+@pytest.mark.parametrize("trouble", [KeyError("bug"), StoreUnavailable("The session is damaged.")])
+async def test_a_job_whose_end_cannot_be_told_does_not_hold_up_the_next(store: Store, trouble: Exception) -> None:
+    """Also if its session can never be read, while the database itself answers."""
     desk = Desk()
 
     async def first(job: Job) -> None:
@@ -194,7 +196,7 @@ async def test_a_job_whose_end_cannot_be_told_does_not_hold_up_the_next(store: S
             raise BadInput("No such thing.")
 
     desk.first = first
-    desk.troubles = [KeyError("bug")]
+    desk.troubles = [trouble] * 100
     await put(store, "a.1", "a.2")
     async with at_work(store, desk):
         await desk.until(lambda: desk.ended == ["a.2"])

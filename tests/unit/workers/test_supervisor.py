@@ -80,7 +80,7 @@ async def test_a_job_wakes_the_rows_that_it_names() -> None:
 
 @pytest.mark.parametrize("each", [False, True])
 async def test_a_round_that_leaves_something_over_is_followed_soon(each: bool) -> None:  # noqa: FBT001  a parameter
-    """S396: of rounds that are an hour apart."""
+    """S396: although rounds are an hour apart."""
     store, timer, rounds = open_store(":memory:"), replace(PING, each=each), asyncio.Semaphore(0)
     left = 3
 

@@ -275,7 +275,7 @@ def build_no_completion() -> ModelError:
 
 
 def build_too_long() -> ModelError:
-    """Return the error for a response that has no end."""
+    """Return the error for a response that exceeds the limit."""
     return ModelRejected(_("The language model's server gave an answer that is too long to read."))
 
 

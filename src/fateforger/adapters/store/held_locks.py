@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class HeldLocks:
-    """Takes locks, and takes them again when their connection was lost. For one thread at a time."""
+    """Takes locks, and takes them again after their connection was lost. Not for several threads at once."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -21,7 +21,7 @@ class HeldLocks:
         self._connection: Connection | None = None
 
     def take(self, statement: TextClause, number: int) -> bool:
-        """Take a lock with a statement that tries to; return ``False`` if another program holds it."""
+        """Try to take a lock with a statement; return ``False`` if another program holds it."""
         if self._connection is None:
             self._connection = self._connect()
         taken = _take(self._connection, statement, number)
@@ -32,8 +32,8 @@ class HeldLocks:
     def keep(self, place: str) -> None:
         """Take all locks again if their connection was lost.
 
-        Raises ``StoreUnavailable`` if the database at ``place`` does not give them yet: it may take a while until the
-        server knows that the lost connection has ended.
+        Raises ``StoreUnavailable`` if the database at ``place`` does not grant them yet: it may take a while until the
+        server notices that the lost connection has ended.
         """
         if not self._locks or self._is_alive():
             return
@@ -45,7 +45,9 @@ class HeldLocks:
             raise
         if not all(taken):
             connection.close()
-            raise StoreUnavailable(f"The database {place} does not show yet that this program is alive.")
+            raise StoreUnavailable(
+                f"The database {place} has not released the locks of this program's lost connection yet."
+            )
         self._connection = connection
 
     def close(self) -> None:
@@ -60,7 +62,7 @@ class HeldLocks:
         try:
             self._connection.execute(text("SELECT 1"))
         except DBAPIError:
-            log.warning("the connection that shows that this program is alive was lost; it is made again")
+            log.warning("the connection that shows that this program is alive was lost; it is opened again")
             self.close()
         return self._connection is not None
 

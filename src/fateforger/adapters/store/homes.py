@@ -18,7 +18,7 @@ from fateforger.ports.homes import HomeState, HomeView
 class HomeRow(Base, table=True):
     """The App Home of a person who has opened it. It is published again at ``show_at``; a change sets that to 1970.
 
-    It shows a ``page`` of their queue, and for a while what their last action there ``said``.
+    It shows a ``page`` of their queue, and for a while the result of their last action there, ``said``.
     """
 
     __tablename__ = "home"
@@ -62,7 +62,7 @@ class SqlHomes:
         await self._change(user_id)
 
     async def _change(self, user_id: str, **values: Any) -> None:
-        """Change what is shown to a person, and count that."""
+        """Change the view of a person, and count the change."""
         change = update(HOME).where(HOME.c.user_id == user_id).values({**_CHANGED, **values})
         await self._database.write(lambda connection: connection.execute(change))
 

@@ -143,10 +143,10 @@ class LeaseJobs:
         return await self._give_up(_end_claims(_is_held(job)).values(state="dead", error=error), job)
 
     async def take_back(self, owner: str) -> int:
-        """End all claims of an owner, and return their number. What waits for another try is due then.
+        """End all claims of an owner, and return their number. Jobs that wait for another try become due.
 
         Only for a caller who knows that no worker of that name is alive: a process at start need not wait for the
-        leases of its predecessor of the same name, nor for the times that its clock has set.
+        leases of its predecessor of the same name, nor for retry times that its clock has set.
         """
         held = (JOB.c.owner == owner) & JOB.c.leased_until.is_not(None) & (JOB.c.state == OPEN)
         failed = (JOB.c.attempts > 0) & JOB.c.leased_until.is_(None) & (JOB.c.state == OPEN)

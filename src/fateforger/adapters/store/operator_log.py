@@ -1,4 +1,4 @@
-"""Keep what the operator's commands did to people's data, in SQL."""
+"""The log of the operator's commands that read or change people's data, in SQL."""
 
 from __future__ import annotations
 

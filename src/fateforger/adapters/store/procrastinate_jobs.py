@@ -140,7 +140,7 @@ _TELL = text(
 
 _CHANNEL = "procrastinate_queue_v1#"
 _KEEPALIVES: dict[str, Any] = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-"""A server that is gone without a word is noticed after a minute; until then, work is found by polling."""
+"""A server that vanishes without closing the connection is noticed after a minute; until then, polling finds work."""
 PRUNED_AFTER = 3600.0
 """Seconds after which a process that is not heard of any more is forgotten."""
 
@@ -234,8 +234,8 @@ class ProcrastinateJobs:
     async def listen(self, lanes: Iterable[str], on_news: Callable[[str], None]) -> None:
         """Listen to Procrastinate's notifications of these lanes, on a connection of its own.
 
-        Procrastinate's listener makes a lost connection again without a word. This one raises, so that its caller
-        listens again, and the work that came meanwhile is announced.
+        Procrastinate's listener reconnects silently. This one raises, so that its caller listens again and the work
+        that came meanwhile is announced.
         """
         from psycopg import AsyncConnection, OperationalError  # noqa: PLC0415  only for PostgreSQL
         from psycopg.sql import SQL, Identifier  # noqa: PLC0415  only for PostgreSQL

@@ -1,4 +1,4 @@
-"""The replies of commands about rules outside of plans, in SQL, for the program that shows the form."""
+"""Replies to commands about rules outside of plans, in SQL, for the program that shows the form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 
 
 class RuleReplyRow(Base, table=True):
-    """The reply of a command about a person's rules. ``lines`` is JSON."""
+    """The reply to a command about a person's rules. ``lines`` is JSON."""
 
     __tablename__ = "rule_reply"
     __table_args__ = (Index("ix_rule_reply_user", "user_id"), Index("ix_rule_reply_at", "at"))

@@ -60,8 +60,8 @@ class SessionRow(Base, table=True):
     """A planning session. ``version``, ``channel`` and ``thread_ts`` override the text.
 
     ``day``, ``tz``, ``status``, ``stage`` and ``written`` repeat what is in it, for the rounds (decision 094).
-    ``judged`` is the version that the round that closes sessions has read. ``stop_asked_at`` is when the person asked
-    to stop a turn, until the program that runs it has heard of it.
+    ``judged`` is the version that the round that closes sessions has read. ``stop_asked_at`` is the time at
+    which the person asked to stop a turn, until that is answered.
     """
 
     __tablename__ = "planning_session"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fateforger.adapters.store import installations  # noqa: F401  its tables belong to the database, too
+from fateforger.adapters.store import installations  # noqa: F401  its tables belong to the database as well
 from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
 from fateforger.adapters.store.buckets import SqlBuckets
 from fateforger.adapters.store.calendars import SqlOwners, SqlQuota
@@ -70,8 +70,8 @@ class Store:
     async def take_back(self, owner: str) -> None:
         """End the claims of a dead process of that name at once, where processes keep their names (SQLite).
 
-        What it wanted to try again is due then. On PostgreSQL, claims end when it was not heard of for the seconds of a
-        lease, and the times of the next tries are the database's.
+        Jobs that wait for another try become due. On PostgreSQL, claims end when the process was not heard of for the
+        seconds of a lease, and the database's clock sets retry times.
         """
         if isinstance(self.jobs, LeaseJobs):
             await self.jobs.take_back(owner)

@@ -44,7 +44,7 @@ class StandingRow(Base, table=True):
 
 
 class ZoneRow(Base, table=True):
-    """The time zone of a person in Slack, which is believed ``until`` then."""
+    """The time zone of a person in Slack. After ``until``, Slack is asked again."""
 
     __tablename__ = "slack_zone"
 

@@ -193,7 +193,7 @@ class CompletionRounds:
     async def run_once(self) -> None:
         """Check the next tasks. An interrupted check can be repeated. Raises ``StoreError``."""
         now = self.tools.clock.now()
-        since = now if self._since is None else self._since  # another program may have had the rounds until now
+        since = now if self._since is None else self._since  # another program may have run the rounds until now
         page = await self.tools.tasks.waiting(after=self._after, limit=WAITING_AT_ONCE)
         tasks = {task.id: task for task in page}
         if self._after or len(page) == WAITING_AT_ONCE:

@@ -245,7 +245,7 @@ class QueueService:
         await self._send(await self._answer(command), command)
 
     async def _carry_out_at_home(self, command: HomeCommandBase) -> str:
-        """Carry out a command and return what came of it; App Home says so, too."""
+        """Carry out a command and return its result, which App Home shows as well."""
         said = ""
         if isinstance(command, TurnQueue):
             await self._tools.homes.turn_page(command.user_id, command.page)

@@ -71,7 +71,7 @@ from fateforger.workers.turns import build_notification_job
 BUSY = timedelta(minutes=10)
 """Time after the last step in a plan in which its person gets no message (S219)."""
 AGAIN = timedelta(seconds=30)
-"""Time after which a person is looked at again to whom something is due that had to wait."""
+"""Time after which a person is looked at again for whom something had to wait or failed."""
 CALENDAR_WAIT = 8.0
 """Seconds that a morning message waits for the calendar."""
 GONE = mark_message("I don't know that day any more; its thread has its plan.")
@@ -90,15 +90,15 @@ class RitualService:
     # --- sending
 
     async def send_due(self) -> bool:
-        """Send what is due to people who want it, once; record what is of no use any more.
+        """Send what is due to people who want it, once; return ``True`` if people are left over.
 
-        Returns ``True`` if people are left over.
+        Messages that are of no use any more are recorded instead.
         """
         now = self.tools.clock.now()
         looked = await self.rituals.list_due(now, limit=ROUND_SIZE)
         results = await asyncio.gather(*(self._settle_all(each, now) for each in looked), return_exceptions=True)
         failed = [(each, error) for each, error in zip(looked, results, strict=True) if error is not None]
-        for each, _error in failed:  # so that one that always fails does not hold back the others
+        for each, _error in failed:  # so that people whose messages always fail do not hold back the others
             await self.rituals.look_again(each, now + AGAIN)
         if failed:
             raise failed[0][1]

@@ -1,7 +1,7 @@
 """State that the programs on one database share while a person is answered.
 
-The page and the last result of each App Home, the replies of commands about rules, the turns that somebody wants to
-stop, and the time zones that Slack told.
+The page and the last result of each App Home, the replies to commands about rules, the requests to stop a turn, and the
+time zones that Slack gave.
 """
 
 from __future__ import annotations

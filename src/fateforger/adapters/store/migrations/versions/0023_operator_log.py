@@ -1,4 +1,4 @@
-"""A log of what the operator's commands did to people's data."""
+"""A log of the operator's commands that read or change people's data."""
 
 from __future__ import annotations
 
