@@ -10,7 +10,7 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -162,8 +162,7 @@ async def _unpack(response: httpx.Response) -> AsyncIterator[bytes]:
     if encoding not in _PACKED | {"identity", ""}:
         raise NotDav(f"The calendar server's answer is compressed in a way that was not asked for ({encoding[:40]})")
     inflate = zlib.decompressobj(32 + zlib.MAX_WBITS) if encoding in _PACKED else None
-    assert isinstance(response.stream, httpx.AsyncByteStream)
-    async for chunk in response.stream:
+    async for chunk in cast(httpx.AsyncByteStream, response.stream):
         packed = chunk
         if inflate is None:
             yield chunk

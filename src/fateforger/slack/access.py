@@ -94,7 +94,7 @@ class People:
         return zone
 
     async def note_user(self, user_id: str, user: Mapping[str, Any]) -> None:
-        """Note what Slack says about a person: language, whether they are a member, a guest or a stranger, and their zone.
+        """Note what Slack says about a person: their language and zone, and if they are member, guest or stranger.
 
         The zone is only noted if it has been asked for, so that none is kept of a person who was erased. Raises
         ``StoreError``, and ``SlackCallError`` if the workspace is unknown and Slack does not tell it.

@@ -131,6 +131,7 @@ async def test_an_open_length_is_planned_as_usual_and_said_so(house: House) -> N
 async def test_what_is_forgotten_is_gone_and_stays_gone(house: House) -> None:
     """S257"""
     await spend_late_days(house)
+    await house.store.homes.open(ANNA)
     assert RATIO in words(await home(house))
     await press_at_home(house, "duration.forget")
     shown = words(await home(house))
