@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from tests.factories.inside import run_inside
 
+from fateforger.adapters.store.store import open_store
 from fateforger.agents.handler import NO_TOKEN, TOOLS, WRONG_TOKEN
 from fateforger.app.agents import serve_http
 from fateforger.config import read_settings
@@ -89,6 +90,9 @@ async def test_over_a_pipe(tmp_path: Path) -> None:
         assert (await asked(client, "pull"))["task"]["id"] == task["id"]
         await door(tmp_path, "client", "revoke", "robot")
         assert "was revoked" in await refused(client, "list_tasks")
+    async with aclosing(open_store(tmp_path / "fateforger.db")) as store:
+        noted = [action.command for action in await store.operator_log.latest(ALEX, limit=9)]
+    assert noted == ["mcp client revoke", "mcp client add"], "the person sees that the operator did this"
     out = await door(tmp_path, "log", "--json")
     assert [call["tool"] for call in json.loads(out)["calls"]] == ["list_tasks", "pull", "create_task"]
     assert token.split("_", 2)[2].encode() not in out.encode() + everything_kept(tmp_path)

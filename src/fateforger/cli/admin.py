@@ -146,8 +146,8 @@ def jobs_retry_command(
     """Queue jobs again, by their NUMBERS. A running program begins within seconds."""
 
     async def retry(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[int], Sequence[int]]:
-        wanted = await _choose_jobs(store, note, numbers, everything=everything)
-        return wanted, await store.retry_jobs(wanted)
+        chosen = await _choose_jobs(store, note, numbers, everything=everything)
+        return numbers or chosen, await store.retry_jobs(chosen)
 
     wanted, done = _run_given_up(ctx, where, retry)
     _report("retried", "queued again", "job", wanted, done, as_json=as_json)
@@ -163,8 +163,8 @@ def jobs_drop_command(
     """Delete jobs that were given up, by their NUMBERS."""
 
     async def drop(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[int], Sequence[int]]:
-        wanted = await _choose_jobs(store, note, numbers, everything=everything)
-        return wanted, await store.drop_jobs(wanted)
+        chosen = await _choose_jobs(store, note, numbers, everything=everything)
+        return numbers or chosen, await store.drop_jobs(chosen)
 
     wanted, done = _run_given_up(ctx, where, drop)
     _report("dropped", "dropped", "job", wanted, done, as_json=as_json)
@@ -176,7 +176,7 @@ async def _choose_jobs(
     _check_choice(numbers, everything=everything)
     chosen = [job for job in await store.list_jobs(limit=1000) if everything or job.number in numbers]
     await note(sorted({job.user_id for job in chosen if job.user_id}))
-    return [job.number for job in chosen] if everything else numbers
+    return [job.number for job in chosen]
 
 
 def _check_choice(chosen: Sequence[object], *, everything: bool) -> None:
@@ -210,8 +210,8 @@ def messages_retry_command(
     """Queue messages again, by their IDS. Those whose place a later one took stay as they are."""
 
     async def retry(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[str], Sequence[str]]:
-        wanted = await _choose_messages(store, note, ids, everything=everything, overtaken=False)
-        return wanted, await store.retry_messages(wanted)
+        chosen = await _choose_messages(store, note, ids, everything=everything, overtaken=False)
+        return ids or chosen, await store.retry_messages(chosen)
 
     wanted, done = _run_given_up(ctx, where, retry)
     _report("retried", "queued again", "message", wanted, done, as_json=as_json)
@@ -227,8 +227,8 @@ def messages_drop_command(
     """Delete messages that were given up, by their IDS."""
 
     async def drop(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[str], Sequence[str]]:
-        wanted = await _choose_messages(store, note, ids, everything=everything, overtaken=True)
-        return wanted, await store.drop_messages(wanted)
+        chosen = await _choose_messages(store, note, ids, everything=everything, overtaken=True)
+        return ids or chosen, await store.drop_messages(chosen)
 
     wanted, done = _run_given_up(ctx, where, drop)
     _report("dropped", "dropped", "message", wanted, done, as_json=as_json)
@@ -241,7 +241,7 @@ async def _choose_messages(
     found = [each for each in await store.list_messages(limit=1000) if overtaken or not each.overtaken]
     chosen = [each for each in found if everything or each.id in ids]
     await note(sorted({each.user_id for each in chosen}))
-    return [each.id for each in chosen] if everything else ids
+    return [each.id for each in chosen]
 
 
 def _report(

@@ -15,6 +15,7 @@ from fateforger.cli.options import (
     add_place_options,
     add_store_options,
     load_settings,
+    note_action,
     note_command,
     run_with_store,
 )
@@ -87,7 +88,12 @@ def list_command(ctx: click.Context, as_json: bool, **where: str | None) -> None
 @add_store_options
 def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | None) -> None:
     """Shut the agent NAME out, at once and for good. What it proposed and still waits can't be applied any more."""
-    client = run_with_store(ctx, where, lambda opened: opened.store.clients.revoke(name, now=opened.now))
+
+    async def revoke(opened: Opened) -> Client | None:
+        await note_action(ctx, opened, [each.user_id for each in await opened.store.clients.all() if each.name == name])
+        return await opened.store.clients.revoke(name, now=opened.now)
+
+    client = run_with_store(ctx, where, revoke)
     if client is None:
         raise BadInput(f"There is no agent called {name}; mcp client list shows those that are there.", where="name")
     print_result({"client": _to_document(client)}, [f"{client.name} is shut out."], as_json=as_json)

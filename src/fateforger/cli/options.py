@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import date, datetime
-from pwd import getpwuid
+from getpass import getuser
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -144,7 +144,11 @@ def get_command_name(ctx: click.Context) -> str:
 def find_operator() -> str:
     """Return the user of the machine who runs the program, and with sudo also the user who called it."""
     try:
+        from pwd import getpwuid  # noqa: PLC0415  Windows has none
+
         name = getpwuid(os.getuid()).pw_name
+    except ModuleNotFoundError:  # pragma: no cover - Windows
+        name = getuser()
     except KeyError:  # containers often run as a number
         name = f"uid {os.getuid()}"
     before = os.environ.get("SUDO_USER", "")

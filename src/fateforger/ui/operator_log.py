@@ -37,6 +37,7 @@ DID = {
     "constraints restore": CHANGED_RULES,
     "constraints supersede": CHANGED_RULES,
     "mcp client add": mark_message("an agent was allowed to work for you"),
+    "mcp client revoke": mark_message("an agent was shut out that worked for you"),
     "mcp log": mark_message("the list of what agents did for you was read"),
     "sync diff": READ_CALENDAR,
     "sync history": READ_CALENDAR,
