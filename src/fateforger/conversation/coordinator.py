@@ -389,7 +389,7 @@ class PlanningCoordinator:
         log_parts = build_log_parts(calls, tz)
         connection = build_connection_parts(await self._calendars.describe(user_id))
         operator = build_operator_parts(await self._operator_log.latest(user_id, limit=SHOWN), tz)
-        others = (*log_parts, *operator, *await self._rituals.find_home_parts(user_id), *connection)
+        others = (*log_parts, *await self._rituals.find_home_parts(user_id), *connection, *operator)
         links = {} if find_link is None else await _find_links(sessions, find_link)
         board = Board(self._clock.now(), tz, sessions, links, await self._alone.count_rules(user_id))
         return home_card(board, await self._tasks.home(user_id), spoken, others)
