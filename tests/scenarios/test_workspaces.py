@@ -191,12 +191,11 @@ def test_every_program_stops_work_for_a_workspace_that_removed_the_app(
         ours, theirs = CalDav(radicale.calendar), CalDav(second.calendar)
         two.slack.uninstall(TWO)
         eventually(lambda: "the app was removed from T2" in two.log, "the removal is noted")
-        refused = len(two.slack.refused)
-        # New events here are noticed, so there were rounds since.
+        # New events here are noticed, so there were rounds since, and the other program had its two seconds to learn of it.
         for hour, title in enumerate(("Dentist", "School play"), start=13):
             meet(ours, title, hour)
             alex.reads(title)
-        before = len(asked)
+        before, refused = len(asked), len(two.slack.refused)
         meet(theirs, "Fire drill", 15)
         meet(ours, "Concert", 18)
         alex.reads("Concert")
