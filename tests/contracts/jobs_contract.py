@@ -68,6 +68,16 @@ class JobsContract:
     def other(self) -> Jobs:
         raise NotImplementedError
 
+    async def test_the_late_end_of_an_earlier_claim_leaves_the_newer_one(self, jobs: Jobs) -> None:
+        """S402: the same program has claimed the job again meanwhile, and is at work on it."""
+        await put(jobs, "a1")
+        first = await taken(jobs)
+        assert await jobs.retry(first, "again", run_at=NOON, now=NOON)
+        second = await taken(jobs)
+        assert not await jobs.finish(first)
+        assert await take(jobs) is None
+        assert await jobs.finish(second)
+
     async def test_a_job_comes_back_as_it_was_put(self, jobs: Jobs, other: Jobs) -> None:
         payload: dict[str, Any] = {"text": "Grüße “🙂”", "n": [1, 2.5, None, True], "deep": {"a": {"b": ""}}}
         assert await jobs.enqueue(NewJob(lane="turns", key="k", dedupe="d", payload=payload), now=NOON)

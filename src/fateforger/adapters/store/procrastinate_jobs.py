@@ -156,7 +156,8 @@ class ProcrastinateJobs:
         self._database = database
         self._wakeups = Wakeups()
         self._workers: dict[str, int] = {}
-        self._claimed: set[int] = set()
+        self._claimed: dict[int, int] = {}
+        """The fence of the latest claim of each job that this process holds, as far as it knows."""
         self._claiming: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def enqueue(self, job: NewJob, *, now: datetime) -> bool:
@@ -194,8 +195,9 @@ class ProcrastinateJobs:
             if row is None:
                 self._wakeups.nothing_to_do(lane, news)
                 return None
-            self._claimed.add(row["id"])
-        return _to_job(row)
+            job = _to_job(row)
+            self._claimed[job.id] = job.fence
+        return job
 
     async def extend(self, job: Job, *, now: datetime, lease_seconds: float) -> bool:  # noqa: ARG002  the database has the time
         def work(connection: Connection) -> bool:
@@ -205,7 +207,7 @@ class ProcrastinateJobs:
 
         held = await self._database.write_now(work)
         if not held:
-            self._claimed.discard(job.id)
+            self._forget(job)
         return held
 
     async def finish(self, job: Job) -> bool:
@@ -283,10 +285,15 @@ class ProcrastinateJobs:
             return held
 
         held = await self._database.write_now(work)
-        self._claimed.discard(job.id)
+        self._forget(job)
         if held:
             self._wakeups.announce(job.lane)
         return held
+
+    def _forget(self, job: Job) -> None:
+        """Forget a claim that has ended, unless this process has claimed the job again since."""
+        if self._claimed.get(job.id) == job.fence:
+            del self._claimed[job.id]
 
 
 def build_lock(lane: str, key: str) -> str:
