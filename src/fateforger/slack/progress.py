@@ -222,14 +222,14 @@ class Presence:
         turn = Turn(command)
         showing = self.background.start(self._show(turn), name="status of a turn", awaited=True)
         if isinstance(command, SessionCommand):
-            self.background.start(self._heed_stop(command.session_id, turn.over), name="requests to stop a turn")
+            self.background.start(self._watch_for_stop(command.session_id, turn.over), name="requests to stop a turn")
         try:
             await self.perform(command, turn.on_progress)
         finally:
             turn.over.set()
             self.background.start(self._end(turn, showing), name="end of a status")
 
-    async def _heed_stop(self, session_id: str, over: asyncio.Event) -> None:
+    async def _watch_for_stop(self, session_id: str, over: asyncio.Event) -> None:
         """Stop a turn when its person asks for that, whichever program received the request."""
         while not over.is_set():
             await wait_for(over, STOP_PAUSE_SECONDS)

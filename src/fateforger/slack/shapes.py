@@ -111,6 +111,8 @@ def _iter_list_flaws(name: str, value: object) -> Iterator[str]:
 
 def _iter_value_flaws(values: object) -> Iterator[str]:
     """Yield the flaws in the fields of a form: entries by the id of their block, then by that of their action."""
+    if values == []:  # the form has no fields
+        return
     if not isinstance(values, dict):
         yield "values"
         return
