@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Literal
 
 import pytest
@@ -51,8 +51,9 @@ def new_database(kind: Kind, request: pytest.FixtureRequest, folder: Path) -> It
 
 
 def new_file(folder: Path) -> Path:
-    """A database file with its tables, and nothing in them."""
-    path = folder / "state.db"
+    """A database file with its tables, and nothing in them. Each is in a folder of its own: a file that a failed example
+    left open would give its write-ahead log to the next one."""
+    path = Path(mkdtemp(dir=folder)) / "state.db"
     path.write_bytes(_empty())
     return path
 

@@ -254,8 +254,12 @@ class JobsMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.kind != "postgres")
     @rule(worker=WORKERS)
     def come_to_itself(self, worker: int) -> None:
-        """Started again under its name, a worker takes back what it held; the other one keeps what it holds."""
+        """Started again under its name, a worker takes back what it held, and tries at once what waits for another try;
+        the other one keeps what it holds."""
         self.crash(worker)
+        for job in self.model.open:
+            if job.attempts and job.leased_until is None:
+                job.run_at = NOON
         held = [job for job in self.model.open if job.leased_until is not None and job.holder[0] == worker]
         jobs = self.stores[worker].jobs
         assert isinstance(jobs, LeaseJobs)
@@ -286,6 +290,15 @@ class JobsMachine(RuleBasedStateMachine):
         assert len({(lane, dedupe) for lane, dedupe, _ in self.model.ended}) == len(self.model.ended)
 
     def teardown(self) -> None:
+        try:
+            self._end_all()
+        finally:
+            for store in self.stores:
+                self.run(store.aclose())
+            self.loop.close()
+            self.closing.close()
+
+    def _end_all(self) -> None:
         for worker in (0, 1) if self.kind == "postgres" else ():
             self.crash(worker)  # a process that is alive keeps its claims
         self.now += timedelta(days=1)
@@ -296,10 +309,6 @@ class JobsMachine(RuleBasedStateMachine):
             self.claim(1, lane)
         assert self.model.open == []
         assert {(lane, dedupe) for lane, dedupe, _ in self.model.ended} == self.model.seen
-        for store in self.stores:
-            self.run(store.aclose())
-        self.loop.close()
-        self.closing.close()
 
 
 RARE = ("counted", "fenced off", "taken over", "crashed with work")

@@ -98,12 +98,13 @@ async def test_a_cancelled_call_is_carried_out_whole_or_not_at_all(store: Store)
 
 
 async def test_closing_waits_for_what_is_under_way(tmp_path: Path) -> None:
-    store = open_store(new_file(tmp_path))
+    path = new_file(tmp_path)
+    store = open_store(path)
     writes = [asyncio.ensure_future(put(store.jobs, f"j{n}")) for n in range(10)]
     await asyncio.sleep(0)
     await store.aclose()
     assert await asyncio.gather(*writes) == [True] * 10
-    again = open_store(tmp_path / "state.db")
+    again = open_store(path)
     assert (await taken(again.jobs)).dedupe == "j0"
     await again.aclose()
 
