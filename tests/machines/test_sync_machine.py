@@ -397,6 +397,11 @@ class OnePerson(RuleBasedStateMachine):
                 assert not self.world.store.events[instead].gone
                 continue
             image = self.world.store.events[head.event_id]
+            if image.gone and key in self.deleted_keys():
+                # Undo took away what had come in place of the deleted block, which is as deleted as it was, and asked about.
+                assert [op.verb for op in result.plan.ops if op.key == key] == [Verb.SKIP]
+                assert any(f"“{wish.build(key).name}”: you deleted it" in detail for detail in result.details)
+                continue
             assert not image.gone
             assert (image.summary, image.description) == (event.name, event.description)
             assert isinstance(event.timing, FixedStart)
@@ -410,6 +415,11 @@ class OnePerson(RuleBasedStateMachine):
 
     def ours(self) -> list[EventImage]:
         return [e for e in self.world.store.shown().values() if e.id.startswith("fftb")]
+
+    def deleted_keys(self) -> set[str]:
+        """The blocks of which the person deleted an event."""
+        touched = (self.world.store.events[event_id] for event_id in self.touched)
+        return {event.marker.key for event in touched if event.gone and event.marker is not None}
 
     def view(self) -> dict[str, tuple[Any, ...]]:
         """Our live events by key, as the person sees them."""
