@@ -1,4 +1,4 @@
-"""A PostgreSQL whose clock tests turn: Procrastinate goes by the database's."""
+"""A PostgreSQL whose clock tests turn: Procrastinate goes by the database's, and so do leases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from sqlalchemy import Connection, text
 from tests.contracts.jobs_contract import NOON
 
 from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.journal import SqlJournal
 from fateforger.adapters.store.store import open_store
+from fateforger.calendar.ports import Lease
 from fateforger.ports.jobs import Job, Jobs, NewJob
 
 _MAKE = (
@@ -25,7 +27,7 @@ _TURN = text("UPDATE turned.clock SET at = :at")
 
 
 async def with_turned_clock(url: str) -> str:
-    """The URL of the same database, in which ``now()`` is what :class:`TurnedJobs` say. Their schema comes first."""
+    """The URL of the same database, in which ``now()`` is what :class:`TurnedJobs` and :class:`TurnedJournal` say. Their schema comes first."""
     store = open_store(url)
     for statement in _MAKE:
         await store.database.write(partial(Connection.exec_driver_sql, statement=statement))
@@ -81,4 +83,16 @@ class TurnedJobs:
         await self.jobs.wait(lane, seconds=seconds)
 
     async def _turn(self, now: datetime) -> None:
-        await self.database.write_now(lambda connection: connection.execute(_TURN, {"at": now}))
+        await _turn(self.database, now)
+
+
+class TurnedJournal(SqlJournal):
+    """A journal that turns the clock of its database to what each call says."""
+
+    async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
+        await _turn(self._database, now)
+        return await super().acquire(calendar, owner, now=now, seconds=seconds)
+
+
+async def _turn(database: Database, now: datetime) -> None:
+    await database.write_now(lambda connection: connection.execute(_TURN, {"at": now}))

@@ -91,7 +91,7 @@ class JournalContract:
     async def test_mark_is_all_or_nothing(self, journal: Journal) -> None:
         await journal.begin(transaction(ops=[create(0), create(1)]))
         await journal.settle("t1", applied(create(1)))
-        with pytest.raises(InternalError):
+        with pytest.raises(VersionConflict):
             await journal.mark("t1", ["t1-0", "t1-1"], OpState.INFLIGHT)
         with pytest.raises(InternalError):
             await journal.mark("t1", ["t1-0", "t1-9"], OpState.INFLIGHT)
@@ -104,9 +104,9 @@ class JournalContract:
         record = OpRecord(op=create(0), state=state, error="why")
         await journal.settle("t1", record)
         for new in OpState:
-            with pytest.raises(InternalError):
+            with pytest.raises(VersionConflict):
                 await journal.mark("t1", ["t1-0"], new)
-            with pytest.raises(InternalError):
+            with pytest.raises(VersionConflict):
                 await journal.settle("t1", OpRecord(op=create(0), state=new), head=head(0))
         assert await _records(journal) == (record,)
         assert await journal.ledger(CALENDAR, DAY) == Ledger(generations={str(create(0).seed): 0})
@@ -234,12 +234,12 @@ class JournalContract:
     @pytest.mark.parametrize("then", [TxState.APPLYING, TxState.PAUSED, TxState.COMMITTED, TxState.PARTIAL])
     async def test_what_ended_can_only_be_undone(self, journal: Journal, first: TxState, then: TxState) -> None:
         done = await finished(journal, transaction(), first)
-        with pytest.raises(InternalError):
+        with pytest.raises(VersionConflict):
             await journal.close("t1", then, later(9))
         assert await journal.get("t1") == done
         await journal.close("t1", TxState.UNDONE, later(9))
         assert await journal.get("t1") == done.model_copy(update={"state": TxState.UNDONE})
-        with pytest.raises(InternalError):
+        with pytest.raises(VersionConflict):
             await journal.close("t1", TxState.UNDONE, later(9))
 
     @pytest.mark.parametrize("how", [TxState.COMMITTED, TxState.PARTIAL])

@@ -12,12 +12,16 @@ from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW, client, proposal
 
 import fateforger.adapters.store.agents as agents_module
+from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
+from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.agents.clients import KEPT_FOR, Call
 from fateforger.agents.ports import PROPOSAL_LANE
 from fateforger.agents.proposals import OPEN, ProposalState
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_PENDING_PROPOSALS
+from fateforger.slack.admission import Standing
+from fateforger.slack.installations import Installation
 
 Both = tuple[Store, Store]
 S = ProposalState
@@ -63,6 +67,22 @@ class TestClients:
         assert await other.clients.revoke("robot", now=NOW + AN_HOUR) == gone
         assert await store.clients.revoke("robot", now=NOW + 2 * AN_HOUR) == gone
         assert await store.clients.revoke("nobody", now=NOW) is None
+
+    async def test_nobody_is_reachable_where_the_app_was_removed_or_who_has_left(self, both: Both) -> None:
+        """S420: until the app is back."""
+        store, other = both
+        installations = SqlInstallations(store.database, Vault(new_key()))
+        for tenant in ("T1", "T2"):
+            await installations.keep(Installation(tenant, tenant, tenant, NOW, token="xoxb-1"))
+        people = ("U1", "U2", "T2/U1")
+        for name, person in zip(("one", "two", "three"), people, strict=True):
+            await store.clients.add(client(name, user_id=person), name)
+        await store.standings.keep("U2", Standing.DEACTIVATED)
+        await installations.end("T2", at=NOW)
+        assert [await other.clients.is_reachable(person) for person in people] == [True, False, False]
+        await installations.keep(Installation("T2", "T2", "T2", NOW, token="xoxb-2"))
+        await installations.end("T1", at=NOW)
+        assert [await other.clients.is_reachable(person) for person in people] == [False, False, True]
 
 
 class TestCalls:

@@ -51,9 +51,11 @@ class MemoryJournal:
 
     async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
         transaction = self._known(transaction_id)
-        due = [r for r in transaction.records if r.op.op_id in op_ids and not r.state.is_settled]
+        due = [r for r in transaction.records if r.op.op_id in op_ids]
         if len(due) != len(set(op_ids)):
-            raise InternalError("unknown or ended")
+            raise InternalError("unknown")
+        if any(r.state.is_settled for r in due):
+            raise VersionConflict("ended")
         for record in due:
             attempts = record.attempts + (state is OpState.INFLIGHT)
             self._replace(transaction_id, record.model_copy(update={"state": state, "attempts": attempts}))
@@ -63,8 +65,10 @@ class MemoryJournal:
     ) -> None:
         transaction = self._known(transaction_id)
         old = next((r for r in transaction.records if r.op.op_id == record.op.op_id), None)
-        if old is None or old.state.is_settled:
-            raise InternalError("unknown or ended")
+        if old is None:
+            raise InternalError("unknown")
+        if old.state.is_settled:
+            raise VersionConflict("ended")
         attempts = max(old.attempts, record.attempts)
         self._replace(transaction_id, record.model_copy(update={"attempts": attempts}))
         if forget is not None:
@@ -78,10 +82,12 @@ class MemoryJournal:
             self.transactions[transaction_id] = transaction.model_copy(update={"state": state})
             return
         allowed = _STANDING if state is TxState.UNDONE else _OPEN
-        if transaction is None or transaction.state not in allowed:
-            raise InternalError("no such move")
+        if transaction is None:
+            raise InternalError("unknown")
         if state not in _OPEN and not all(r.state.is_settled for r in transaction.records):
             raise InternalError("some ops have not ended")
+        if transaction.state not in allowed:
+            raise VersionConflict("ended")
         settled = transaction.settled_at if state is TxState.UNDONE else None if state in _OPEN else at
         self.transactions[transaction_id] = transaction.model_copy(update={"state": state, "settled_at": settled})
         if state is TxState.COMMITTED and transaction.undoes is not None:

@@ -20,9 +20,10 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.factories.inside import run_inside
 
 from fateforger.adapters.store.store import open_store
-from fateforger.agents.handler import NO_TOKEN, TOOLS, WRONG_TOKEN
+from fateforger.agents.handler import NO_TOKEN, PERSON_GONE, TOOLS, WRONG_TOKEN
 from fateforger.app.agents import serve_http
 from fateforger.config import read_settings
+from fateforger.slack.admission import Standing
 
 ALEX = "U0000ALEX"
 TASKS = "tasks:read,tasks:write"
@@ -132,3 +133,22 @@ async def test_over_http_each_request_brings_its_token(tmp_path: Path) -> None:
             mine = accept | {"Authorization": f"Bearer {token}"}
             for foreign in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
                 assert (await http.post(url, json=call, headers=mine | foreign)).status_code == 403
+
+
+async def test_the_agent_of_somebody_who_left_is_refused(tmp_path: Path) -> None:
+    """S420: until they are back."""
+    token = await let_in(tmp_path, "robot")
+    async with (
+        aclosing(open_store(tmp_path / "fateforger.db")) as store,
+        serve_http(read_settings(data_dir=tmp_path), "127.0.0.1", 0) as url,
+        connected(url, token) as client,
+        httpx2.AsyncClient(trust_env=False) as http,
+    ):
+        headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {token}"}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_tasks", "arguments": {}}}
+        await asked(client, "create_task", title="Write the report")
+        await store.standings.keep(ALEX, Standing.DEACTIVATED)
+        answer = await http.post(url, json=call, headers=headers)
+        assert (answer.status_code, answer.json()["error"]["message"]) == (401, PERSON_GONE)
+        await store.standings.keep(ALEX, Standing.MEMBER)
+        assert [task["title"] for task in (await asked(client, "list_tasks"))["tasks"]] == ["Write the report"]

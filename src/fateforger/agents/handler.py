@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from fateforger.agents.access import AgentAccess, Caller, Tool, read_input
@@ -31,6 +31,10 @@ NO_TOKEN = (
     " HTTP into the header Authorization: Bearer."
 )
 WRONG_TOKEN = "I don't know this token. Its owner makes one with fateforger mcp client add."  # noqa: S105  a message, not a token
+PERSON_GONE = (
+    "The person this token works for has left Slack, or the app was removed from their workspace. Until that changes,"
+    " the token is of no use."
+)
 TOO_FAST = f"Too many calls: a client may make {MAX_CALLS_PER_MINUTE} a minute. Try again in a moment."
 BROKEN = "Something went wrong on my side, and I can't say whether that was done. The log of fateforger says more."
 
@@ -81,12 +85,11 @@ class CallHandler:
     async def authenticate(self, token: str | None) -> Client:
         """Return the client of a token.
 
-        Raises :class:`Refused` for a token that is missing, wrong, expired or revoked, and ``StoreError``.
+        Raises :class:`Refused` for a token that is missing, wrong, expired or revoked, or of a person who is not in
+        Slack any longer, and ``StoreError``.
         """
         client = await self._find_client(token)
-        barred = client.explain_refusal(self.clock.now())
-        if barred is not None:
-            raise Refused(barred)
+        await self._check_access(client, self.clock.now())
         return client
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None, token: str | None) -> Answer:
@@ -111,6 +114,13 @@ class CallHandler:
         if found is None or not matches_hash(token, found[1]):
             raise Refused(WRONG_TOKEN)
         return found[0]
+
+    async def _check_access(self, client: Client, now: datetime) -> None:
+        barred = client.explain_refusal(now)
+        if barred is None and not await self.clients.is_reachable(client.user_id):
+            barred = PERSON_GONE
+        if barred is not None:
+            raise Refused(barred)
 
     async def _begin_call(self, client: Client, name: str, given: Mapping[str, Any]) -> int:
         now, tool = self.clock.now(), TOOLS.get(name)
@@ -137,9 +147,7 @@ class CallHandler:
             return Answer(document, is_error=True, failed=True)
 
     async def _run_tool(self, name: str, given: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
-        barred = caller.client.explain_refusal(caller.at)
-        if barred is not None:
-            raise Refused(barred)
+        await self._check_access(caller.client, caller.at)
         tool = TOOLS.get(name)
         if tool is None:
             raise Refused(f"There is no tool “{name[:80]}”. Tools are {', '.join(TOOLS)}.")

@@ -52,6 +52,10 @@ class Clients(Protocol):
         """Return the client whose token has that public part, and the hash of its token."""
         ...
 
+    async def is_reachable(self, user_id: str) -> bool:
+        """Check whether the app was not removed where a person is, and their account was not deactivated."""
+        ...
+
     async def revoke(self, name: str, *, now: datetime) -> Client | None:
         """Revoke a client's access and expire its pending proposals, in one commit.
 

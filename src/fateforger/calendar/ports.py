@@ -225,7 +225,8 @@ class Journal(Protocol):
     async def mark(self, transaction_id: str, op_ids: Sequence[str], state: OpState) -> None:
         """Set the state of several ops at once; ``INFLIGHT`` also counts an attempt.
 
-        An op that has ended never changes again: here and in ``settle`` that is an ``InternalError``.
+        An op that has ended never changes again: here and in ``settle`` and ``close`` that is a ``VersionConflict``,
+        because another process has finished the transaction. One that is unknown is an ``InternalError``.
         """
         ...
 
@@ -269,7 +270,8 @@ class Journal(Protocol):
     async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
         """Acquire the lease of a calendar, or renew the owner's own, which keeps its fence.
 
-        Returns ``None`` while another owner holds it.
+        ``now`` is the caller's time, and so is the end of the lease that is returned. Returns ``None`` while another
+        owner holds it.
         """
         ...
 

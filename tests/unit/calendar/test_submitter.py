@@ -17,7 +17,14 @@ from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import SafetyCheckKind
 from fateforger.calendar.ports import CalendarTraits, Limited, Rejected, Unauthorized, Unknown
 from fateforger.calendar.transactions import OpState, TxState
-from fateforger.errors import CalendarAuthFailed, CalendarBusy, CalendarUnreachable, ConfirmationNeeded, NotUndoable
+from fateforger.errors import (
+    CalendarAuthFailed,
+    CalendarBusy,
+    CalendarUnreachable,
+    ConfirmationNeeded,
+    NotUndoable,
+    VersionConflict,
+)
 from fateforger.planning.plan import TBPlan
 
 PLAN = plan_of(block("a", "09:00"), block("b", "10:00"), block("c", "11:00"))
@@ -172,6 +179,28 @@ async def test_an_answer_that_outlasts_the_lease_is_not_recorded(call: int) -> N
     assert calendar.breaches == []
     assert not {s for _, s in await states(world)} & {"applying", "paused"}
     assert await world.journal.acquire(world.calendar.key, "third", now=world.time.now(), seconds=1) is not None
+
+
+@pytest.mark.parametrize("call", range(5))
+async def test_what_a_program_with_another_clock_has_finished_is_found_by_the_next_try(call: int) -> None:
+    """S421: this one stops without an error of its own, and the same command tells what was done."""
+    world = World(inner := MemoryJournal())
+    await world.submitter().submit_plan(PLAN, cause="1")
+
+    async def interfere() -> None:
+        world.time.instant += timedelta(seconds=100)
+        await world.submitter(owner="other").recover()
+        world.time.instant -= timedelta(seconds=100)
+
+    journal = DyingJournal(inner)
+    calendar = WatchedCalendar(world.calendar, journal, world.time.now, slow_at=call, slowly=interfere)
+    late = world.submitter(calendar=calendar, journal=journal)
+    if call:  # before the first write there is nothing that another one could finish
+        with pytest.raises((VersionConflict, CalendarBusy)):
+            await late.undo_last(cause="2")
+    result = await world.submitter().undo_last(cause="2")
+    assert (result.status, world.managed()) == ("undone", [])
+    assert await states(world) == [("t0", "undone"), ("t1", "committed")]
 
 
 async def test_a_long_write_renews_its_lease(world: World) -> None:

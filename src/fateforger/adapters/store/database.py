@@ -15,10 +15,24 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, StaticPool, TextClause, create_engine, event, inspect, make_url, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    StaticPool,
+    TextClause,
+    create_engine,
+    event,
+    func,
+    inspect,
+    make_url,
+    select,
+    text,
+)
 from sqlalchemy.exc import (
     ArgumentError,
     DataError,
@@ -450,6 +464,13 @@ def has_ended(connection: Connection, name: str) -> bool:
     if connection.dialect.name == "sqlite" or not name.startswith(PROGRAM_NAME):
         return False
     return bool(connection.execute(_TRY, {"number": _count_name(name)}).scalar_one())
+
+
+def read_clock(connection: Connection, now: datetime) -> datetime:
+    """Return the time that counts for leases: the server's, because the clocks of programs differ, or else ``now``."""
+    if connection.dialect.name == "sqlite":
+        return now
+    return connection.execute(select(func.now())).scalar_one()
 
 
 def open_database(where: str | Path) -> Database:

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Connection, Index, Text, delete, exists, lite
 from sqlmodel import Field, Session, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from fateforger.adapters.store.database import Database, has_ended
+from fateforger.adapters.store.database import Database, has_ended, read_clock
 from fateforger.adapters.store.documents import (
     JOURNAL_VERSION,
     dump_mapping,
@@ -120,6 +120,7 @@ GENERATION = table(EventGeneration)
 
 # Literal values, which saves expanding a list of parameters each time.
 _IS_UNSETTLED = OP.c.state.in_([literal_column(f"'{state}'") for state in OpState if not state.is_settled])
+FINISHED = "Another program has finished this write to the calendar in the meantime. Please try again."
 _OPEN = (TxState.APPLYING, TxState.PAUSED)
 _UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
 
@@ -217,15 +218,9 @@ def _reserve(rows: Session, calendar: str, seed: str | None, generation: int) ->
 
 
 def _mark(connection: Connection, transaction_id: str, op_ids: frozenset[str], state: OpState) -> None:
-    """Set the state of ops that have not ended. Raises ``InternalError`` if one is unknown or has ended."""
-    query = select(SyncOpRow).where(OP.c.tx_id == transaction_id, OP.c.op_id.in_(op_ids), _IS_UNSETTLED)
+    """Set the state of ops that have not ended."""
     with open_rows(connection) as rows:
-        found = rows.exec(query).all()
-        if missing := op_ids - {row.op_id for row in found}:
-            raise InternalError(
-                f"Transaction {transaction_id}: op {min(missing)}, to be {state}, is unknown or has ended."
-            )
-        for row in found:
+        for row in _find_open_ops(rows, transaction_id, op_ids):
             row.state = state.value
             row.attempts += 1 if state is OpState.INFLIGHT else 0
 
@@ -234,12 +229,8 @@ def _settle(
     connection: Connection, transaction_id: str, record: OpRecord, head: Head | None, forget: str | None
 ) -> None:
     """Record the new state of an op that had not ended, and the change to its block's head."""
-    op_id = record.op.op_id
     with open_rows(connection) as rows:
-        query = select(SyncOpRow).where(OP.c.tx_id == transaction_id, OP.c.op_id == op_id, _IS_UNSETTLED)
-        row = rows.exec(query).first()
-        if row is None:
-            raise InternalError(f"Transaction {transaction_id}: op {op_id} is unknown or has ended.")
+        (row,) = _find_open_ops(rows, transaction_id, frozenset({record.op.op_id}))
         row.sqlmodel_update(_build_outcome(record))
         row.attempts = max(row.attempts, record.attempts)
         about = connection.execute(select(TX.c.calendar, TX.c.day).where(TX.c.id == transaction_id)).one()
@@ -259,16 +250,31 @@ def _settle(
             )
 
 
+def _find_open_ops(rows: Session, transaction_id: str, op_ids: frozenset[str]) -> Sequence[SyncOpRow]:
+    """Return these ops. Raises ``InternalError`` for an unknown one, and ``VersionConflict`` if one has ended."""
+    found = rows.exec(select(SyncOpRow).where(OP.c.tx_id == transaction_id, OP.c.op_id.in_(op_ids))).all()
+    if missing := op_ids - {row.op_id for row in found}:
+        raise InternalError(f"Transaction {transaction_id}: op {min(missing)} is unknown.")
+    if any(OpState(row.state).is_settled for row in found):
+        raise VersionConflict(FINISHED)
+    return found
+
+
 def _close(connection: Connection, transaction_id: str, state: TxState, at: datetime) -> None:
-    """Change the state of a transaction. Raises ``InternalError`` for a change that is not allowed."""
+    """Change the state of a transaction.
+
+    Raises ``InternalError`` for an unknown one and for open ops, ``VersionConflict`` if it has ended.
+    """
     has_open_ops = select(exists().where(OP.c.tx_id == transaction_id, _IS_UNSETTLED))
     if state not in _OPEN and connection.execute(has_open_ops).scalar_one():
         raise InternalError(f"Transaction {transaction_id} cannot be {state}: some of its ops have not ended.")
     with open_rows(connection) as rows:
         row = _find_tx(rows, transaction_id)
-        before = "unknown" if row is None else row.state
-        if row is None or before not in _list_origins(state):
-            raise InternalError(f"Transaction {transaction_id} is {before} and cannot become {state}.")
+        if row is None:
+            raise InternalError(f"There is no transaction {transaction_id} that could become {state}.")
+        before = row.state
+        if before not in _list_origins(state):
+            raise VersionConflict(FINISHED)
         row.state = state.value
         if before not in _OPEN:
             return
@@ -296,20 +302,21 @@ def _acquire(connection: Connection, calendar: str, owner: str, now: datetime, s
 
     An owner is named ``role@program``. What a program held that has ended is free.
     """
-    until = now + timedelta(seconds=seconds)
+    length = timedelta(seconds=seconds)
+    at = read_clock(connection, now)
     with open_rows(connection) as rows:
         row = rows.get(CalendarLease, calendar)
         if row is None:
             row = CalendarLease(calendar=calendar, owner=owner, fence=0)
             rows.add(row)
-        held = row.expires_at is not None and row.expires_at > now
+        held = row.expires_at is not None and row.expires_at > at
         if held and row.owner != owner and has_ended(connection, row.owner.rpartition("@")[2]):
             held = False
         if held and row.owner != owner:
             return None
-        row.owner, row.expires_at = owner, until
+        row.owner, row.expires_at = owner, at + length
         row.fence += 0 if held else 1
-        return Lease(calendar, owner, row.fence, until)
+        return Lease(calendar, owner, row.fence, now + length)
 
 
 def _read_ledger(connection: Connection, calendar: str, day: date) -> Ledger:

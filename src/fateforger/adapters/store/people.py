@@ -42,7 +42,7 @@ from fateforger.adapters.store.constraints import (
     put_all_on_list,
     read_version_row,
 )
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import Database, read_clock
 from fateforger.adapters.store.documents import parse_mapping
 from fateforger.adapters.store.durations import DURATION
 from fateforger.adapters.store.homes import HOME
@@ -226,11 +226,11 @@ def find_journal_share(
     ids = {row.id for row in theirs}
     others = {(row.calendar, row.day) for row in rows if row.id not in ids}
     touched = alone | {row.calendar for row in theirs}
-    if now is not None and (
-        any(row.calendar in touched and row.expires_at is not None and row.expires_at > now for row in leases)
-        or any(row.state in _UNFINISHED for row in theirs)
-    ):
-        raise CalendarBusy(UNFINISHED)
+    if now is not None:
+        at = read_clock(connection, now)
+        held = any(row.calendar in touched and row.expires_at is not None and row.expires_at > at for row in leases)
+        if held or any(row.state in _UNFINISHED for row in theirs):
+            raise CalendarBusy(UNFINISHED)
     return JournalShare(
         transactions=tuple(row.id for row in theirs),
         calendars=alone,
