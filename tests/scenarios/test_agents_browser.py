@@ -26,6 +26,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.process,
     pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium: apt-get install chromium"),
+    pytest.mark.extra,
 ]
 SCOPES = "plan:read,plan:propose,constraints:read,constraints:propose"
 LATER = {"ops": [{"op": "ue", "i": 0, "p": {"a": "fs", "st": "15:00", "dur": "PT1H"}}]}

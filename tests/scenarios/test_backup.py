@@ -19,7 +19,7 @@ from tests.scenarios.program import Program
 
 from fateforger.adapters.store.store import open_store
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 NOW = {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}
 
 

@@ -25,6 +25,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.process,
     pytest.mark.skipif(not CHROMIUM, reason="needs Debian's chromium: apt-get install chromium"),
+    pytest.mark.extra,
 ]
 
 

@@ -19,7 +19,7 @@ from tests.scenarios.program import Program
 from tests.scenarios.radicale import Radicale, free_port, slow_way
 from tests.scenarios.test_whole_day import MONDAY, at
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 LONGEST = 20.0
 """Seconds for an answer of ``/health``, on a machine that does much else: 0.1 is promised, 43 it took on an idle one."""

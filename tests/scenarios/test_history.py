@@ -11,7 +11,7 @@ from tests.scenarios.day import STEPS
 from tests.scenarios.person import Json, Person, controls, eventually, label, texts
 from tests.scenarios.program import Program
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 
 @pytest.fixture

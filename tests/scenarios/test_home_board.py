@@ -16,7 +16,7 @@ from tests.scenarios.program import Program
 
 from fateforger.cli.options import find_operator
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 MOST_ABOVE_THE_FOLD = 5
 MONDAY = "2026-03-02T07:00:00+01:00"

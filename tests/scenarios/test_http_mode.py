@@ -31,7 +31,7 @@ from fateforger.slack.manifest import app_manifest
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 from localslack.delivery.http import sign
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 SECRET = "signed by the workspace"
 OWNER = DEFAULT_USERS[0]

@@ -23,7 +23,7 @@ from tests.scenarios.indexing import open_memory
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.versions import select_newest
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 BEGIN = datetime(2026, 2, 1, 9, tzinfo=UTC)
 WRITERS, PEOPLE, UIDS = 400, 5, 31

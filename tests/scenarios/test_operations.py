@@ -13,7 +13,7 @@ from tests.scenarios.program import Program
 from tests.scenarios.radicale import free_port
 from tests.scenarios.test_whole_day import MONDAY
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 
 @pytest.fixture(scope="module")

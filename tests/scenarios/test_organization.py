@@ -16,7 +16,7 @@ from tests.scenarios.test_home_board import Board
 
 from localslack import Organization
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 EAST, WEST = "T0EAST", "T0WEST"
 

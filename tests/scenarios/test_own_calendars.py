@@ -23,7 +23,7 @@ from tests.scenarios.radicale import Radicale, free_port
 
 from fateforger.adapters.google.access import SCOPES
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 
 @pytest.fixture

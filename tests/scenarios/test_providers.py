@@ -21,7 +21,7 @@ from fateforger.adapters.google.client import build_account_bucket
 from fateforger.adapters.store.store import open_store
 from fateforger.calendar.budgets import Purpose, TokenBucket
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 TEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

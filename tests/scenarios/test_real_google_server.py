@@ -27,6 +27,7 @@ from tests.scenarios.program import Program
 pytestmark = [
     pytest.mark.process,
     pytest.mark.skipif(not SERVER, reason="CALENDAR_TEST_SERVER does not name a google-calendar-mcp to run"),
+    pytest.mark.extra,
 ]
 MONDAY = "2026-03-02T07:00:00+01:00"
 

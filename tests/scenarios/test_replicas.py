@@ -14,7 +14,7 @@ from tests.scenarios.replica import replica
 
 from localslack.people import WorkspaceUser
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(300), pytest.mark.extra]
 PEOPLE, WORDS = 6, 4
 
 

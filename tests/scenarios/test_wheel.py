@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 INSTALLING = re.compile(r"^(make|pip) ")
 """Commands of the README that install; the fixture does the same without a registry."""
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 
 @pytest.fixture(scope="module")

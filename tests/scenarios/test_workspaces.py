@@ -22,7 +22,7 @@ from tests.scenarios.test_home_board import Board
 
 from fateforger.adapters.store.vault import new_key
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 
 @pytest.fixture
