@@ -21,7 +21,10 @@ _MAKE = (
     "CREATE TABLE IF NOT EXISTS turned.clock (at timestamptz)",
     "DELETE FROM turned.clock",
     f"INSERT INTO turned.clock VALUES ('{NOON.isoformat()}')",
-    "CREATE OR REPLACE FUNCTION turned.now() RETURNS timestamptz LANGUAGE sql AS 'SELECT at FROM turned.clock'",
+    *(
+        f"CREATE OR REPLACE FUNCTION turned.{name}() RETURNS timestamptz LANGUAGE sql AS 'SELECT at FROM turned.clock'"
+        for name in ("now", "clock_timestamp")
+    ),
 )
 _TURN = text("UPDATE turned.clock SET at = :at")
 

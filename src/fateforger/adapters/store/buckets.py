@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
-from sqlalchemy import Connection, Index, Text, delete, insert, select, text, update
+from sqlalchemy import Connection, Index, Text, delete, insert, select, update
 from sqlmodel import Field
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import Database, read_clock
 from fateforger.adapters.store.tables import Base, Instant, table
 from fateforger.calendar.budgets import Purpose, TokenBucket
 
@@ -25,13 +25,12 @@ class RequestBucketRow(Base, table=True):
 
 
 BUCKET = table(RequestBucketRow)
-_SERVER_CLOCK = text("SELECT clock_timestamp()")
 
 
 class SqlBuckets:
     """Implements :class:`fateforger.calendar.budgets.Buckets` over a :class:`Database`.
 
-    ``now`` replaces the clock that all processes share (see :func:`read_clock`).
+    ``now`` replaces the clock that all processes share (see :func:`~fateforger.adapters.store.database.read_clock`).
     """
 
     def __init__(self, database: Database, now: Callable[[], datetime] | None = None) -> None:
@@ -44,17 +43,6 @@ class SqlBuckets:
 
         # One after another in the widest bucket, or two at once would each find room for themselves.
         return await self._database.write_alone(f"requests of {buckets[-1].name}", work)
-
-
-def read_clock(connection: Connection) -> datetime:
-    """Return the time, after a wait for a lock: the server's with PostgreSQL, which all replicas share.
-
-    With SQLite it is the machine's, which all processes on one file share.
-    """
-    if connection.dialect.name == "sqlite":
-        return datetime.now(UTC)
-    instant: datetime = connection.execute(_SERVER_CLOCK).scalar_one()
-    return instant.astimezone(UTC)
 
 
 def _take(connection: Connection, buckets: tuple[TokenBucket, ...], purpose: Purpose, now: datetime) -> float:

@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Index, Text, delete, insert, update
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.buckets import read_clock
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import Database, read_clock
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement

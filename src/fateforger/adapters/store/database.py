@@ -15,24 +15,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    URL,
-    Connection,
-    Engine,
-    StaticPool,
-    TextClause,
-    create_engine,
-    event,
-    func,
-    inspect,
-    make_url,
-    select,
-    text,
-)
+from sqlalchemy import URL, Connection, Engine, StaticPool, TextClause, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import (
     ArgumentError,
     DataError,
@@ -299,6 +286,7 @@ _HOLD_ALONE = text("SELECT pg_try_advisory_lock(:number)")
 _PROGRAMS_LOCK = _ADVISORY_LOCK + 1
 _TRY = text("SELECT pg_try_advisory_xact_lock(:number)")
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
+_SERVER_CLOCK = text("SELECT clock_timestamp()")
 
 
 class Database:
@@ -466,11 +454,15 @@ def has_ended(connection: Connection, name: str) -> bool:
     return bool(connection.execute(_TRY, {"number": _count_name(name)}).scalar_one())
 
 
-def read_clock(connection: Connection, now: datetime) -> datetime:
-    """Return the time that counts for leases: the server's, because the clocks of programs differ, or else ``now``."""
+def read_clock(connection: Connection, now: datetime | None = None) -> datetime:
+    """Return the time that all programs on a database share, after a wait for a lock: the server's with PostgreSQL.
+
+    With SQLite it is ``now``, or else the machine's, which all processes on one file share.
+    """
     if connection.dialect.name == "sqlite":
-        return now
-    return connection.execute(select(func.now())).scalar_one()
+        return now or datetime.now(UTC)
+    instant: datetime = connection.execute(_SERVER_CLOCK).scalar_one()
+    return instant.astimezone(UTC)
 
 
 def open_database(where: str | Path) -> Database:
