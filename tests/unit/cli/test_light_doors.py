@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.contracts.stores import new_file
+
+from fateforger.adapters.store import store
+from fateforger.adapters.store.database import VERSION_TABLE
 
 NEVER = {"aiohttp", "alembic", "autogen_core", "deepdiff", "numpy", "slack_bolt"}
 SERVING = {"icalendar", "mcp", "radicale", "starlette", "uvicorn"}
@@ -53,3 +58,15 @@ def test_a_door_loads_only_what_it_uses(door: tuple[str, ...], also: set[str], t
     if door[0] in {"sync", "doctor"}:
         new_file(tmp_path).rename(tmp_path / "fateforger.db")
     assert loaded(*door, data=tmp_path) & (NEVER | also) == set()
+
+
+def test_the_first_command_makes_the_whole_database(tmp_path: Path) -> None:
+    """Also one that has loaded the tables of the calendar alone. The others find theirs."""
+    loaded("sync", "history", data=tmp_path)
+    tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    with closing(sqlite3.connect(tmp_path / "fateforger.db")) as database:
+        found = {name for (name,) in database.execute(tables)}
+    assert found == {each.name for each in store.metadata.sorted_tables if each.info.get("only") != "postgresql"} | {
+        VERSION_TABLE
+    }
+    loaded("tasks", "list", data=tmp_path)
