@@ -35,4 +35,4 @@ def test_it_is_well_until_it_is_dead(tmp_path: Path, postgres: str) -> None:
         program.kill()
     answer = asked(program)
     assert (answer.returncode, answer.stdout) == (3, "")
-    assert f"No fateforger answers at http://127.0.0.1:{program.port}/health" in answer.stderr
+    assert f"No fateforger answers at http://127.0.0.1:{program.port}/health: Connection refused." in answer.stderr

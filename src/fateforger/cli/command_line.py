@@ -76,8 +76,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = root_command.main(args=arguments, prog_name="fateforger", standalone_mode=False)
     except FateforgerError as error:
         _fail(error.kind, error.message, error.where, as_json=as_json, status=_to_exit_status(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
     except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx else None
+        where = error.ctx.command_path if error.ctx else "fateforger"
         _fail("usage", error.format_message(), where, as_json=as_json, status=2)
     except click.ClickException as error:
         _fail("bad_input", error.format_message(), None, as_json=as_json, status=2)
@@ -99,6 +102,8 @@ def _fail(kind: str, message: str, where: str | None, *, as_json: bool, status: 
 
     if as_json:
         write_json({"error": {"kind": kind, "message": message, "where": where}})
+    elif kind == "usage":
+        echo(f"{message} See {where} --help.", err=True)
     else:
         echo(message if where is None else f"{message} ({where})", err=True)
     sys.exit(status)

@@ -132,6 +132,9 @@ def _ask(url: str) -> dict[str, object]:
             said: dict[str, object] = json.load(answer)
     except urllib.error.HTTPError as answer:
         said = json.load(answer) if answer.code == 503 else {}
+    except urllib.error.URLError as error:
+        reason = error.reason.strerror if isinstance(error.reason, OSError) else error.reason
+        raise WorldError(f"No fateforger answers at {url}: {reason}. fateforger up starts it.") from None
     except (OSError, ValueError) as error:
         raise WorldError(f"No fateforger answers at {url}: {error}.") from None
     return said

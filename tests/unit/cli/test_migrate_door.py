@@ -214,9 +214,9 @@ async def test_notion_through_the_door(tmp_path: Path) -> None:
         (("--user", "alex@example.com"), "“alex@example.com” is not a Slack id. It looks like U0123ABC: in Slack, your profile, •••, Copy member ID. (user)"),
         (("--user", "U1'--"), "“U1'--” is not a Slack id. It looks like U0123ABC: in Slack, your profile, •••, Copy member ID. (user)"),
         (("--user", "U0ALEX"), "Set NOTION_TOKEN to the token of a Notion integration that may read your databases (docs/notion.md). (notion_token)"),
-        (("--file", "old.db"), "--file is for --source sqlite. (fateforger constraints migrate)"),
-        (("--source", "sqlite", "--column", "a=b"), "--database and --column are for --source notion. (fateforger constraints migrate)"),
-        (("--take-back",), "Say whose: --take-back needs --user ID. (fateforger constraints migrate)"),
+        (("--file", "old.db"), "--file is for --source sqlite. See fateforger constraints migrate --help."),
+        (("--source", "sqlite", "--column", "a=b"), "--database and --column are for --source notion. See fateforger constraints migrate --help."),
+        (("--take-back",), "Say whose: --take-back needs --user ID. See fateforger constraints migrate --help."),
     ],
 )  # fmt: skip
 def test_mistakes_get_one_sentence(door: Door, arguments: tuple[str, ...], message: str) -> None:

@@ -129,6 +129,14 @@ def test_bad_input_is_status_two_and_one_sentence(
     assert result["error"]["message"] in err
 
 
+def test_a_wrong_command_names_its_help_and_a_group_alone_shows_it(door: Door) -> None:
+    assert door.run("plan", "fly") == (2, "", "No such command 'fly'. See fateforger plan --help.\n")
+    status, out, err = door.run("plan")
+    assert (status, out) == (2, "")
+    assert err.startswith("Usage: fateforger plan")
+    assert err.rstrip().splitlines()[-1].split()[0] == "resolve"
+
+
 def test_draw_gives_the_picture_and_the_words(door: Door) -> None:
     """``{"svg","text"}``, or ``{"path","text"}`` with a file; before and after name what changed."""
     plan = door.file("plan.json", PLAN)
