@@ -253,7 +253,7 @@ async def check_memory(settings: Settings) -> Check:
     async with AsyncExitStack() as stack:
         if isinstance(place, Embedded):
             if not place.folder.exists():
-                return Check("memory", "local", "Nothing was remembered yet; the index is made when something is.")
+                return Check("memory", "local", "There is no index yet. It is made when something is remembered.")
             try:
                 stack.enter_context(lock_data_dir(settings.data_dir))
             except BadInput:

@@ -70,7 +70,7 @@ def add_command(
 @client_command.command("list")
 @add_store_options
 def list_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
-    """List every agent that was ever let in, and whether it still is."""
+    """List all agents, and whether each still has access."""
 
     async def read(opened: Opened) -> tuple[tuple[Client, ...], datetime]:
         return await opened.store.clients.all(), opened.now
@@ -79,7 +79,7 @@ def list_command(ctx: click.Context, as_json: bool, **where: str | None) -> None
     lines = [
         f"{client.name}  for {client.user_id}, {_describe_access(client, now)}: {', '.join(client.scopes)}"
         for client in clients
-    ] or ["No agent was let in yet: fateforger mcp client add NAME --user ID --scopes LIST."]
+    ] or ["No agent has access yet: fateforger mcp client add NAME --user ID --scopes LIST."]
     print_result({"clients": [_to_document(client) for client in clients]}, lines, as_json=as_json)
 
 
@@ -87,7 +87,7 @@ def list_command(ctx: click.Context, as_json: bool, **where: str | None) -> None
 @click.argument("name")
 @add_store_options
 def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | None) -> None:
-    """Shut the agent NAME out, at once and for good. What it proposed and still waits can't be applied any more."""
+    """End the access of the agent NAME, at once and for good. Its open proposals can no longer be applied."""
 
     async def revoke(opened: Opened) -> Client | None:
         await note_action(ctx, opened, [each.user_id for each in await opened.store.clients.all() if each.name == name])
@@ -96,7 +96,7 @@ def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | 
     client = run_with_store(ctx, where, revoke)
     if client is None:
         raise BadInput(f"There is no agent called {name}; mcp client list shows those that are there.", where="name")
-    print_result({"client": _to_document(client)}, [f"{client.name} is shut out."], as_json=as_json)
+    print_result({"client": _to_document(client)}, [f"{client.name} has no access any more."], as_json=as_json)
 
 
 @click.command("log")
@@ -133,8 +133,8 @@ def _describe_access(client: Client, now: datetime) -> str:
     if client.revoked_at is not None:
         return f"revoked on {client.revoked_at:%Y-%m-%d}"
     if client.expires_at is None:
-        return "let in"
-    return f"{'expired' if client.expires_at <= now else 'let in until'} {client.expires_at:%Y-%m-%d %H:%M}Z"
+        return "active"
+    return f"{'expired' if client.expires_at <= now else 'active until'} {client.expires_at:%Y-%m-%d %H:%M}Z"
 
 
 def _to_document(client: Client) -> dict[str, Any]:

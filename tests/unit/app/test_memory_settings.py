@@ -82,7 +82,7 @@ async def test_what_is_missing_is_said(tmp_path: Path, given: dict[str, Any], se
 async def test_doctor_on_the_embedded_one(tmp_path: Path) -> None:
     """It makes nothing where there is nothing, and leaves alone what a program has open."""
     here = settings(tmp_path)
-    assert (await check_memory(here)).message == "Nothing was remembered yet; the index is made when something is."
+    assert (await check_memory(here)).message == "There is no index yet. It is made when something is remembered."
     assert made(tmp_path) == []
     store = await open_state(here)
     await store.constraints.write([version_of("c")], cause="x")
