@@ -11,10 +11,19 @@ from sqlalchemy import Connection, Index, Text, delete, func, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import PROPOSAL_VERSION, expect_version, parse
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import enqueue
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
+from fateforger.adapters.store.tables import (
+    PROPOSAL_VERSION,
+    AutoNumber,
+    Base,
+    Instant,
+    expect_version,
+    find_rows,
+    open_rows,
+    parse,
+    table,
+)
 from fateforger.agents.clients import KEPT_FOR, MOST_KEPT, Call, Client, Outcome
 from fateforger.agents.ports import build_expire_job, build_show_job
 from fateforger.agents.proposals import OPEN, Proposal, ProposalState, can_become

@@ -14,7 +14,7 @@ from sqlmodel import Field, select
 from fateforger.adapters.store.buckets import read_clock
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.homes import mark_home
-from fateforger.adapters.store.tables import Base, Instant, open_rows, table
+from fateforger.adapters.store.tables import Base, Instant, find_row, open_rows, table
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
 from fateforger.ports.people import Claim, OwnerRecord
 
@@ -88,18 +88,13 @@ def close_calendar(connection: Connection, closed_for: str, now: datetime) -> No
     _write(connection, values)
 
 
-def _read_row(connection: Connection) -> CalendarOwnerRow | None:
-    with open_rows(connection) as rows:
-        return rows.get(CalendarOwnerRow, THE_ROW)
-
-
 def _read_record(connection: Connection) -> OwnerRecord:
-    row = _read_row(connection) or CalendarOwnerRow(id=THE_ROW)
+    row = find_row(connection, CalendarOwnerRow, THE_ROW) or CalendarOwnerRow(id=THE_ROW)
     return OwnerRecord(row.person, row.origin, row.since, row.closed_at, row.closed_for, row.code_salt)
 
 
 def _claim(connection: Connection, user_id: str, code_hash: str, now: datetime) -> Claim:
-    row = _read_row(connection)
+    row = find_row(connection, CalendarOwnerRow, THE_ROW)
     if row is None or row.code_hash is None:
         return Claim.NO_CODE
     if hmac.compare_digest(row.code_hash, code_hash):

@@ -21,8 +21,9 @@ from fateforger.adapters.store.tables import (
     Base,
     Instant,
     build_partial_index,
+    find_row,
     iter_keys,
-    open_rows,
+    put_row,
     table,
 )
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
@@ -73,7 +74,7 @@ class SqlConnections:
         self.vault = vault
 
     async def of(self, user_id: str) -> Connection | None:
-        row = await self._database.read(lambda connection: _find(connection, user_id))
+        row = await self._database.read(lambda connection: find_row(connection, ConnectionRow, user_id))
         return None if row is None else self._to_value(row)
 
     async def list_people(self) -> tuple[str, ...]:
@@ -94,7 +95,7 @@ class SqlConnections:
         encrypted = self.vault.encrypt(new)
 
         def work(connection: SqlConnection) -> bool:
-            row = _find(connection, user_id)
+            row = find_row(connection, ConnectionRow, user_id)
             if row is None or self._read_secret(row) != old:
                 return False
             recovered = {"problem": "", "due": FollowUp.RESUME.value} if row.problem else {}
@@ -105,7 +106,7 @@ class SqlConnections:
 
     async def note_problem(self, user_id: str, problem: str) -> bool:
         def work(connection: SqlConnection) -> bool:
-            row = _find(connection, user_id)
+            row = find_row(connection, ConnectionRow, user_id)
             if row is None or not (row.secret or row.delegated) or row.problem:
                 return False
             _update(connection, user_id, {"problem": problem, "due": FollowUp.TELL.value})
@@ -152,7 +153,7 @@ class SqlConnections:
 
     async def finish(self, user_id: str, due: FollowUp, *, now: datetime, job: NewJob | None = None) -> bool:
         def work(connection: SqlConnection) -> bool:
-            row = _find(connection, user_id)
+            row = find_row(connection, ConnectionRow, user_id)
             if row is None or row.due != due.value:
                 return False
             _update(connection, user_id, {"due": FollowUp.NOTHING.value})
@@ -204,15 +205,9 @@ class SqlConnections:
             return None
 
 
-def _find(connection: SqlConnection, user_id: str) -> ConnectionRow | None:
-    with open_rows(connection) as rows:
-        return rows.get(ConnectionRow, user_id)
-
-
 def _keep(connection: SqlConnection, row: ConnectionRow) -> None:
     user_id = row.user_id
-    with open_rows(connection) as rows:
-        rows.merge(row)
+    put_row(connection, row)
     mark_home(connection, user_id)
 
 

@@ -16,9 +16,19 @@ from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import CONSTRAINT_VERSION, expect_version, parse
 from fateforger.adapters.store.homes import mark_home
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, iter_keys, open_rows, table
+from fateforger.adapters.store.tables import (
+    CONSTRAINT_VERSION,
+    AutoNumber,
+    Base,
+    Instant,
+    expect_version,
+    find_rows,
+    iter_keys,
+    open_rows,
+    parse,
+    table,
+)
 from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import ConstraintUnreadable, InternalError, StoreUnavailable, VersionConflict
 from fateforger.limits import MAX_CAUSE_CHARS

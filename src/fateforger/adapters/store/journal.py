@@ -12,14 +12,19 @@ from sqlmodel import Field, Session, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database, has_ended
-from fateforger.adapters.store.documents import (
+from fateforger.adapters.store.tables import (
     JOURNAL_VERSION,
+    AutoNumber,
+    Base,
+    Instant,
     dump_mapping,
     expect_version,
+    find_rows,
+    open_rows,
     parse,
     parse_mapping,
+    table,
 )
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Head, Ledger, SyncOp, SyncPlan, Verb
 from fateforger.calendar.ports import Lease

@@ -25,17 +25,20 @@ from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import OUTBOX_VERSION, SESSION_VERSION, expect_version, parse
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import wake
 from fateforger.adapters.store.rituals import look_at_once
 from fateforger.adapters.store.tables import (
+    OUTBOX_VERSION,
+    SESSION_VERSION,
     AutoNumber,
     Base,
     Instant,
     build_partial_index,
+    expect_version,
     find_rows,
     open_rows,
+    parse,
     table,
 )
 from fateforger.adapters.store.workspaces import build_reachable
@@ -382,7 +385,7 @@ def _to_head(row: Any) -> SessionHead:
         tz=row.tz,
         status=SessionStatus(row.status),
         stage=TimeboxingStage(row.stage),
-        written=cast(Written, row.written),
+        written=cast("Written", row.written),
     )
 
 

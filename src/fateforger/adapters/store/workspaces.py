@@ -8,7 +8,7 @@ from sqlalchemy import Boolean, Column, ColumnElement, Connection, Text, exists,
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.tables import Base, Instant, open_rows, table
+from fateforger.adapters.store.tables import Base, Instant, put_row, table
 from fateforger.slack.admission import Standing
 from fateforger.slack.ids import FIRST, MARK
 
@@ -70,11 +70,8 @@ class SqlStandings:
         return None if found is None else Standing(found)
 
     async def keep(self, user_id: str, standing: Standing) -> None:
-        def work(connection: Connection) -> None:
-            with open_rows(connection) as rows:
-                rows.merge(StandingRow(user_id=user_id, standing=standing.value))
-
-        await self._database.write(work)
+        row = StandingRow(user_id=user_id, standing=standing.value)
+        await self._database.write(lambda connection: put_row(connection, row))
 
 
 class SqlZones:
@@ -89,11 +86,8 @@ class SqlZones:
         return None if found is None else (found.tz, found.until)
 
     async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
-        def work(connection: Connection) -> None:
-            with open_rows(connection) as rows:
-                rows.merge(ZoneRow(user_id=user_id, tz=tz, until=until))
-
-        await self._database.write(work)
+        row = ZoneRow(user_id=user_id, tz=tz, until=until)
+        await self._database.write(lambda connection: put_row(connection, row))
 
 
 def build_reachable(connection: Connection, user_id: Column[str]) -> tuple[ColumnElement[bool], ...]:
