@@ -470,7 +470,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/oauth.py RenewedTokens._refused": "the stored tokens are read before a renewal",
     "adapters/oauth.py RenewedTokens._renewal": "the stored tokens are read before a renewal",
     "adapters/oauth.py RenewedTokens._tokens": "the stored tokens are read before a renewal",
-    "adapters/optimizer/model.py Model._offset": ITS_TURN,
+    "adapters/optimizer/translation.py Model._offset": ITS_TURN,
     "adapters/store/constraints.py ConstraintCache._known": "checked against the number of the latest version",
     "adapters/store/constraints.py SqlConstraints._after": OWN,
     "adapters/store/database.py Database._closed": OWN,

@@ -50,10 +50,10 @@ from fateforger.slack.notices import (
     build_proposal_handler,
     build_sentence_handler,
 )
+from fateforger.slack.payloads import find_flaw
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
-from fateforger.slack.shapes import find_flaw
 from fateforger.slack.workspaces import Workspaces
 from fateforger.text import join_words
 from fateforger.workers.lanes import CONNECTION, ERASING, HOMES, LIMITS, PutAside

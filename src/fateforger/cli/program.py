@@ -112,7 +112,7 @@ _SECONDS = 8
 def health_command(ctx: click.Context, port: int | None) -> None:
     """Ask the program that runs on this machine whether it is well. Exits with 3 when it is not, or does not answer."""
     settings = load_settings(ctx, port=port)
-    from fateforger.app.tokens import find_page  # noqa: PLC0415  the help text needs none of it
+    from fateforger.app.data_dir import find_page  # noqa: PLC0415  the help text needs none of it
 
     said = _ask(f"{find_page(settings)}/health")
     ill = [part for part in ("database", "slack") if not said.get(part)]

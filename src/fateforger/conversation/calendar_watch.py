@@ -21,12 +21,11 @@ from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import Card
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.day import Meeting, on_calendar, own_key
-from fateforger.session.heads import HeadFilter, SessionHead, iter_heads
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import clip_span, local_meeting, outside_words, overview
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import Sessions
+from fateforger.session.store import HeadFilter, SessionHead, Sessions, iter_heads
 from fateforger.session.zones import zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, ngettext, quote_title

@@ -45,13 +45,12 @@ from fateforger.session.commands.thread import (
 )
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.queue_commands import QueueCommand, QueueCommandBase, ReadAgain
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import Sessions
+from fateforger.session.store import HeadFilter, Sessions, iter_heads
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_commands, use_language
 from fateforger.ui import forms

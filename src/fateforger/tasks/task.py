@@ -1,4 +1,4 @@
-"""Tasks: the spec, the state, the id, and the wording of a task (S154, S157-S162)."""
+"""Tasks: the spec, the state, the id and the wording of a task, and what it lacks (S154, S157-S162)."""
 
 from __future__ import annotations
 
@@ -299,3 +299,24 @@ STATES: Mapping[TaskState, str] = {
 def priority_words(priority: int) -> str:
     """Return a priority with its name: ``2 (normal)``."""
     return f"{priority} ({_(PRIORITIES[priority])})"
+
+
+LONG = 60
+"""Minutes from which it should be clear when a task is done."""
+
+
+class Gap(StrEnum):
+    LENGTH = "length"
+    DONE_WHEN = "done when"
+
+
+def find_gaps(task: QueuedTask) -> tuple[Gap, ...]:
+    """Return what is not known of a task that the person does; nothing for one that is over."""
+    work = task.spec.work
+    if task.state in ENDED or not isinstance(work, Do):
+        return ()
+    gaps = [Gap.LENGTH] if work.minutes is None else []
+    needs_criteria = (work.minutes or 0) >= LONG or bool(task.spec.workflow)
+    if needs_criteria and not task.spec.acceptance_criteria:
+        gaps.append(Gap.DONE_WHEN)
+    return tuple(gaps)

@@ -26,8 +26,7 @@ from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.calendars import Calendars, Submitter
 from fateforger.conversation.coordinator import PlanningCoordinator
 from fateforger.conversation.durations import DurationService
-from fateforger.conversation.language.rule_comparison import build_judge
-from fateforger.conversation.language.rule_extraction import build_interpreter
+from fateforger.conversation.language.rule_extraction import build_interpreter, build_judge
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.execution import CompletionRounds

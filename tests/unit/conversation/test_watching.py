@@ -24,9 +24,9 @@ from fateforger.conversation.write_results import FOUND_OUT, LOOKING
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
 from fateforger.planning.plan import resolve
 from fateforger.session.commands import COMMAND
-from fateforger.session.heads import HeadFilter, SessionHead
 from fateforger.session.model import Session, SessionStatus, WriteCounts
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.store import HeadFilter, SessionHead
 from fateforger.values import replace
 from fateforger.workers.lanes import WATCHING, Backoff
 from fateforger.workers.supervisor import Repeated

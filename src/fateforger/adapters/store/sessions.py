@@ -45,11 +45,19 @@ from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.ports.jobs import EVER_AFTER
 from fateforger.ports.traces import find_position
-from fateforger.session.heads import PAGE, HeadFilter, SessionHead, Written, describe_written
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import LONGEST_RETRY, SENDING_LANE, Sent
+from fateforger.session.store import (
+    LONGEST_RETRY,
+    PAGE,
+    SENDING_LANE,
+    HeadFilter,
+    Sent,
+    SessionHead,
+    Written,
+    describe_written,
+)
 from fateforger.values import replace
 
 # Literal in the statements and the indexes: SQLite uses a partial index only if it sees the same condition.

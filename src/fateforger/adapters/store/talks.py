@@ -1,4 +1,4 @@
-"""What programs tell each other of conversations, in SQL: messages of threads, last exchanges, replies about rules."""
+"""Conversations as several programs share them, in SQL: messages of threads, last exchanges, replies about rules."""
 
 from __future__ import annotations
 
