@@ -12,12 +12,11 @@ from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime, time
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.errors import BadInput
 from fateforger.session.cards import Button, Choice, Select
 from fateforger.text import gettext, mark_message
 from fateforger.text import gettext as _
+from fateforger.values import Value
 
 UNREADABLE = mark_message("I could not read what you chose there; please choose once more.")
 
@@ -25,13 +24,12 @@ Fields = Mapping[str, Any]
 ButtonStyle = Literal["default", "primary", "danger"]
 
 
-class Click(BaseModel):
+class Click(Value):
     """A used control: the envelope of every card (S214).
 
     ``value`` is the chosen value, where there is a choice.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     command_id: str
     user_id: str
     at: datetime

@@ -8,21 +8,19 @@ from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.session.messages import Outgoing, RecentTalk
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
+from fateforger.values import Value
 
 
-class Rating(BaseModel):
+class Rating(Value):
     """A rating.
 
     ``turn`` is the id of the command behind the card. ``prompts`` are the prompts that shaped it, with their
     versions.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     session_id: str
     turn: str
     user_id: str

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import date as Date  # noqa: N812  as elsewhere
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from fateforger.conversation.language.answer_types import Clock
 from fateforger.conversation.language.answers import Spoken, aspect_of
@@ -53,28 +53,25 @@ from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_LIMIT, UNDERSTAND_LIMIT
 from fateforger.session.model import Session
 from fateforger.text import gettext as _
+from fateforger.values import Value
 from fateforger.workers.contradictions import Judge, Judgment
 from fateforger.workers.lanes import TryLater
 from fateforger.workers.memory import Interpret, format_understood_id
 
-_CLOSED = ConfigDict(frozen=True, extra="forbid")
 
-
-class WindowWords(BaseModel):
+class WindowWords(Value):
     """A time of day that is wanted or not."""
 
-    model_config = _CLOSED
     kind: WindowKind
     start: Clock
     end: Clock
 
 
-class ConstraintWords(BaseModel):
+class ConstraintWords(Value):
     """One rule, as far as the message says it. What it is about is always said, so that it can be found and what it
     contradicts can be told without looking at words (S188).
     """
 
-    model_config = _CLOSED
     name: Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
     description: Annotated[str, Field(min_length=1, max_length=MAX_WORDS_CHARS)]
     necessity: Necessity
@@ -99,12 +96,11 @@ class ConstraintWords(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-class ConstraintInterpretation(BaseModel):
+class ConstraintInterpretation(Value):
     """Whether there is something to remember, how far it reaches, and what. What is unclear is asked (S94). Of a
     message that ``holds_secret`` nothing is remembered.
     """
 
-    model_config = _CLOSED
     should_extract: bool
     holds_secret: bool
     scope: Scope
@@ -213,10 +209,9 @@ def build_interpreter(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Int
     return understand
 
 
-class ComparedWords(BaseModel):
+class ComparedWords(Value):
     """The rows of earlier statements that a new one contradicts, and of those that it says again in other words."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     contradicts: Annotated[tuple[int, ...], Field(max_length=MAX_COMPARED_RULES)] = ()
     repeats: Annotated[tuple[int, ...], Field(max_length=MAX_COMPARED_RULES)] = ()
 
