@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Index, Text, delete, func, update
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.tables import (
@@ -100,11 +100,8 @@ CALL = table(AgentCall)
 TOO_MANY_CALLS = "too_many_calls"
 
 
-class SqlCalls:
+class SqlCalls(OnDatabase):
     """Implements :class:`fateforger.agents.ports.Calls` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def begin(self, asked: Call, *, since: datetime, most: int) -> int | None:
         # One call of a client after another, or concurrent ones would each find room for themselves.
@@ -177,14 +174,11 @@ AGAIN = "The agent proposed something else instead."
 REVOKED = "The agent's access was revoked."
 
 
-class SqlProposals:
+class SqlProposals(OnDatabase):
     """Implements :class:`fateforger.agents.ports.Proposals` over a :class:`Database`.
 
     Changes to the proposals of one client are serialized.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def stage(self, proposal: Proposal) -> Proposal:
         return await self._database.write_alone(
@@ -305,11 +299,8 @@ def _to_proposal(row: AgentProposal) -> Proposal:
     )
 
 
-class SqlClients:
+class SqlClients(OnDatabase):
     """Implements :class:`fateforger.agents.ports.Clients` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, client: Client, token_hash: str) -> None:
         await self._database.write(lambda connection: _add(connection, client, token_hash))

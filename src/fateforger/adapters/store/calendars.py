@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Index, Text, delete, insert, update
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.buckets import read_clock
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import Database, OnDatabase
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import Base, Instant, find_row, open_rows, table
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
@@ -63,11 +63,8 @@ CLAIMED = "claimed"
 _NO_CODE: dict[str, Any] = {"code_hash": None, "code_salt": None, "tries_left": 0}
 
 
-class SqlOwners:
+class SqlOwners(OnDatabase):
     """Implements :class:`fateforger.ports.people.Owners` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def read(self) -> OwnerRecord:
         return await self._database.read(_read_record)

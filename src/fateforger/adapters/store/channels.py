@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Index, Text, delete, select, update
 from sqlmodel import Field
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.tables import Base, Instant, open_rows, table
 from fateforger.calendar.channels import Channel
 
@@ -35,11 +35,8 @@ class PushChannelRow(Base, table=True):
 CHANNEL = table(PushChannelRow)
 
 
-class SqlChannels:
+class SqlChannels(OnDatabase):
     """Implements :class:`fateforger.calendar.channels.Channels` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def find(self, user_id: str, calendar_id: str) -> Channel | None:
         channels = await self.of(user_id)

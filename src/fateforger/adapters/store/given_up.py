@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, exists, func, or_, select, update
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import Database, OnDatabase
 from fateforger.adapters.store.inbox import drop_dead, list_dead, measure_lanes, prune_dead, retry_dead
 from fateforger.adapters.store.queues import DeadRow
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
@@ -48,11 +48,8 @@ class DeadMessage:
     overtaken: bool
 
 
-class SqlGivenUp:
+class SqlGivenUp(OnDatabase):
     """The list of jobs and messages that were given up, over a :class:`Database`. Raises ``StoreError``."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def list_jobs(self, *, limit: int, lane: str | None = None) -> tuple[DeadJob, ...]:
         """Return jobs that were given up, the oldest first."""

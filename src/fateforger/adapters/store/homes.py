@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Index, Text, update
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.tables import Base, Instant, find_row, find_rows, open_rows, put_row, table
 from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.ports.homes import HomeState, HomeView
@@ -39,11 +39,8 @@ _AT_ONCE = datetime.fromtimestamp(0, UTC)
 _CHANGED = {"changes": HOME.c.changes + 1, "show_at": _AT_ONCE}
 
 
-class SqlHomes:
+class SqlHomes(OnDatabase):
     """Implements :class:`fateforger.ports.homes.Homes` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def open(self, user_id: str) -> HomeState:
         return await self._database.write(lambda connection: _open(connection, user_id))
@@ -126,11 +123,8 @@ class LanguageRow(Base, table=True):
 LANGUAGE = table(LanguageRow)
 
 
-class SqlLanguages:
+class SqlLanguages(OnDatabase):
     """Implements :class:`fateforger.ports.people.Languages` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of(self, user_id: str) -> PersonLanguage | None:
         row = await self._database.read(lambda connection: find_row(connection, LanguageRow, user_id))

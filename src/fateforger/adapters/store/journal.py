@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Connection, Index, Text, delete, exists, lite
 from sqlmodel import Field, Session, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from fateforger.adapters.store.database import Database, has_ended
+from fateforger.adapters.store.database import OnDatabase, has_ended
 from fateforger.adapters.store.tables import (
     JOURNAL_VERSION,
     AutoNumber,
@@ -129,11 +129,8 @@ _OPEN = (TxState.APPLYING, TxState.PAUSED)
 _UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
 
 
-class SqlJournal:
+class SqlJournal(OnDatabase):
     """Implements :class:`fateforger.calendar.ports.Journal` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def begin(self, transaction: Transaction) -> None:
         await self._database.write(lambda connection: _begin(connection, transaction))

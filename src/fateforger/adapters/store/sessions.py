@@ -24,7 +24,7 @@ from sqlalchemy import select as sql_select
 from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import wake
 from fateforger.adapters.store.rituals import look_at_once
@@ -140,14 +140,11 @@ QUEUED: ColumnElement[str] = literal_column("'queued'")
 _SENT = "sent"
 
 
-class SqlOutbox:
+class SqlOutbox(OnDatabase):
     """Implements :class:`fateforger.session.store.Outbox` over a :class:`Database`.
 
     Only the last sent message of each slot is kept. A message that can never be sent stays.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
         earlier = OUTBOX.alias("earlier")
@@ -274,11 +271,8 @@ _HEAD_COLUMNS = (
 )
 
 
-class SqlSessions:
+class SqlSessions(OnDatabase):
     """Implements :class:`fateforger.session.store.Sessions` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def check(self) -> None:
         await self._database.read(lambda connection: connection.execute(select(SESSION.c.id).limit(1)).first())

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_postgresql
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlmodel import Field
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.tables import Base, Instant, find_row, put_row, table
 from fateforger.session.messages import RecentTalk
 
@@ -33,11 +33,8 @@ class ThreadMessageRow(Base, table=True):
 MESSAGE = table(ThreadMessageRow)
 
 
-class SqlThreadMessages:
+class SqlThreadMessages(OnDatabase):
     """Implements :class:`fateforger.session.store.ThreadMessages` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def observe(self, channel: str, thread_ts: str, *messages: str) -> None:
         await self._database.write(lambda connection: _observe(connection, channel, thread_ts, messages))
@@ -86,11 +83,8 @@ class RuleReplyRow(Base, table=True):
 RULE_REPLY = table(RuleReplyRow)
 
 
-class SqlRuleReplies:
+class SqlRuleReplies(OnDatabase):
     """Implements :class:`fateforger.conversation.ports.RuleReplies` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of(self, command_id: str) -> tuple[str, ...] | None:
         row = await self._database.read(lambda connection: find_row(connection, RuleReplyRow, command_id))
@@ -113,11 +107,8 @@ class TalkRow(Base, table=True):
 TALK = table(TalkRow)
 
 
-class SqlTalks:
+class SqlTalks(OnDatabase):
     """Implements :class:`fateforger.session.store.Talks` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of(self, user_id: str) -> RecentTalk | None:
         row = await self._database.read(lambda connection: find_row(connection, TalkRow, user_id))

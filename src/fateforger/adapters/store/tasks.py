@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import (
     TASK_VERSION,
@@ -100,14 +100,11 @@ _IS_WAITING = literal_column("(state = 'waiting')", Boolean)
 _IS_OPEN = TASK.c.state.not_in([state.value for state in ENDED])
 
 
-class SqlTasks:
+class SqlTasks(OnDatabase):
     """Implements :class:`fateforger.tasks.ports.Tasks` over a :class:`Database`.
 
     Writes to one person's queue are serialized across processes.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, user_id: str, tasks: Sequence[NewTask], *, cause: str, now: datetime) -> tuple[QueuedTask, ...]:
         if not tasks:
@@ -352,11 +349,8 @@ class DurationRow(Base, table=True):
 DURATION = table(DurationRow)
 
 
-class SqlDurations:
+class SqlDurations(OnDatabase):
     """Implements :class:`fateforger.tasks.ports.Durations` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of(self, user_id: str) -> tuple[Observation, ...]:
         latest = (DURATION.c.day.desc(), DURATION.c.id.desc())

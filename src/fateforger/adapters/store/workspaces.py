@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Boolean, Column, ColumnElement, Connection, Text, exists, select
 from sqlmodel import Field
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.tables import Base, Instant, put_row, table
 from fateforger.slack.admission import Standing
 from fateforger.slack.ids import FIRST, MARK
@@ -58,11 +58,8 @@ STANDING = table(StandingRow)
 ZONE = table(ZoneRow)
 
 
-class SqlStandings:
+class SqlStandings(OnDatabase):
     """Implements :class:`fateforger.slack.admission.Standings` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of(self, user_id: str) -> Standing | None:
         query = select(STANDING.c.standing).where(STANDING.c.user_id == user_id)
@@ -74,11 +71,8 @@ class SqlStandings:
         await self._database.write(lambda connection: put_row(connection, row))
 
 
-class SqlZones:
+class SqlZones(OnDatabase):
     """Implements :class:`fateforger.slack.admission.Zones` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of(self, user_id: str) -> tuple[str, datetime] | None:
         query = select(ZONE.c.tz, ZONE.c.until).where(ZONE.c.user_id == user_id)
