@@ -31,7 +31,7 @@ from fateforger.calendar.connections import Connection, Provider
 from fateforger.cli.command_line import _COMMANDS
 from fateforger.cli.options import UNNOTED
 from fateforger.config import read_settings
-from fateforger.ui.operator_log import DID
+from fateforger.ui.logs import DID
 from fateforger.values import replace
 
 ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
@@ -340,7 +340,7 @@ def test_a_command_about_a_task_refuses_one_of_somebody_else(tmp_path: Path, pla
 SESSION, THREAD, MACHINERY = "by session or message", "by thread or channel", "holds nothing of anybody"
 
 CACHES = {
-    "agents/frames.py Rate._times": MACHINERY,
+    "agents/server.py Rate._times": MACHINERY,
     "agents/server.py TokenMiddleware._asked": "tests/security/test_mcp.py::test_requests_of_a_client_are_limited_whatever_they_ask",
     "agents/server.py TokenMiddleware._let_in": "tests/security/test_mcp.py::test_guesses_are_limited_and_clients_go_on",
     "app/calendars.py CalDavGateway._apps": "by a name that cannot be guessed",
@@ -483,7 +483,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/store/queues.py Wakeups._idle_at": OWN,
     "adapters/store/queues.py Wakeups._news": OWN,
     "adapters/store/queues.py Wakeups._waiting": OWN,
-    "agents/frames.py Rate._times": "each program has the limit for itself",
+    "agents/server.py Rate._times": "each program has the limit for itself",
     "agents/server.py TokenMiddleware._asked": "each program has the limit for itself",
     "agents/server.py TokenMiddleware._let_in": "each program has the limit for itself",
     "app/calendars.py CalDavGateway._apps": OWN,

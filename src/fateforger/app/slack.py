@@ -22,8 +22,8 @@ from fateforger.limits import MAX_SLACK_BODY_BYTES
 from fateforger.masks import mask_address
 from fateforger.metrics import SLACK_REQUESTS
 from fateforger.ports.clock import Clock
-from fateforger.ports.homes import Homes
 from fateforger.ports.jobs import Job, Jobs
+from fateforger.ports.people import Homes
 from fateforger.session.store import Feedbacks, Outbox, Sessions, ThreadMessages
 from fateforger.slack.access import People
 from fateforger.slack.admission import Admission, Zones

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from fateforger.calendar.late_creates import may_be_late
 from fateforger.conversation.calendar_reads import Look, build_reading
-from fateforger.conversation.calendars import Calendars, WatchedCalendar
+from fateforger.conversation.ports import Calendars, WatchedCalendar
 from fateforger.conversation.turn_values import DayReading, apply_reading
 from fateforger.errors import CalendarUnreachable, WorldError
 from fateforger.planning.timing import local_day, zone

@@ -11,11 +11,10 @@ from fateforger.calendar.connections import ConnectionView
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.background_updates import BackgroundUpdates, Improver
 from fateforger.conversation.calendar_reads import Looker
-from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects
 from fateforger.conversation.memory_service import NO_ZONE, MemoryService, RuleService
-from fateforger.conversation.ports import FindLink, RuleReplies
+from fateforger.conversation.ports import Calendars, FindLink, RuleReplies
 from fateforger.conversation.queue.service import FORMS as TASK_FORMS
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.rituals.service import RitualService
@@ -54,10 +53,9 @@ from fateforger.session.store import HeadFilter, Sessions, iter_heads
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_commands, use_language
 from fateforger.ui import forms
-from fateforger.ui.agent_log import build_log_parts
 from fateforger.ui.connection_cards import build_connection_parts
 from fateforger.ui.home_card import Board, home_card
-from fateforger.ui.operator_log import SHOWN, build_operator_parts
+from fateforger.ui.logs import SHOWN, build_log_parts, build_operator_parts
 from fateforger.ui.session_cards import welcome_card
 from fateforger.workers.people import LanguageService, Ownership
 

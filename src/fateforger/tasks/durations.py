@@ -139,11 +139,6 @@ def estimate_kinds(observations: Iterable[Observation]) -> tuple[Estimate, ...]:
     return tuple(each for each in found if each is not None)
 
 
-def estimate(observations: Iterable[Observation], title: str, *, deep: bool) -> Estimate | None:
-    """Return the estimate for a task, or ``None`` if its kind is not known well enough."""
-    return find_estimate(estimate_kinds(observations), title, deep=deep)
-
-
 def find_estimate(estimates: Iterable[Estimate], title: str, *, deep: bool) -> Estimate | None:
     """Return the estimate for a task out of those of all kinds, or ``None``."""
     kind = kind_of(title, deep=deep)

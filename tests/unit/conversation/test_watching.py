@@ -19,7 +19,7 @@ from tests.unit.conversation.test_person_edits import drag, event
 from fateforger.calendar.event import Marker, OwnedId
 from fateforger.calendar.ports import Rejected, Unknown
 from fateforger.conversation.calendar_watch import ASK_AGAIN, SLOW_SECONDS, WATCH_SECONDS, Watcher, poll_interval
-from fateforger.conversation.calendars import Read
+from fateforger.conversation.ports import Read
 from fateforger.conversation.write_results import FOUND_OUT, LOOKING
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
 from fateforger.planning.plan import resolve

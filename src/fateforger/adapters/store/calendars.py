@@ -1,20 +1,20 @@
-"""The owners of calendars and the request counts of logins, in SQL."""
+"""The owners of calendars, the request counts of logins, and the token buckets of providers, in SQL."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Index, Text, delete, insert, update
+from sqlalchemy import Connection, Index, Text, delete, insert, text, update
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.buckets import read_clock
 from fateforger.adapters.store.database import Database, OnDatabase
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import Base, Instant, find_row, open_rows, table
+from fateforger.calendar.budgets import Purpose, TokenBucket
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
 from fateforger.ports.people import Claim, OwnerRecord
 
@@ -201,3 +201,63 @@ def _compute_until_room(requests: int, most: int, uses: Sequence[QuotaUse], now:
         over -= use.requests
         wait = (use.counts_until - now).total_seconds()
     return wait
+
+
+class RequestBucketRow(Base, table=True):
+    """A bucket that is not full. ``name`` is a digest, so that it names no account."""
+
+    __tablename__ = "request_bucket"
+    __table_args__ = (Index("ix_request_bucket_full", "full_at"),)
+
+    name: str = Field(primary_key=True, sa_type=Text)
+    full_at: datetime = Field(sa_type=Instant)
+
+
+BUCKET = table(RequestBucketRow)
+_SERVER_CLOCK = text("SELECT clock_timestamp()")
+
+
+class SqlBuckets:
+    """Implements :class:`fateforger.calendar.budgets.Buckets` over a :class:`Database`.
+
+    ``now`` replaces the clock that all processes share (see :func:`read_clock`).
+    """
+
+    def __init__(self, database: Database, now: Callable[[], datetime] | None = None) -> None:
+        self._database = database
+        self._now = now
+
+    async def take(self, buckets: tuple[TokenBucket, ...], purpose: Purpose) -> float:
+        def work(connection: Connection) -> float:
+            return _take(connection, buckets, purpose, self._now() if self._now else read_clock(connection))
+
+        # One after another in the widest bucket, or two at once would each find room for themselves.
+        return await self._database.write_alone(f"requests of {buckets[-1].name}", work)
+
+
+def read_clock(connection: Connection) -> datetime:
+    """Return the time, after a wait for a lock: the server's with PostgreSQL, which all replicas share.
+
+    With SQLite it is the machine's, which all processes on one file share.
+    """
+    if connection.dialect.name == "sqlite":
+        return datetime.now(UTC)
+    instant: datetime = connection.execute(_SERVER_CLOCK).scalar_one()
+    return instant.astimezone(UTC)
+
+
+def _take(connection: Connection, buckets: tuple[TokenBucket, ...], purpose: Purpose, now: datetime) -> float:
+    connection.execute(delete(BUCKET).where(BUCKET.c.full_at <= now))
+    names = {bucket: hashlib.sha256(bucket.name.encode()).hexdigest()[:32] for bucket in buckets}
+    rows = connection.execute(select(BUCKET.c.name, BUCKET.c.full_at).where(BUCKET.c.name.in_(names.values())))
+    found = {row.name: row.full_at for row in rows}
+    known = {bucket: bucket.clip(found.get(name, now), now) for bucket, name in names.items()}
+    wait = max(bucket.compute_wait(full_at, now, purpose) for bucket, full_at in known.items())
+    for bucket, full_at in known.items():
+        _write_bucket(connection, names[bucket], bucket.take(full_at) if wait <= 0 else full_at)
+    return wait
+
+
+def _write_bucket(connection: Connection, name: str, full_at: datetime) -> None:
+    if not connection.execute(update(BUCKET).where(BUCKET.c.name == name).values(full_at=full_at)).rowcount:
+        connection.execute(insert(BUCKET).values(name=name, full_at=full_at))

@@ -12,8 +12,7 @@ from sqlmodel import Field, select
 from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.tables import Base, Instant, find_row, find_rows, open_rows, put_row, table
 from fateforger.adapters.store.workspaces import build_reachable
-from fateforger.ports.homes import HomeState, HomeView
-from fateforger.ports.people import PersonLanguage
+from fateforger.ports.people import HomeState, HomeView, PersonLanguage
 
 
 class HomeRow(Base, table=True):
@@ -40,7 +39,7 @@ _CHANGED = {"changes": HOME.c.changes + 1, "show_at": _AT_ONCE}
 
 
 class SqlHomes(OnDatabase):
-    """Implements :class:`fateforger.ports.homes.Homes` over a :class:`Database`."""
+    """Implements :class:`fateforger.ports.people.Homes` over a :class:`Database`."""
 
     async def open(self, user_id: str) -> HomeState:
         return await self._database.write(lambda connection: _open(connection, user_id))

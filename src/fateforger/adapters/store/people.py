@@ -32,8 +32,7 @@ from sqlmodel import Field
 
 from fateforger.adapters.store.agents import CLIENT, PROPOSAL, AgentCall
 from fateforger.adapters.store.calendars import OWNER, close_calendar
-from fateforger.adapters.store.channels import CHANNEL
-from fateforger.adapters.store.connections import CONNECTION
+from fateforger.adapters.store.connections import CHANNEL, CONNECTION
 from fateforger.adapters.store.constraints import (
     UNINDEXED,
     VERSION,

@@ -11,7 +11,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Table, delete, literal
 
 from fateforger.adapters.store.agents import CALL
 from fateforger.adapters.store.calendars import USE
-from fateforger.adapters.store.channels import CHANNEL
+from fateforger.adapters.store.connections import CHANNEL
 from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.inbox import has_open_job, prune_dead
 from fateforger.adapters.store.journal import OP, TX

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from fateforger.adapters.store import installations  # noqa: F401  its tables belong to the database as well
 from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
-from fateforger.adapters.store.buckets import SqlBuckets
-from fateforger.adapters.store.calendars import SqlOwners, SqlQuota
-from fateforger.adapters.store.channels import SqlChannels
+from fateforger.adapters.store.calendars import SqlBuckets, SqlOwners, SqlQuota
+from fateforger.adapters.store.connections import SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, open_database
 from fateforger.adapters.store.homes import SqlHomes, SqlLanguages

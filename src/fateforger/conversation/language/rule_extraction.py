@@ -27,10 +27,9 @@ from fateforger.limits import (
     MAX_TOPICS,
     MAX_WORDS_CHARS,
 )
-from fateforger.memory.credentials import REFUSED
+from fateforger.memory.credentials import REFUSED, remove_private_data
 from fateforger.memory.day_ends import with_said_moment
 from fateforger.memory.documents import merge_document
-from fateforger.memory.private_data import remove_private_data
 from fateforger.memory.record import ConstraintRecord, DayRuleText, compute_uid
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import (
