@@ -143,7 +143,7 @@ _ENUMS = {"necessity", "status", "source", "scope", "rule_kind"}
 _DATES = {"start_date", "end_date"}
 
 
-def read_row(row: Mapping[str, Any], *, user_id: str | None = None, seq: int = 0) -> Version:
+def read_row(row: Mapping[str, Any], *, user_id: str | None = None) -> Version:
     """Parse a stored row: a memory with ``metadata``, metadata with a ``constraint_record``, or flat fields.
 
     Accepts JSON inside text, ``ConstraintStatus.LOCKED``, weekday names, date-times in place of dates, and instants
@@ -168,7 +168,7 @@ def read_row(row: Mapping[str, Any], *, user_id: str | None = None, seq: int = 0
         "event": event if isinstance(event, Mapping) else None,
         "session_id": outer.get("session_id") or outer.get("thread_ts"),
     }
-    return read_version({name: value for name, value in line.items() if value is not None}, seq=seq)
+    return read_version({name: value for name, value in line.items() if value is not None})
 
 
 def find_uids(row: Mapping[str, Any]) -> tuple[str, ...]:

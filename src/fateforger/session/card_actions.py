@@ -71,9 +71,9 @@ class CardAction:
         """Return a button that is a constant, in the source language; it is localized where it is used."""
         return Button(label=label or self.label, action=self.id)
 
-    def menu_entry(self, label: str | None = None) -> Choice:
+    def menu_entry(self) -> Choice:
         """Return this action as an entry of a row's menu."""
-        return Choice(label=gettext(self.label) if label is None else label, value=self.id)
+        return Choice(label=gettext(self.label), value=self.id)
 
     def select(
         self, choices: tuple[Choice, ...], *, placeholder: str | None = None, selected: str | None = None

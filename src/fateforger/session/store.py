@@ -70,28 +70,11 @@ class HeadFilter:
     unjudged: bool = False
 
 
-class Heads(Protocol):
-    """The part of the stored sessions that :func:`iter_heads` reads."""
-
-    async def list_heads(
-        self, wanted: HeadFilter, *, after: SessionHead | None = None, limit: int = PAGE
-    ) -> tuple[SessionHead, ...]: ...
-
-
 def describe_written(session: Session) -> Written:
     """Check whether a session's plan is on the calendar."""
     if session.sync.written is None:
         return "no"
     return "yes" if session.open_work.returned is None else "returned"
-
-
-async def iter_heads(sessions: Heads, wanted: HeadFilter) -> AsyncIterator[SessionHead]:
-    """Yield the sessions of a round, the last touched first, a page at a time. Raises ``StoreError``."""
-    page = await sessions.list_heads(wanted)
-    while page:
-        for head in page:
-            yield head
-        page = await sessions.list_heads(wanted, after=page[-1]) if len(page) == PAGE else ()
 
 
 class Sessions(Protocol):
@@ -158,6 +141,15 @@ class Sessions(Protocol):
     async def end_stop(self, session_id: str) -> None:
         """Record that the request to stop is answered: the turn was stopped, or it is too late."""
         ...
+
+
+async def iter_heads(sessions: Sessions, wanted: HeadFilter) -> AsyncIterator[SessionHead]:
+    """Yield the sessions of a round, the last touched first, a page at a time. Raises ``StoreError``."""
+    page = await sessions.list_heads(wanted)
+    while page:
+        for head in page:
+            yield head
+        page = await sessions.list_heads(wanted, after=page[-1]) if len(page) == PAGE else ()
 
 
 class Talks(Protocol):

@@ -251,16 +251,16 @@ def _find_denied_blocks(expression: Expression, *, holds: bool) -> Iterator[str]
 
 
 def judge_day(
-    rules: Sequence[StatedRule], plan: TBPlan, meetings: Iterable[DayBlock] = (), *, day: date | None = None
+    rules: Sequence[StatedRule], plan: TBPlan, meetings: Iterable[DayBlock] = ()
 ) -> tuple[tuple[CheckedRule, tuple[DayBlock, ...]], ...]:
     """Judge a plan and the meetings of its day by the rules; return each with the blocks that violate it.
 
-    ``day`` defaults to the plan's date. Raises :class:`PlanInvalid` if a block of the plan has no time.
+    Raises :class:`PlanInvalid` if a block of the plan has no time.
     """
     own = (DayBlock(r.event.type, r.event.name, r.start, r.end, r.key) for r in resolve(plan))
     blocks = tuple(sorted((*own, *meetings), key=lambda b: (_utc(b.start), _utc(b.end), b.title)))
     names = {name: known for rule in rules for name in rule.rule.names if (known := parse_day_name(name)) is not None}
-    steps = [_build_step(block, blocks, names, day or plan.date, plan.zone) for block in blocks]
+    steps = [_build_step(block, blocks, names, plan.date, plan.zone) for block in blocks]
     return tuple((each, tuple(blocks[at] for at in each.violations)) for each in check(rules, steps, NAMES))
 
 

@@ -240,6 +240,9 @@ class KnownRows:
         return tuple(version for version in self.versions if version.uid not in self.lost)
 
 
+_CACHED_PEOPLE = 64
+
+
 class ConstraintCache:
     """Keeps the rows of the people who asked last. Called from any thread.
 
@@ -247,8 +250,7 @@ class ConstraintCache:
     since.
     """
 
-    def __init__(self, people: int = 64) -> None:
-        self._people = people
+    def __init__(self) -> None:
         self._known: OrderedDict[str, KnownRows] = OrderedDict()
         self._lock = Lock()
 
@@ -273,7 +275,7 @@ class ConstraintCache:
         with self._lock:
             self._known[user_id] = now
             self._known.move_to_end(user_id)
-            if len(self._known) > self._people:
+            if len(self._known) > _CACHED_PEOPLE:
                 self._known.popitem(last=False)
         return now
 
