@@ -10,9 +10,8 @@ import pytest
 from tests.contracts.session_examples import later, message, session
 
 from fateforger.errors import InternalError, VersionConflict
-from fateforger.session.heads import HeadFilter, SessionHead
 from fateforger.session.model import ReturnedWork, Session, SessionStatus, WriteCounts
-from fateforger.session.store import Outbox, Sent, Sessions
+from fateforger.session.store import HeadFilter, Outbox, Sent, SessionHead, Sessions
 from fateforger.values import replace
 
 

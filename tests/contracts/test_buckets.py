@@ -11,7 +11,7 @@ import pytest
 from tests.contracts.quota_contract import Clock
 from tests.contracts.stores import KINDS, two_stores
 
-from fateforger.adapters.store.buckets import BUCKET, SqlBuckets
+from fateforger.adapters.store.calendars import BUCKET, SqlBuckets
 from fateforger.adapters.store.store import Store
 from fateforger.calendar.budgets import Buckets, Purpose, TokenBucket
 

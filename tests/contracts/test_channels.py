@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.contracts.stores import KINDS, two_stores
 
-from fateforger.adapters.store.channels import CHANNEL
+from fateforger.adapters.store.connections import CHANNEL
 from fateforger.adapters.store.store import Store
 from fateforger.calendar.channels import Channel, extend
 

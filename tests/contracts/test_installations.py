@@ -24,7 +24,7 @@ from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.adapters.store.workspaces import WORKSPACE
 from fateforger.errors import BadInput
 from fateforger.ports.jobs import EVER_AFTER, NewJob
-from fateforger.session.heads import HeadFilter
+from fateforger.session.store import HeadFilter
 from fateforger.slack.client import NotInstalled, OAuthApp, SlackLogin, new_session
 from fateforger.slack.installations import NOT_INSTALLED, Installation
 from fateforger.slack.workspaces import KEPT, RENEW_BEFORE, Workspaces

@@ -31,7 +31,7 @@ from fateforger.calendar.connections import Connection, Provider
 from fateforger.cli.command_line import _COMMANDS
 from fateforger.cli.options import UNNOTED
 from fateforger.config import read_settings
-from fateforger.ui.operator_log import DID
+from fateforger.ui.logs import DID
 from fateforger.values import replace
 
 ANNA, BORIS = Somebody("quokka"), Somebody("wombat")
@@ -340,7 +340,7 @@ def test_a_command_about_a_task_refuses_one_of_somebody_else(tmp_path: Path, pla
 SESSION, THREAD, MACHINERY = "by session or message", "by thread or channel", "holds nothing of anybody"
 
 CACHES = {
-    "agents/frames.py Rate._times": MACHINERY,
+    "agents/server.py Rate._times": MACHINERY,
     "agents/server.py TokenMiddleware._asked": "tests/security/test_mcp.py::test_requests_of_a_client_are_limited_whatever_they_ask",
     "agents/server.py TokenMiddleware._let_in": "tests/security/test_mcp.py::test_guesses_are_limited_and_clients_go_on",
     "app/calendars.py CalDavGateway._apps": "by a name that cannot be guessed",
@@ -354,9 +354,9 @@ CACHES = {
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._workers": MACHINERY,
     "adapters/store/held_locks.py HeldLocks._locks": MACHINERY,
     "conversation/calendar_watch.py Watcher._told": "tests/unit/conversation/test_own_calendars.py",
-    "adapters/store/wakeups.py Wakeups._idle_at": MACHINERY,
-    "adapters/store/wakeups.py Wakeups._news": MACHINERY,
-    "adapters/store/wakeups.py Wakeups._waiting": MACHINERY,
+    "adapters/store/queues.py Wakeups._idle_at": MACHINERY,
+    "adapters/store/queues.py Wakeups._news": MACHINERY,
+    "adapters/store/queues.py Wakeups._waiting": MACHINERY,
     "conversation/background_updates.py BackgroundUpdates._improving": SESSION,
     "conversation/calendar_reads.py Looker._looks": "tests/unit/conversation/test_own_calendars.py"
     "::test_each_sees_only_their_own_meetings",
@@ -470,7 +470,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/oauth.py RenewedTokens._refused": "the stored tokens are read before a renewal",
     "adapters/oauth.py RenewedTokens._renewal": "the stored tokens are read before a renewal",
     "adapters/oauth.py RenewedTokens._tokens": "the stored tokens are read before a renewal",
-    "adapters/optimizer/model.py Model._offset": ITS_TURN,
+    "adapters/optimizer/translation.py Model._offset": ITS_TURN,
     "adapters/store/constraints.py ConstraintCache._known": "checked against the number of the latest version",
     "adapters/store/constraints.py SqlConstraints._after": OWN,
     "adapters/store/database.py Database._closed": OWN,
@@ -480,10 +480,10 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._claimed": "jobs of this program; the database says which are",
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._claiming": OWN,
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._workers": OWN,
-    "adapters/store/wakeups.py Wakeups._idle_at": OWN,
-    "adapters/store/wakeups.py Wakeups._news": OWN,
-    "adapters/store/wakeups.py Wakeups._waiting": OWN,
-    "agents/frames.py Rate._times": "each program has the limit for itself",
+    "adapters/store/queues.py Wakeups._idle_at": OWN,
+    "adapters/store/queues.py Wakeups._news": OWN,
+    "adapters/store/queues.py Wakeups._waiting": OWN,
+    "agents/server.py Rate._times": "each program has the limit for itself",
     "agents/server.py TokenMiddleware._asked": "each program has the limit for itself",
     "agents/server.py TokenMiddleware._let_in": "each program has the limit for itself",
     "app/calendars.py CalDavGateway._apps": OWN,

@@ -9,7 +9,7 @@ import pytest
 from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.store.store import Store
-from fateforger.adapters.store.threads import KEPT_FOR
+from fateforger.adapters.store.talks import KEPT_FOR
 
 
 @pytest.fixture(params=KINDS)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from fateforger.conversation.language import answers
-from fateforger.conversation.language.rule_comparison import ComparedWords
-from fateforger.conversation.language.rule_extraction import ConstraintInterpretation
+from fateforger.conversation.language.rule_extraction import ComparedWords, ConstraintInterpretation
 from fateforger.tasks.parts import Parts
 
 TYPES: dict[str, type[BaseModel]] = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fateforger.calendar.connections import ConnectionView
-from fateforger.conversation.calendars import Submitter, WatchedCalendar
+from fateforger.conversation.ports import Submitter, WatchedCalendar
 
 
 @dataclass(frozen=True, slots=True)
 class OneCalendar:
-    """Implements :class:`fateforger.conversation.calendars.Calendars` over the calendar of a single person."""
+    """Implements :class:`fateforger.conversation.ports.Calendars` over the calendar of a single person."""
 
     submitter: Submitter
     reads: WatchedCalendar | None = None

@@ -14,9 +14,8 @@ from click.testing import CliRunner
 from tests.doors import through_the_door
 
 from fateforger.app import program
-from fateforger.app.data_dir import lock_data_dir
+from fateforger.app.data_dir import describe_exposure, lock_data_dir
 from fateforger.app.program import App
-from fateforger.app.tokens import describe_exposure
 from fateforger.cli import program as commands
 from fateforger.cli.command_line import root_command
 from fateforger.config import Settings

@@ -15,8 +15,16 @@ from tests.factories.agents import Agents, token_for
 from tests.security.walking import PLAIN
 
 from fateforger.adapters.store.store import open_store
-from fateforger.agents.frames import NO_FRAME, NO_JSON, TOO_LARGE
-from fateforger.agents.server import BUSY, POST_ONLY, TOO_OFTEN, TokenMiddleware, build_server
+from fateforger.agents.server import (
+    BUSY,
+    NO_FRAME,
+    NO_JSON,
+    POST_ONLY,
+    TOO_LARGE,
+    TOO_OFTEN,
+    TokenMiddleware,
+    build_server,
+)
 from fateforger.limits import MAX_CALL_BODY_BYTES, MAX_REFUSED_LOGINS_PER_MINUTE, MAX_REQUESTS_PER_MINUTE
 
 ADDRESS = "http://127.0.0.1:8000/mcp"

@@ -14,9 +14,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import field_validator
 
 from fateforger.errors import BadInput
+from fateforger.values import Value
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
@@ -32,14 +33,13 @@ class Scope(StrEnum):
     CONSTRAINTS_PROPOSE = "constraints:propose"
 
 
-class Client(BaseModel):
+class Client(Value):
     """A client: its person, its permissions, and its lifetime.
 
     ``name`` is shown to people and never reused, because the audit log refers to it. ``key`` is the public part of the
     token; the rest of the token is stored only as a hash.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
     key: str
     user_id: str
@@ -115,7 +115,7 @@ UNKNOWN_TOOL = "unknown"
 Outcome = Literal["done", "refused", "failed"]
 
 
-class Call(BaseModel):
+class Call(Value):
     """A call in the log; it gets its ``number`` there before it is carried out.
 
     No words of a person or an agent are in it: ``asked`` names the arguments, with the value of one that is a day or an
@@ -123,7 +123,6 @@ class Call(BaseModel):
     made or read, or the kind of a refusal.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     client: str
     user_id: str
     tool: str

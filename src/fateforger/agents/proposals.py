@@ -19,25 +19,24 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fateforger.limits import MAX_REASON_CHARS
 from fateforger.memory.record import ConstraintRecord
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
+from fateforger.values import Value
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 PROPOSAL_LIFETIME = timedelta(days=1)
 
 
-class PlanChange(BaseModel):
+class PlanChange(Value):
     """A patch of the plan of the session ``session_id``.
 
     ``before`` is the plan it was made for. ``after`` is the result, including the moves that make room: the person
     approves exactly this, and nothing else is ever applied.
     """
 
-    model_config = _FROZEN
     kind: Literal["plan"] = "plan"
     session_id: str
     patch: Patch
@@ -45,10 +44,9 @@ class PlanChange(BaseModel):
     after: TBPlan
 
 
-class ConstraintChange(BaseModel):
+class ConstraintChange(Value):
     """A constraint to remember; it replaces the constraint with the uid ``replaces``, if there is one."""
 
-    model_config = _FROZEN
     kind: Literal["constraint"] = "constraint"
     record: ConstraintRecord
     replaces: str | None = None
@@ -67,7 +65,7 @@ class ProposalState(StrEnum):
     UNDONE = "undone"
 
 
-class Proposal(BaseModel):
+class Proposal(Value):
     """A proposed change and its state.
 
     ``preview`` describes the change in sentences. ``reason`` is untrusted text of the agent: it is shown as a quotation
@@ -76,7 +74,6 @@ class Proposal(BaseModel):
     proposal. ``retries`` counts the times that the person had it tried again.
     """
 
-    model_config = _FROZEN
     id: str
     client: str
     user_id: str

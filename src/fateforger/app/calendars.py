@@ -93,7 +93,7 @@ def _identify(connection: Connection) -> tuple[object, ...]:
 
 @dataclass(slots=True)
 class PersonCalendars:
-    """Implements :class:`fateforger.conversation.calendars.Calendars`.
+    """Implements :class:`fateforger.conversation.ports.Calendars`.
 
     A person has the calendar that they connected, else the ``configured`` one if they own it. ``build_engine`` returns
     the engine of a calendar for a person, so that two people with the same one take turns by its lease. ``openers``

@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fateforger.app.tokens import PARAMETER
+from fateforger.app.data_dir import PARAMETER
 from fateforger.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_LENGTH_DIGITS
 from fateforger.text import gettext as _
 from fateforger.text import mark_message

@@ -16,19 +16,19 @@ import httpx
 
 from fateforger.adapters.answers import limit_answers
 from fateforger.adapters.tasklists import LOOK_SECONDS, TickTick
-from fateforger.app.data_dir import make_private
-from fateforger.app.memory import MEMORY_FIX, check_memory
-from fateforger.app.resources import Check, build_google_budget, check_owner, open_state
-from fateforger.app.tokens import (
+from fateforger.app.data_dir import (
     CALDAV_USER,
     PARAMETER,
     build_address,
     describe_caldav,
     describe_exposure,
     find_page,
+    make_private,
     read_caldav_password,
     read_page_token,
 )
+from fateforger.app.memory import MEMORY_FIX, check_memory
+from fateforger.app.resources import Check, build_google_budget, check_owner, open_state
 from fateforger.calendar.directory import CalendarEntry, choose_read, find_calendar
 from fateforger.config import Settings
 from fateforger.conversation.task_offers import ExternalTaskList, FindOwner

@@ -116,7 +116,7 @@ def _build_google(settings: Settings, connections: Connections, clock: Clock, ad
 
 def _build_google_service(settings: Settings, clock: Clock, store: Store) -> Service:
     from fateforger.adapters.google.calendars import GoogleCalendar, try_account  # noqa: PLC0415  the same
-    from fateforger.adapters.google.channels import GoogleChannels  # noqa: PLC0415  the same
+    from fateforger.adapters.google.changes import GoogleChannels  # noqa: PLC0415  the same
     from fateforger.adapters.google.client import (  # noqa: PLC0415  the same
         API_URL,
         PROJECT,

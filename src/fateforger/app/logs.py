@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from fateforger.masks import hide_secrets
-from fateforger.ports.correlation import find_cause
+from fateforger.ports.traces import find_cause
 from fateforger.text import clean_text
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"

@@ -117,9 +117,7 @@ class FillResult:
     done: bool
 
 
-async def fill_memory(
-    settings: Settings, constraints: Constraints, progress: OnProgress = lambda _: None
-) -> FillResult:
+async def fill_memory(settings: Settings, constraints: Constraints) -> FillResult:
     """Carry out what waits to be written to the memory, then compare the memory with the store.
 
     A program that runs on the data directory does the writing; it is waited for. Raises ``StoreError``,
@@ -135,7 +133,7 @@ async def fill_memory(
             if isinstance(read_place(settings), Embedded):
                 return FillResult(None, done)
         else:
-            await Indexer(constraints, memory).catch_up(progress)
+            await Indexer(constraints, memory).catch_up(lambda _: None)
             done = True
         return FillResult(await compare_memory(constraints, memory), done)
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from fateforger.adapters.store.backlog import measure_backlog
+from fateforger.adapters.store.given_up import measure_backlog
 from fateforger.adapters.store.store import Store
 from fateforger.app.slack import SlackApp
 from fateforger.app.web import WebServer

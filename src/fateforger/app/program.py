@@ -29,7 +29,14 @@ from fateforger.app.combinations import check_settings, take_place
 from fateforger.app.connect_links import PATH as CONNECT_PATH
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
-from fateforger.app.data_dir import lock_data_dir
+from fateforger.app.data_dir import (
+    build_address,
+    describe_caldav,
+    describe_exposure,
+    lock_data_dir,
+    read_caldav_password,
+    read_page_token,
+)
 from fateforger.app.delegation import Delegations, Organization
 from fateforger.app.follow_ups import FollowUps
 from fateforger.app.health import build_external_list
@@ -53,13 +60,6 @@ from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import EventsEndpoint, Services, SlackApp, run_slack_app
 from fateforger.app.slack_install import InstallPages
 from fateforger.app.slack_login import build_login, describe_mode
-from fateforger.app.tokens import (
-    build_address,
-    describe_caldav,
-    describe_exposure,
-    read_caldav_password,
-    read_page_token,
-)
 from fateforger.app.traces import export_traces
 from fateforger.app.upkeep import prune
 from fateforger.app.web import WebServer
@@ -71,19 +71,17 @@ from fateforger.conversation.agent_proposals import Approvals, ProposalService
 from fateforger.conversation.background_updates import Improver
 from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.calendar_watch import Watcher
-from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.coordinator import PlanningCoordinator
-from fateforger.conversation.durations import DurationService
 from fateforger.conversation.language.model_calls import CountingModel
-from fateforger.conversation.language.rule_comparison import build_judge
-from fateforger.conversation.language.rule_extraction import build_interpreter
+from fateforger.conversation.language.rule_extraction import build_interpreter, build_judge
 from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.ports import Calendars
 from fateforger.conversation.queue.execution import CompletionRounds
 from fateforger.conversation.queue.leftovers import return_leftovers
 from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
-from fateforger.conversation.queue.work import Tools
+from fateforger.conversation.queue.work import DurationService, Tools
 from fateforger.conversation.redaction import Redaction
 from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.session_lifecycle import SessionCloser

@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 
 from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store.database import PROGRAM_NAME, Database, open_database
-from fateforger.app.data_dir import COMMAND_LOCK, lock_data_dir, make_private, read_or_create
-from fateforger.app.tokens import read_caldav_password
+from fateforger.app.data_dir import COMMAND_LOCK, lock_data_dir, make_private, read_caldav_password, read_or_create
 from fateforger.config import Settings
 from fateforger.errors import BadInput, CalendarUnreachable
 from fateforger.ports.clock import Clock

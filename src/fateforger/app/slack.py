@@ -22,8 +22,8 @@ from fateforger.limits import MAX_SLACK_BODY_BYTES
 from fateforger.masks import mask_address
 from fateforger.metrics import SLACK_REQUESTS
 from fateforger.ports.clock import Clock
-from fateforger.ports.homes import Homes
 from fateforger.ports.jobs import Job, Jobs
+from fateforger.ports.people import Homes
 from fateforger.session.store import Feedbacks, Outbox, Sessions, ThreadMessages
 from fateforger.slack.access import People
 from fateforger.slack.admission import Admission, Zones
@@ -50,10 +50,10 @@ from fateforger.slack.notices import (
     build_proposal_handler,
     build_sentence_handler,
 )
+from fateforger.slack.payloads import find_flaw
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
-from fateforger.slack.shapes import find_flaw
 from fateforger.slack.workspaces import Workspaces
 from fateforger.text import join_words
 from fateforger.workers.lanes import CONNECTION, ERASING, HOMES, LIMITS, PutAside

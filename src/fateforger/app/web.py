@@ -15,8 +15,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from fateforger.app.data_dir import EVERY_ADDRESS, LOOPBACK
 from fateforger.app.guard import HEADERS, TOO_MANY_HEADERS, Guard, Rules
-from fateforger.app.tokens import EVERY_ADDRESS, LOOPBACK
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_FRAME_BYTES, MAX_HEAD_BYTES, MAX_REQUEST_SECONDS, MAX_UNFINISHED
 

@@ -97,16 +97,14 @@ class SharedBudget:
         self,
         store: Buckets,
         *buckets: TokenBucket,
-        patience: float = PATIENCE_SECONDS,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._store = store
         self._buckets = buckets
-        self._patience = patience
         self._sleep = sleep
 
     async def spend(self, purpose: Purpose) -> float:
-        patience = self._patience if purpose is Purpose.READ else 0.0
+        patience = PATIENCE_SECONDS if purpose is Purpose.READ else 0.0
         while True:
             wait = await self._store.take(self._buckets, purpose)
             if wait <= 0 or wait > patience:

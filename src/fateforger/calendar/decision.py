@@ -30,7 +30,6 @@ from fateforger.calendar.event import (
     Canon,
     EventFields,
     EventImage,
-    find_changed_extras,
 )
 from fateforger.calendar.merge import Choices, FieldMerge, merge
 from fateforger.calendar.model import Adopted, DesiredBlock, Head, Ledger, Merged, Standing, SyncOp, Verb
@@ -376,15 +375,6 @@ def _explain_keeping(owned: Owned) -> str | None:
     if head is not None and head.base.canon != event.canon:
         return _("It is no longer in the plan, but you changed it on your calendar, so I left it to you.")
     return None
-
-
-def is_untouched(owned: Owned) -> bool:
-    """Check whether one of our events is exactly as we left it, in everything a person can change.
-
-    An event without a record is never known to be.
-    """
-    head, event = owned.head, owned.event
-    return head is not None and head.base.canon == event.canon and not find_changed_extras(event.extras, head.extras)
 
 
 def decide_forget(op_id: str, head: Head) -> Decision:

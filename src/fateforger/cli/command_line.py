@@ -19,7 +19,7 @@ from fateforger.errors import FateforgerError, UserError, WorldError
 _COMMANDS = {
     "up": ("fateforger.cli.program", "Run everything with what is configured, and print the page's address."),
     "doctor": ("fateforger.cli.program", "Say what is real, what is local and what is missing, each with its fix."),
-    "manifest": ("fateforger.cli.manifest", "Print the manifest from which the Slack app is made."),
+    "manifest": ("fateforger.cli.program", "Print the manifest from which the Slack app is made."),
     "health": ("fateforger.cli.program", "Ask the program that runs here whether it is well."),
     "feedback": ("fateforger.cli.records", "List what people think of what a language model said, with its turn."),
     "plan": ("fateforger.cli.plan", "Resolve, patch, check, draft and draw plans."),

@@ -25,11 +25,16 @@ from fateforger.cli.options import (
 )
 from fateforger.cli.output import dump_json_line, echo, overwrite, write_json
 from fateforger.errors import BadInput, ConstraintUnreadable, MemoryUnavailable, StoreUnavailable
-from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials, remove_credentials
+from fateforger.memory.credentials import (
+    REFUSED,
+    holds_credentials,
+    redact_credentials,
+    remove_credentials,
+    without_private_data,
+)
 from fateforger.memory.documents import check_version, read_version, write_version
 from fateforger.memory.migration import MigratedRow, Outcome
 from fateforger.memory.ports import Constraints, ConstraintSource
-from fateforger.memory.private_data import without_private_data
 from fateforger.memory.versions import Version, select_newest
 from fateforger.text import format_count
 from fateforger.values import replace

@@ -35,9 +35,14 @@ from fateforger.cli.options import (
 from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
 from fateforger.memory.applicability import Answer, Context, decide_applicability
-from fateforger.memory.credentials import REFUSED, holds_credentials, redact_credentials
+from fateforger.memory.credentials import (
+    CONTACTS_LEFT_OUT,
+    REFUSED,
+    holds_credentials,
+    redact_credentials,
+    without_private_data,
+)
 from fateforger.memory.documents import read_context, read_record, read_version, write_answer
-from fateforger.memory.private_data import LEFT_OUT, without_private_data
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.reminders import describe_days, describe_limits, describe_times, needs_confirmation
 from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, RuleFilter, select_current
@@ -404,7 +409,7 @@ def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
         raise BadInput(REFUSED)
     kept = without_private_data(record)
     if kept != record:
-        echo(LEFT_OUT, err=True)
+        echo(CONTACTS_LEFT_OUT, err=True)
         record = kept
     if "scope" not in record.model_fields_set:
         record = replace(record, scope=Scope.PROFILE if session_id is None else Scope.SESSION)

@@ -108,7 +108,7 @@ def log_command(
     ctx: click.Context, name: str | None, user_id: str | None, limit: int, as_json: bool, **where: str | None
 ) -> None:
     """List what agents asked for and what came of it, the newest first. The list repeats no words."""
-    from fateforger.ui.agent_log import describe_call  # noqa: PLC0415  the help text needs none of it
+    from fateforger.ui.logs import describe_call  # noqa: PLC0415  the help text needs none of it
 
     calls = run_with_store(
         ctx, where, lambda opened: opened.store.calls.latest(limit=limit, client=name, user_id=user_id)

@@ -291,7 +291,7 @@ def _open_submitter(
         from fateforger.app.resources import open_submitter  # noqa: PLC0415  heavy
 
         return open_submitter(settings)
-    from fateforger.app.person_commands import open_person_submitter  # noqa: PLC0415  heavy
+    from fateforger.app.people import open_person_submitter  # noqa: PLC0415  heavy
 
     return open_person_submitter(settings, user_id)
 
@@ -305,7 +305,7 @@ def _open_journal(
         from fateforger.app.resources import open_journal  # noqa: PLC0415  heavy
 
         return open_journal(settings)
-    from fateforger.app.person_commands import open_person_journal  # noqa: PLC0415  heavy
+    from fateforger.app.people import open_person_journal  # noqa: PLC0415  heavy
 
     return open_person_journal(settings, user_id)
 

@@ -9,12 +9,15 @@ from uuid import uuid4
 import click
 
 from fateforger.cli.output import echo, write_json
-from fateforger.cli.task_output import build_task_document, describe_task, list_rule_texts, print_answer
 from fateforger.cli.task_queue import (
     Queue,
     add_queue_options,
     add_task_argument,
+    build_task_document,
     build_unknown_task_error,
+    describe_task,
+    list_rule_texts,
+    print_answer,
     read_id,
     run_with_queue,
 )

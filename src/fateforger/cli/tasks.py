@@ -9,22 +9,27 @@ from uuid import uuid4
 import click
 from pydantic import ValidationError
 
-from fateforger.cli.durations import durations_command
+from fateforger.cli.documents import print_result
 from fateforger.cli.output import echo, write_json
-from fateforger.cli.task_details import add_detail_options, take_details
-from fateforger.cli.task_output import build_task_document, describe_task, format_task, list_rule_texts, print_answer
 from fateforger.cli.task_queue import (
     Queue,
     add_queue_options,
     add_task_argument,
+    build_task_document,
     build_unknown_task_error,
+    describe_task,
+    format_task,
+    list_rule_texts,
+    print_answer,
     read_id,
     read_ids,
     run_with_queue,
 )
 from fateforger.cli.task_work import done_command, note_command, pull_command
 from fateforger.errors import BadInput
+from fateforger.planning.task_details import BestTime, TaskDetails, TaskKind, change_details
 from fateforger.planning.validation import first_mistake
+from fateforger.tasks.durations import Estimate, estimate_kinds, find_named, format_ratio
 from fateforger.tasks.queue import NewTask, QueuePlace, describe_move, move_task
 from fateforger.tasks.task import (
     ENDED,
@@ -35,8 +40,43 @@ from fateforger.tasks.task import (
     priority_words,
 )
 from fateforger.tasks.transitions import TaskAction, apply_action, describe_action, rename_task, set_priority
-from fateforger.text import PULL, command_name, quote_title
+from fateforger.text import PULL, command_name, format_count, quote_title
 from fateforger.workflow.definition import Workflow
+
+_DETAILS = ("nature", "at", "due", "from", "best", "people", "place", "travel_minutes", "splittable", "items")
+
+
+def add_detail_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options about what a day's plan has to know of a task."""
+    options = (
+        click.option("--as", "nature", type=click.Choice([kind.value for kind in TaskKind]), help="What it is like."),
+        click.option("--at", metavar="HH:MM", help="It starts at that time."),
+        click.option("--due", metavar="[DAY] [HH:MM]", help="It is due on that day (YYYY-MM-DD), at that time."),
+        click.option("--from", "from", metavar="[DAY] [HH:MM]", help="It begins no earlier."),
+        click.option("--best", type=click.Choice([best.value for best in BestTime]), help="When it is best done."),
+        click.option("--with", "people", multiple=True, metavar="NAME", help="A person to be with."),
+        click.option("--place", metavar="TEXT", help="Where it is."),
+        click.option("--travel", "travel_minutes", type=int, metavar="MINUTES", help="The way there, and back again."),
+        click.option("--in-pieces/--in-one-piece", "splittable", default=None, help="Whether it may be split."),
+        click.option("--item", "items", multiple=True, metavar="TEXT", help="A small task to tick off in it."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def take_details(said: dict[str, Any]) -> TaskDetails:
+    """Take the options about details out of ``said``. Raises ``BadInput``."""
+    given = {name: value for name in _DETAILS if (value := said.pop(name)) not in {None, ()}}
+    if "nature" in given:
+        given["kind"] = given.pop("nature")
+    for name in ("due", "from"):
+        day, _, clock = given.pop(name, "").strip().rpartition(" ")
+        if "-" in clock:
+            day, clock = clock, ""
+        given |= {f"{name}_{part}": text for part, text in (("day", day.strip()), ("time", clock)) if text}
+    return change_details(given)
+
 
 Answer = tuple[str, QueuedTask, Sequence[QueuedTask]]
 """Sentence for the person, the changed task, and all tasks of the queue."""
@@ -259,6 +299,29 @@ def _run_change(
 ) -> None:
     sentence, task, tasks = run_with_queue(ctx, user_id, where, do)
     print_answer(sentence, task, tasks, as_json=as_json)
+
+
+@click.command("durations")
+@click.option("--forget", "kind", metavar="KIND", help="Forget what is known of tasks of this kind, such as report.")
+@add_queue_options
+def durations_command(
+    ctx: click.Context, user_id: str | None, kind: str | None, as_json: bool, **where: str | None
+) -> None:
+    """The usual length of each kind of task, as observed on earlier days."""
+
+    async def ask(queue: Queue) -> Sequence[Estimate]:
+        gone = () if kind is None else find_named(await queue.durations.of(queue.user_id), kind)
+        if kind is not None and not gone:
+            raise BadInput(f"I know nothing about “{kind}”; tasks durations shows what I know.", where="forget")
+        await queue.durations.keep(queue.user_id, (), gone=[each.id for each in gone])
+        return estimate_kinds(await queue.durations.of(queue.user_id))
+
+    estimates = run_with_queue(ctx, user_id, where, ask)
+    lines = [
+        f"{each.kind}: {format_ratio(each.ratio)} times as long as planned, {format_count(each.count, 'task')}"
+        for each in estimates
+    ] or ["No kind of task is known well enough; that takes three of them."]
+    print_result({"durations": [each.model_dump(mode="json") for each in estimates]}, lines, as_json=as_json)
 
 
 @click.group("tasks")

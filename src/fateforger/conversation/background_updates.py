@@ -12,12 +12,12 @@ from typing import assert_never
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.calendar_watch import is_in_doubt, notice_changes
 from fateforger.conversation.drafts import Drafts
-from fateforger.conversation.durations import DurationService
 from fateforger.conversation.effects import Effects, mark_stale_preview
 from fateforger.conversation.memory_node import apply_understood, has_memory_news
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.plan_nodes import with_arrivals
 from fateforger.conversation.ports import Optimize
+from fateforger.conversation.queue.work import DurationService
 from fateforger.conversation.session_lifecycle import close_session, is_abandoned
 from fateforger.conversation.session_messages import build_messages
 from fateforger.conversation.stage_nodes import redraft

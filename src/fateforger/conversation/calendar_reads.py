@@ -18,7 +18,7 @@ from fateforger.calendar.merge import FIELDS, TOPICS
 from fateforger.calendar.model import WRITES, DesiredDay, Head, Ledger, Snapshot, SyncPlan
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import OpState
-from fateforger.conversation.calendars import Calendars
+from fateforger.conversation.ports import Calendars
 from fateforger.conversation.turn_values import DayReading
 from fateforger.errors import WorldError
 from fateforger.planning.timing import zone

@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from fateforger.calendar.late_creates import may_be_late
 from fateforger.conversation.calendar_reads import Look, build_reading
-from fateforger.conversation.calendars import Calendars, WatchedCalendar
+from fateforger.conversation.ports import Calendars, WatchedCalendar
 from fateforger.conversation.turn_values import DayReading, apply_reading
 from fateforger.errors import CalendarUnreachable, WorldError
 from fateforger.planning.timing import local_day, zone
@@ -21,12 +21,11 @@ from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import Card
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.day import Meeting, on_calendar, own_key
-from fateforger.session.heads import HeadFilter, SessionHead, iter_heads
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import clip_span, local_meeting, outside_words, overview
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import Sessions
+from fateforger.session.store import HeadFilter, SessionHead, Sessions, iter_heads
 from fateforger.session.zones import zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, ngettext, quote_title

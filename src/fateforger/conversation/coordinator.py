@@ -11,11 +11,10 @@ from fateforger.calendar.connections import ConnectionView
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.background_updates import BackgroundUpdates, Improver
 from fateforger.conversation.calendar_reads import Looker
-from fateforger.conversation.calendars import Calendars
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects
 from fateforger.conversation.memory_service import NO_ZONE, MemoryService, RuleService
-from fateforger.conversation.ports import FindLink, RuleReplies
+from fateforger.conversation.ports import Calendars, FindLink, RuleReplies
 from fateforger.conversation.queue.service import FORMS as TASK_FORMS
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.rituals.service import RitualService
@@ -45,20 +44,18 @@ from fateforger.session.commands.thread import (
 )
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.queue_commands import QueueCommand, QueueCommandBase, ReadAgain
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import Sessions
+from fateforger.session.store import HeadFilter, Sessions, iter_heads
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_commands, use_language
 from fateforger.ui import forms
-from fateforger.ui.agent_log import build_log_parts
 from fateforger.ui.connection_cards import build_connection_parts
 from fateforger.ui.home_card import Board, home_card
-from fateforger.ui.operator_log import SHOWN, build_operator_parts
+from fateforger.ui.logs import SHOWN, build_log_parts, build_operator_parts
 from fateforger.ui.session_cards import welcome_card
 from fateforger.workers.people import LanguageService, Ownership
 

@@ -10,7 +10,7 @@ from fateforger.calendar.history import build_rows, find_undo_scope, is_in_effec
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import Transaction
 from fateforger.conversation.calendar_reads import Looker, build_reading, predict_snapshot
-from fateforger.conversation.calendars import Calendars
+from fateforger.conversation.ports import Calendars
 from fateforger.conversation.turn_values import GoBack, ReadHistory, apply_reading
 from fateforger.conversation.write_results import (
     build_report,

@@ -17,9 +17,9 @@ from fateforger.calendar.model import SafetyCheckKind
 from fateforger.calendar.results import SyncResult
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading
-from fateforger.conversation.calendars import Calendars, Submitter
 from fateforger.conversation.day_history import HistoryService
 from fateforger.conversation.memory_service import MemoryService
+from fateforger.conversation.ports import Calendars, Submitter
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import WRITING
 from fateforger.conversation.turn_values import (

@@ -14,7 +14,7 @@ from itertools import groupby
 from statistics import median
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from fateforger.conversation.evaluation_cases import (
     INTENTS,
@@ -44,14 +44,14 @@ from fateforger.session.model import Session
 from fateforger.session.pending import pending_questions
 from fateforger.session.recall import nameable_constraints
 from fateforger.text import speak
+from fateforger.values import Value
 
 _IN_ORDER = frozenset({"wishes", "also"})
 
 
-class CaseResult(BaseModel):
+class CaseResult(Value):
     """Result of one prompt of a case. ``mistakes`` is empty if the answer is right."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     id: str
     prompt: str
     language: str

@@ -9,7 +9,7 @@ from importlib.resources import files
 from string import Template
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from fateforger.conversation.language.answer_types import build_schema, read_reference
 from fateforger.conversation.language.answers import (
@@ -38,7 +38,7 @@ from fateforger.session.model import Session
 from fateforger.session.pending import WaitingProposal
 from fateforger.session.recall import nameable_constraints
 from fateforger.text import list_languages
-from fateforger.values import replace
+from fateforger.values import Value, replace
 
 ANSWERS: Mapping[str, type[BaseModel]] = {
     "start": StartWords,
@@ -73,13 +73,11 @@ JUDGED = TEXTS - {"title", "people", "place", "after", "items", "box"} | {
     *("topics", "event_types", "confidence", "recurrence", "slot", "scope", "type", "wants", "changes", "haste"),
 }
 """Fields on which good readers differ: they count only where a case expects something of them."""
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
-class Situation(BaseModel):
+class Situation(Value):
     """Everything that a message is read with: session, queue and other context, rules to name, and proposals."""
 
-    model_config = _FROZEN
     session: Session
     context: OutsideContext = OutsideContext()
     memory: tuple[Version, ...] = ()
@@ -92,14 +90,13 @@ Expected = Annotated[
 """Answers that are right; where there is only one, the list may be left out."""
 
 
-class Case(BaseModel):
+class Case(Value):
     """A message with its expected answers by prompt.
 
     An answer names only what it says: fields that are left out have to be empty, apart from those on which good readers
     differ. Fields named in ``open`` may hold anything.
     """
 
-    model_config = _FROZEN
     id: str = Field(min_length=1)
     language: str
     kind: Literal["single", "mixed", "vague", "hostile", "voice", "typos", "recorded"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from fateforger.conversation.language.answers import OpeningReading
 from fateforger.conversation.language.queue_requests import OutsideContext
@@ -20,29 +20,27 @@ from fateforger.ports.model import TOO_LATE, Completion, Model, Prompt, Role
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session, Sketch
 from fateforger.text import gettext as _
+from fateforger.values import Value
 
 VERSION = 1
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 CANCELLED = "cancelled"
 """Failure of a request that was cancelled."""
 
 
-class Failure(BaseModel):
+class Failure(Value):
     """Reason why there is no answer: the kind of a ``ModelError``, or ``cancelled``."""
 
-    model_config = _FROZEN
     kind: str
     message: str
 
 
-class Exchange(BaseModel):
+class Exchange(Value):
     """One request to a model with its answer, or the reason why there is none.
 
     The schema is not stored separately, because ``system`` contains it.
     """
 
-    model_config = _FROZEN
     name: str
     """Purpose and version of the prompt, such as ``decide/1``."""
     role: Role
@@ -66,10 +64,9 @@ class Exchange(BaseModel):
         )
 
 
-class Run(BaseModel):
+class Run(Value):
     """One run of the graph. ``model`` tells whether a model was connected. Without an ``outcome`` the run failed."""
 
-    model_config = _FROZEN
     kind: Literal["turn"] = "turn"
     input: TurnInput
     model: bool
@@ -78,13 +75,12 @@ class Run(BaseModel):
     seconds: float = 0.0
 
 
-class OpeningRun(BaseModel):
+class OpeningRun(Value):
     """Reading of a first message, for the ``session`` that it would begin.
 
     Without ``opened`` there was nothing to do, or the message could not be read.
     """
 
-    model_config = _FROZEN
     kind: Literal["opening"] = "opening"
     reply: TimeboxingUserReply
     session: Session
@@ -104,13 +100,12 @@ class OpeningRun(BaseModel):
         return {**told, "context": {"tasks": tasks}}
 
 
-class DraftRun(BaseModel):
+class DraftRun(Value):
     """Request for a draft of the session's day, other than ``instead_of`` if that is given.
 
     Without a ``sketch`` the model had none.
     """
 
-    model_config = _FROZEN
     kind: Literal["draft"] = "draft"
     session: Session
     now: datetime
@@ -123,13 +118,12 @@ class DraftRun(BaseModel):
 AnyRun = Run | OpeningRun | DraftRun
 
 
-class EffectResult(BaseModel):
+class EffectResult(Value):
     """Result of an effect on the calendar, in counts.
 
     ``status`` is ``None`` if it wrote nothing there; ``trouble`` tells that the person was told about a problem.
     """
 
-    model_config = _FROZEN
     kind: str
     status: Literal["changed", "unchanged", "partial", "failed", "undone"] | None = None
     created: int = 0
@@ -144,14 +138,13 @@ class EffectResult(BaseModel):
         return self.created + self.updated + self.deleted
 
 
-class RecordedTurn(BaseModel):
+class RecordedTurn(Value):
     """Recording of a turn or a draft.
 
     A first message is read and then run. A turn has two runs if the result of a message conflicts with the person's own
     calendar changes: the second run asks about that. ``ended`` is ``done``, or the name of the error that ended it.
     """
 
-    model_config = _FROZEN
     version: int = VERSION
     program: str
     """Version of the program that recorded the turn."""

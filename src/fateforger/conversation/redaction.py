@@ -19,8 +19,8 @@ from typing import Any, Literal, TypeVar, Union, assert_never, get_args, get_ori
 
 from pydantic import BaseModel, TypeAdapter
 
-from fateforger.conversation.language.block_names import is_block_name
 from fateforger.conversation.language.model_calls import extract_json
+from fateforger.conversation.language.plan_ops import is_block_name
 from fateforger.conversation.recordings import AnyRun, DraftRun, Exchange, OpeningRun, RecordedTurn, Run
 from fateforger.conversation.turn_values import TurnInput
 from fateforger.errors import BadInput

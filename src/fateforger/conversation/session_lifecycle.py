@@ -14,7 +14,6 @@ from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import EndAbandoned, StartTimeboxing
 from fateforger.session.day import day_words, has_ended, local_today, usual_day, usual_frame
 from fateforger.session.edits import is_okay
-from fateforger.session.heads import HeadFilter, SessionHead, iter_heads
 from fateforger.session.memory import AllowedMeeting
 from fateforger.session.messages import Notice, Outgoing
 from fateforger.session.model import (
@@ -29,7 +28,7 @@ from fateforger.session.model import (
     ThreadState,
 )
 from fateforger.session.open_work import carry_over
-from fateforger.session.store import Sessions
+from fateforger.session.store import HeadFilter, SessionHead, Sessions, iter_heads
 from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.lanes import ROUND_SIZE

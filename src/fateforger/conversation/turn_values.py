@@ -9,7 +9,7 @@ from datetime import date as Date  # noqa: N812  the field is called ``date`` el
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from fateforger.calendar.model import Snapshot
 from fateforger.conversation.language.answers import Wish
@@ -30,19 +30,16 @@ from fateforger.session.recall import recall
 from fateforger.session.stages import Move, StageGateOutput
 from fateforger.tasks.durations import Estimate
 from fateforger.tasks.intent import HydratedMessage
-from fateforger.values import replace
-
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
+from fateforger.values import Value, replace
 
 
-class DayReading(BaseModel):
+class DayReading(Value):
     """Reading of the calendar: a snapshot, or the reason why there is none.
 
     ``plan`` is the session's plan with the person's own edits of its calendar events; ``noticed`` describes them (S202,
     S242). ``questions`` replace those of the session; ``None`` leaves them unchanged.
     """
 
-    model_config = _FROZEN
     snapshot: Snapshot | None = None
     error: str | None = None
     plan: TBPlan | None = None
@@ -50,7 +47,7 @@ class DayReading(BaseModel):
     questions: tuple[Question, ...] | None = None
 
 
-class MemoryReading(BaseModel):
+class MemoryReading(Value):
     """Reading of the constraint store: the recalled constraints, or an error.
 
     If both are present, the constraints are from an earlier reading or incomplete. ``said`` holds the session's own
@@ -59,7 +56,6 @@ class MemoryReading(BaseModel):
     the closest first. ``wrote`` is what an action wrote that a command asks to undo.
     """
 
-    model_config = _FROZEN
     recalled: RecalledConstraints | None = None
     said: tuple[Version, ...] | None = None
     versions: tuple[Version, ...] = ()
@@ -68,7 +64,7 @@ class MemoryReading(BaseModel):
     error: str | None = None
 
 
-class TurnInput(BaseModel):
+class TurnInput(Value):
     """Everything a turn knows (S108).
 
     ``reading`` is missing if the command needs no fresh calendar reading, or if the calendar did not answer in time;
@@ -84,7 +80,6 @@ class TurnInput(BaseModel):
     ``blocked`` is true if an earlier wish of the message was refused, so that nothing goes on to the next step.
     """
 
-    model_config = _FROZEN
     session: Session
     command: Annotated[SessionCommand, Field(discriminator="kind")]
     rest: tuple[Annotated[SessionCommand, Field(discriminator="kind")], ...] = ()
@@ -108,10 +103,9 @@ class TurnInput(BaseModel):
         return self.command.at
 
 
-class ReadCalendar(BaseModel):
+class ReadCalendar(Value):
     """Read the calendar in the background. With ``wait`` the reply waits for it, up to a limit."""
 
-    model_config = _FROZEN
     kind: Literal["read_calendar"] = "read_calendar"
     day: Date
     tz: str
@@ -120,109 +114,98 @@ class ReadCalendar(BaseModel):
     """Do not reuse a recent reading."""
 
 
-class WriteCalendar(BaseModel):
+class WriteCalendar(Value):
     """Write the session's plan to the calendar."""
 
-    model_config = _FROZEN
     kind: Literal["write_calendar"] = "write_calendar"
     group: str
     commit: bool
     """True for the commit of Stage 5, false for a change in Stage 4."""
 
 
-class UndoUpdate(BaseModel):
+class UndoUpdate(Value):
     """Undo the last change of Stage 4 on the calendar. ``transactions`` wrote it, in order."""
 
-    model_config = _FROZEN
     kind: Literal["undo_update"] = "undo_update"
     transactions: tuple[str, ...]
 
 
-class UndoGroup(BaseModel):
+class UndoGroup(Value):
     """Undo everything written since the group began."""
 
-    model_config = _FROZEN
     kind: Literal["undo_group"] = "undo_group"
     group: str
 
 
-class ReadHistory(BaseModel):
+class ReadHistory(Value):
     """Open the history of the day, or show ``more`` of it. ``asked`` is the id of the command that asked."""
 
-    model_config = _FROZEN
     kind: Literal["read_history"] = "read_history"
     asked: str
     more: bool = False
 
 
-class GoBack(BaseModel):
+class GoBack(Value):
     """Undo a transaction of the day and all later ones, if ``newest`` is still the newest write."""
 
-    model_config = _FROZEN
     kind: Literal["go_back"] = "go_back"
     transaction: str
     newest: str
     redo: bool
 
 
-class Preview(BaseModel):
+class Preview(Value):
     """Compute what would be written now, without writing."""
 
-    model_config = _FROZEN
     kind: Literal["preview"] = "preview"
     asked: str
     at: datetime
 
 
-class DraftDay(BaseModel):
+class DraftDay(Value):
     """Ask a model for a draft of the day, if one is connected.
 
     The solver's draft is in the session already and stays if the model fails. ``over`` is the plan that the draft
     replaces. With ``another``, a draft that was made before is not reused.
     """
 
-    model_config = _FROZEN
     kind: Literal["draft_day"] = "draft_day"
     over: TBPlan | None
     another: bool
 
 
-class WriteMemory(BaseModel):
+class WriteMemory(Value):
     """Write versions of constraints.
 
     ``expected`` is the ``seq`` of the newest version of each uid when the change was made; empty if the store could not
     be read.
     """
 
-    model_config = _FROZEN
     kind: Literal["write_memory"] = "write_memory"
     versions: tuple[Version, ...]
     expected: dict[str, int] = Field(default_factory=dict)
 
 
-class AnswerAgent(BaseModel):
+class AnswerAgent(Value):
     """Apply or deny an agent's proposal, like its button."""
 
-    model_config = _FROZEN
     kind: Literal["answer_agent"] = "answer_agent"
     proposal: str
     answer: Literal["apply", "deny"]
 
 
-class CarryOutRequest(BaseModel):
+class CarryOutRequest(Value):
     """Carry out a request that is not about the plan, and answer it next to the plan. ``cause`` is its command."""
 
-    model_config = _FROZEN
     kind: Literal["carry_out_request"] = "carry_out_request"
     request: HydratedMessage | QueueCommand
     cause: str
     at: datetime
 
 
-class SearchMemory(BaseModel):
+class SearchMemory(Value):
     """Search the constraints, and show the matches on the open memory card in addition to those it already lists."""
 
-    model_config = _FROZEN
     kind: Literal["search_memory"] = "search_memory"
     queries: tuple[str, ...]
 
@@ -244,7 +227,7 @@ Effect = Annotated[
 ]
 
 
-class StageInput(BaseModel):
+class StageInput(Value):
     """Input of a stage.
 
     ``asked`` is the move that the person requested, ``STAY`` for any other command. ``command`` is ``None`` if an
@@ -252,7 +235,6 @@ class StageInput(BaseModel):
     same as in :class:`TurnInput`.
     """
 
-    model_config = _FROZEN
     session: Session
     asked: Move
     command: Annotated[SessionCommand, Field(discriminator="kind")] | None
@@ -263,20 +245,19 @@ class StageInput(BaseModel):
     memory: MemoryReading | None = None
 
 
-class StageOutput(BaseModel):
+class StageOutput(Value):
     """Output of a stage: the session, effects to carry out, and the move to make; ``STAY`` ends the turn.
 
     ``command`` is passed on to the next stage.
     """
 
-    model_config = _FROZEN
     session: Session
     move: Move = Move.STAY
     command: Annotated[SessionCommand, Field(discriminator="kind")] | None = None
     effects: tuple[Effect, ...] = ()
 
 
-class TurnOutcome(BaseModel):
+class TurnOutcome(Value):
     """Outcome of a turn: the session before the effects, the result of its stage, and the effects in order.
 
     ``wishes`` holds the commands that a message in words produced, wish by wish, and ``lines`` the model's words to the
@@ -284,7 +265,6 @@ class TurnOutcome(BaseModel):
     ``left_later`` are its wishes, unread and read, that can be carried out only after the effects.
     """
 
-    model_config = _FROZEN
     session: Session
     gate: StageGateOutput
     effects: tuple[Effect, ...] = ()

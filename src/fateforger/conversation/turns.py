@@ -49,7 +49,7 @@ from fateforger.conversation.turn_values import (
     WriteCalendar,
 )
 from fateforger.errors import VersionConflict
-from fateforger.memory.credentials import LEFT_OUT
+from fateforger.memory.credentials import SECRET_LEFT_OUT
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback, ignore_progress
 from fateforger.session.checks import settle_named
@@ -95,7 +95,7 @@ def needs_day(session: Session, command: SessionCommand, *, words: bool = False)
 
 def explain_withheld(command: SessionCommand) -> tuple[str, ...]:
     """Return the reply to a message from which a secret was removed; empty for any other command."""
-    return (_(LEFT_OUT),) if isinstance(command, TimeboxingUserReply) and command.withheld else ()
+    return (_(SECRET_LEFT_OUT),) if isinstance(command, TimeboxingUserReply) and command.withheld else ()
 
 
 def find_contradicted_turn(turn: TurnInput, look: Look, outcome: TurnOutcome) -> TurnInput | None:

@@ -47,8 +47,7 @@ from fateforger.planning.timing import instant_of, zone
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace
-from fateforger.workflow.day_names import DayName, parse_day_name
-from fateforger.workflow.day_rules import read_day_rule
+from fateforger.workflow.day_rules import DayName, parse_day_name, read_day_rule
 from fateforger.workflow.rules import Atom, Expression, Rule
 from fateforger.workflow.rules import RuleKind as Kind
 

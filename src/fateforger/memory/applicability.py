@@ -17,7 +17,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from fateforger.memory.record import ConstraintRecord, EventType, Flat, Label, Stage, Uid, name_label
 from fateforger.memory.recurrence import occurs
@@ -33,13 +33,14 @@ from fateforger.memory.vocabulary import STAGE_HEADINGS, Action, Necessity, Stat
 from fateforger.planning.timing import zone
 from fateforger.text import format_date, join_words, mark_message, quote_title
 from fateforger.text import gettext as _
+from fateforger.values import Value
 
 
 def _default_to_empty(value: object) -> object:
     return () if value is None else value
 
 
-class Context(BaseModel):
+class Context(Value):
     """The known facts when constraints are queried. A field left out does not filter.
 
     ``as_of`` is the planned day; without it, it is the day at ``now`` in ``timezone``. Versions written after ``now``
@@ -48,7 +49,6 @@ class Context(BaseModel):
     only affect the rank. ``suppressed_uids`` are those the person set aside for this session.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     user_id: str
     stage: Stage | None = None
     as_of: Date | None = None

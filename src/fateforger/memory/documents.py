@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_PERSON_CHARS
@@ -15,12 +15,11 @@ from fateforger.memory.record import ConstraintRecord, compute_uid
 from fateforger.memory.versions import RETIRING, SUPERSEDED, Event, Instant, Version, is_superseded_reason
 from fateforger.memory.vocabulary import Action, Status
 from fateforger.planning.validation import first_mistake
-from fateforger.values import replace
+from fateforger.values import Value, replace
 from fateforger.workflow.day_rules import read_new_day_rule
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class _Line(Value):
     user_id: str
     constraint_record: ConstraintRecord
     created_at: Instant | None = None

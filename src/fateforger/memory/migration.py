@@ -20,9 +20,15 @@ from typing import Any
 
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_DESCRIPTION_CHARS
-from fateforger.memory.credentials import holds_credentials, redact_credentials, remove_credentials
+from fateforger.memory.credentials import (
+    CONTACTS_LEFT_OUT,
+    holds_credentials,
+    redact_credentials,
+    remove_credentials,
+    remove_private_data,
+    without_private_data,
+)
 from fateforger.memory.documents import check_version, read_version
-from fateforger.memory.private_data import LEFT_OUT, remove_private_data, without_private_data
 from fateforger.memory.record import ConstraintRecord, ScalarParams
 from fateforger.memory.versions import SUPERSEDED, Event, Version, select_newest
 from fateforger.memory.vocabulary import WEEK, Action, Status
@@ -137,7 +143,7 @@ _ENUMS = {"necessity", "status", "source", "scope", "rule_kind"}
 _DATES = {"start_date", "end_date"}
 
 
-def read_row(row: Mapping[str, Any], *, user_id: str | None = None, seq: int = 0) -> Version:
+def read_row(row: Mapping[str, Any], *, user_id: str | None = None) -> Version:
     """Parse a stored row: a memory with ``metadata``, metadata with a ``constraint_record``, or flat fields.
 
     Accepts JSON inside text, ``ConstraintStatus.LOCKED``, weekday names, date-times in place of dates, and instants
@@ -162,7 +168,7 @@ def read_row(row: Mapping[str, Any], *, user_id: str | None = None, seq: int = 0
         "event": event if isinstance(event, Mapping) else None,
         "session_id": outer.get("session_id") or outer.get("thread_ts"),
     }
-    return read_version({name: value for name, value in line.items() if value is not None}, seq=seq)
+    return read_version({name: value for name, value in line.items() if value is not None})
 
 
 def find_uids(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -286,7 +292,7 @@ def _read_stored(row: StoredRow, user_id: str, source: str) -> MigratedRow:
         return _reject(row, f"{error.message} ({error.where})" if error.where else error.message)
     if holds_credentials(version.record) or redact_credentials(row.rationale or "")[1]:
         return _reject(row, REFUSED_THERE)
-    notes = row.notes if record == whole else (*row.notes, LEFT_OUT)
+    notes = row.notes if record == whole else (*row.notes, CONTACTS_LEFT_OUT)
     return MigratedRow(row.where, remove_private_data(row.name), Outcome.NEW, version, notes=notes)
 
 

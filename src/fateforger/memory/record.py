@@ -54,11 +54,9 @@ from fateforger.memory.vocabulary import (
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
 from fateforger.text import quote_title
-from fateforger.values import replace
+from fateforger.values import Value, replace
 from fateforger.workflow.day_rules import read_day_rule, read_new_day_rule
 from fateforger.workflow.rules import Rule, write_rule
-
-_FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 def _check_stage(name: str) -> str:
@@ -123,10 +121,9 @@ Clock = Annotated[
 ]
 
 
-class Applicability(BaseModel):
+class Applicability(Value):
     """When it applies. Both dates are inclusive, ``None`` is unbounded; no weekdays means every day."""
 
-    model_config = _FROZEN
     start_date: Date | None = None
     end_date: Date | None = None
     days_of_week: Annotated[
@@ -148,10 +145,9 @@ class Applicability(BaseModel):
         return self.end_date is None or day <= self.end_date
 
 
-class Window(BaseModel):
+class Window(Value):
     """A time of day that is wanted or not. An end that is not after the start means the next day."""
 
-    model_config = _FROZEN
     kind: WindowKind
     start: Clock = Field(
         validation_alias=AliasChoices("start_time_local", "start_local", "local_start", "start"),
@@ -178,34 +174,31 @@ class ScalarParams(BaseModel):
         return self
 
 
-class Payload(BaseModel):
+class Payload(Value):
     """What it asks for. ``day_rule`` is a rule over the order of the day in the rule language, like ``BEFORE deep_work:
     admin_done``; it is left out where there is none, so that documents without one stay as they are.
     """
 
-    model_config = _FROZEN
     rule_kind: RuleKind | None = None
     scalar_params: ScalarParams = ScalarParams()
     windows: tuple[Window, ...] = Field((), max_length=MAX_WINDOWS)
     day_rule: KeptDayRuleText | None = Field(None, exclude_if=lambda text: text is None)
 
 
-class Lifecycle(BaseModel):
+class Lifecycle(Value):
     """``uid`` names it for good. It applies for ``ttl_days`` days after it was last confirmed."""
 
-    model_config = _FROZEN
     uid: Uid | None = None
     supersedes_uids: tuple[Uid, ...] = ()
     ttl_days: int | None = Field(None, ge=0)
 
 
-class Aspect(BaseModel):
+class Aspect(Value):
     """The part of life it is about, and what it depends on: it applies only when each aspect of
     ``conditional_on_present`` is part of the day and none of ``conditional_on_absent``, and while it applies, what is
     about ``excludes_aspect_ids`` does not. ``category`` is the domain; ``frame_slot`` names what one has one of.
     """
 
-    model_config = _FROZEN
     aspect_id: Label | None = None
     aspect_label: str | None = None
     category: str | None = None
@@ -226,10 +219,9 @@ class Aspect(BaseModel):
         return bool(self.conditional_on_absent or self.conditional_on_present)
 
 
-class ConstraintRecord(BaseModel):
+class ConstraintRecord(Value):
     """One constraint of one person. ``description`` holds the person's own words."""
 
-    model_config = _FROZEN
     name: str = Field(min_length=1, max_length=MAX_TITLE_CHARS)
     description: str = Field("", max_length=MAX_DESCRIPTION_CHARS)
     necessity: Necessity = Necessity.SHOULD

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from datetime import date as Date  # noqa: N812  as elsewhere
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.memory.applicability import Answer, Context, Excluded, Why, decide_applicability
 from fateforger.memory.record import ConstraintRecord, Label
 from fateforger.memory.settings import read_frame
@@ -19,7 +17,7 @@ from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Dimension, Necessity, Scope, Status, normalize_stage
 from fateforger.planning.plan import ET
 from fateforger.text import mark_message
-from fateforger.values import replace
+from fateforger.values import Value, replace
 
 MOST_TYPES = 12
 MOST_CONSTRAINTS = 50
@@ -29,10 +27,9 @@ _WORKING = frozenset({"CAPTURE", "SKELETON", "REFINE", "REVIEW"})
 _PLANNING = frozenset({"SKELETON", "REFINE", "REVIEW"})
 
 
-class DayFacts(BaseModel):
+class DayFacts(Value):
     """The known facts of the day, from its immovables, its blocks and its frame."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     meetings: bool = False
     commutes: bool = False
     sleep: bool = False
@@ -60,10 +57,9 @@ def select_event_types(stage: str, facts: DayFacts) -> tuple[ET, ...]:
     return tuple(kind for kind in ET if kind in found)
 
 
-class ConstraintQuery(BaseModel):
+class ConstraintQuery(Value):
     """Exact filters that all have to hold; an empty one filters nothing (S17)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     as_of: Date
     stage: str
     event_types_any: tuple[ET, ...] = ()
@@ -148,10 +144,9 @@ def tags_of(record: ConstraintRecord) -> frozenset[str]:
     return frozenset((*record.topics, *((STARTUP,) if marked or read_frame(record) else ())))
 
 
-class RuleFilter(BaseModel):
+class RuleFilter(Value):
     """Exact filters of a list of constraints; an empty one admits all (S27, S177)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     statuses: tuple[Status, ...] = ()
     scopes: tuple[Scope, ...] = ()
     necessities: tuple[Necessity, ...] = ()

@@ -12,11 +12,12 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from fateforger.limits import MAX_DESCRIPTION_CHARS
 from fateforger.memory.record import ConstraintRecord, Flat, flatten
 from fateforger.memory.vocabulary import Action, Status
+from fateforger.values import Value
 
 SUPERSEDED = "superseded"
 """The reason of an archive event for a constraint that another one replaced."""
@@ -33,22 +34,20 @@ Instant = Annotated[datetime, AfterValidator(_require_aware)]
 """An aware datetime, kept in UTC so that equal instants are equal values."""
 
 
-class Event(BaseModel):
+class Event(Value):
     """The event that caused a version."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     action: Action = Action.UPSERT
     reason: str | None = Field(None, max_length=MAX_DESCRIPTION_CHARS)
 
 
-class Version(BaseModel):
+class Version(Value):
     """One version of one person's constraint.
 
     ``seq`` increases in the order of writing and decides between versions of the same instant. ``session_id`` is the
     conversation it was said in.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     user_id: str
     record: ConstraintRecord
     created_at: Instant

@@ -9,9 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainSerializer,
     StringConstraints,
@@ -37,9 +35,7 @@ from fateforger.planning.plan import ET
 from fateforger.planning.timing import read_clock, write_clock
 from fateforger.planning.validation import first_mistake
 from fateforger.text import format_day, format_length, gettext, join_words, mark_message
-from fateforger.values import replace
-
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
+from fateforger.values import Value, replace
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_LABEL_CHARS)]
 Clock = Annotated[time, BeforeValidator(read_clock), PlainSerializer(write_clock, return_type=str)]
@@ -128,10 +124,9 @@ BEST_TIMES: Mapping[BestTime, str] = {
 """Names of the parts of the day."""
 
 
-class Travel(BaseModel):
+class Travel(Value):
     """Place of a task, and the minutes of the way there; the way back takes as long."""
 
-    model_config = _FROZEN
     place: Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_QUERY_CHARS)] = ""
     minutes: int = Field(0, ge=0, le=240)
 
@@ -142,10 +137,9 @@ class Travel(BaseModel):
         return self
 
 
-class BoxItem(BaseModel):
+class BoxItem(Value):
     """A small task in a box; with an id, minutes and notes if it was a task of its own before."""
 
-    model_config = _FROZEN
     title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE_CHARS)]
     done: bool = False
     id: str = Field("", max_length=MAX_ID_CHARS)
@@ -153,7 +147,7 @@ class BoxItem(BaseModel):
     notes: str = Field("", max_length=MAX_NOTES_CHARS)
 
 
-class TaskDetails(BaseModel):
+class TaskDetails(Value):
     """Details of a task.
 
     ``at`` is its start. It is ``due`` on a day, to the end of it unless there is a time; a time alone counts on the
@@ -162,7 +156,6 @@ class TaskDetails(BaseModel):
     ``splittable`` left open means deep work of an hour or more. With ``items`` the task is a box of small tasks.
     """
 
-    model_config = _FROZEN
     kind: TaskKind = TaskKind.DEEP
     at: Clock | None = None
     due_day: date | None = None

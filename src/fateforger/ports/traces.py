@@ -1,4 +1,4 @@
-"""Spans of what the program does for a person, from a click to the calendar. Nothing is recorded without a recorder.
+"""Spans of what the program does for a person, and their one id. Nothing is recorded without a recorder.
 
 A trace begins with a payload of Slack, and goes on in the jobs and messages that result from it. Work that begins by
 itself is in none. Names and attributes are names from the code, and ids of causes: never words, titles, people or
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 
@@ -94,3 +95,21 @@ def _note_error(span: Span) -> Iterator[None]:
 def find_position() -> str:
     """Return the position in the trace of what runs now, to go on elsewhere; empty outside of a trace."""
     return _recorders[-1].find_position() if _recorders else ""
+
+
+_CAUSE: ContextVar[str] = ContextVar("cause", default="")
+
+
+def find_cause() -> str:
+    """Return the id of the command or job that the running task carries out; an empty string outside of one."""
+    return _CAUSE.get()
+
+
+@contextmanager
+def caused_by(cause: str) -> Iterator[None]:
+    """Name the cause of what runs in this block, and of the tasks that it starts."""
+    token = _CAUSE.set(cause)
+    try:
+        yield
+    finally:
+        _CAUSE.reset(token)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fateforger.planning.patch import Patch
 from fateforger.text import mark_message
+from fateforger.values import Value
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 LABELS = (
     mark_message("Insufficient"),
     mark_message("Minimal"),
@@ -42,7 +42,7 @@ class Criterion(StrEnum):
     WISH = "wish"
 
 
-class Finding(BaseModel):
+class Finding(Value):
     """One flaw of a plan.
 
     ``criterion`` names the check, ``keys`` the blocks concerned, and ``text`` says it in a sentence. ``level`` is the
@@ -50,7 +50,6 @@ class Finding(BaseModel):
     one.
     """
 
-    model_config = _FROZEN
     criterion: Criterion
     level: int = Field(ge=1, le=4)
     text: str
@@ -58,21 +57,20 @@ class Finding(BaseModel):
     cause: str | None = None
 
 
-class Quality(BaseModel):
+class Quality(Value):
     """Grade of a plan, from 0 to 4 (S50).
 
     ``next_step`` is one sentence: how to reach the next level, or that nothing is left to do. ``findings`` are
     complete, the most important first.
     """
 
-    model_config = _FROZEN
     level: int = Field(ge=0, le=4)
     label: str
     next_step: str
     findings: tuple[Finding, ...] = ()
 
 
-class Fix(BaseModel):
+class Fix(Value):
     """A tested change that improves a plan.
 
     The plan with the ``patch`` is valid, breaks no must, and has a higher level, or the same level with fewer
@@ -80,7 +78,6 @@ class Fix(BaseModel):
     regardless of their names.
     """
 
-    model_config = _FROZEN
     id: str
     label: str = Field(min_length=1)
     criterion: Criterion

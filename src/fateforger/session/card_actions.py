@@ -12,12 +12,11 @@ from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime, time
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.errors import BadInput
 from fateforger.session.cards import Button, Choice, Select
 from fateforger.text import gettext, mark_message
 from fateforger.text import gettext as _
+from fateforger.values import Value
 
 UNREADABLE = mark_message("I could not read what you chose there; please choose once more.")
 
@@ -25,13 +24,12 @@ Fields = Mapping[str, Any]
 ButtonStyle = Literal["default", "primary", "danger"]
 
 
-class Click(BaseModel):
+class Click(Value):
     """A used control: the envelope of every card (S214).
 
     ``value`` is the chosen value, where there is a choice.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     command_id: str
     user_id: str
     at: datetime
@@ -73,9 +71,9 @@ class CardAction:
         """Return a button that is a constant, in the source language; it is localized where it is used."""
         return Button(label=label or self.label, action=self.id)
 
-    def menu_entry(self, label: str | None = None) -> Choice:
+    def menu_entry(self) -> Choice:
         """Return this action as an entry of a row's menu."""
-        return Choice(label=gettext(self.label) if label is None else label, value=self.id)
+        return Choice(label=gettext(self.label), value=self.id)
 
     def select(
         self, choices: tuple[Choice, ...], *, placeholder: str | None = None, selected: str | None = None

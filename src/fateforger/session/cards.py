@@ -21,16 +21,13 @@ from fateforger.planning.timing import zone
 from fateforger.text import current_language, gettext, label_text, quote_title, shorten
 from fateforger.values import Value, replace
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 
-
-class PlannedBlock(BaseModel):
+class PlannedBlock(Value):
     """A planned block, as instants.
 
     ``key`` identifies it across a change.
     """
 
-    model_config = _FROZEN
     key: str
     title: str
     kind: ET
@@ -43,14 +40,13 @@ class PlannedBlock(BaseModel):
         return int((self.end.astimezone(UTC) - self.start.astimezone(UTC)).total_seconds() // 60)
 
 
-class Meeting(BaseModel):
+class Meeting(Value):
     """An immovable event.
 
     One that is not ``busy`` is shown but blocks nothing. ``calendar`` is the name of its calendar, where that
     matters.
     """
 
-    model_config = _FROZEN
     title: str
     start: AwareDatetime
     end: AwareDatetime
@@ -145,14 +141,13 @@ def name_button(label: str, title: str) -> str:
     return label_text(label, quote_title(title, 40))
 
 
-class Button(BaseModel):
+class Button(Value):
     """A button.
 
     ``action`` names its meaning, ``target`` its object (a block key, a task id). One with a ``url`` opens it in the
     person's browser.
     """
 
-    model_config = _FROZEN
     kind: Literal["button"] = "button"
     label: str
     action: str
@@ -171,33 +166,30 @@ class Button(BaseModel):
         return replace(self, label=gettext(self.label), spoken=spoken, confirm=confirm)
 
 
-class Choice(BaseModel):
+class Choice(Value):
     """An entry of a menu or a select.
 
     In a row's menu ``value`` is the action; in a select it is the chosen value.
     """
 
-    model_config = _FROZEN
     label: str
     value: str
 
 
-class Menu(BaseModel):
+class Menu(Value):
     """A small menu at the end of a row.
 
     Each choice's ``value`` is the action, and ``target`` its object.
     """
 
-    model_config = _FROZEN
     kind: Literal["menu"] = "menu"
     choices: tuple[Choice, ...]
     target: str
 
 
-class Select(BaseModel):
+class Select(Value):
     """A choice of one value; choosing is the action."""
 
-    model_config = _FROZEN
     kind: Literal["select"] = "select"
     action: str
     placeholder: str
@@ -205,19 +197,17 @@ class Select(BaseModel):
     selected: str | None = None
 
 
-class DatePick(BaseModel):
+class DatePick(Value):
     """A choice of a day; choosing is the action."""
 
-    model_config = _FROZEN
     kind: Literal["date"] = "date"
     action: str
     selected: date
 
 
-class TimePick(BaseModel):
+class TimePick(Value):
     """A choice of a local time of day; choosing is the action."""
 
-    model_config = _FROZEN
     kind: Literal["time"] = "time"
     action: str
     placeholder: str
@@ -227,38 +217,33 @@ class TimePick(BaseModel):
 Control = Annotated[Button | Menu | Select | DatePick | TimePick, Field(discriminator="kind")]
 
 
-class Heading(BaseModel):
-    model_config = _FROZEN
+class Heading(Value):
     kind: Literal["heading"] = "heading"
     text: str
 
 
-class Prose(BaseModel):
+class Prose(Value):
     """A paragraph with at most one control."""
 
-    model_config = _FROZEN
     kind: Literal["prose"] = "prose"
     text: str
     control: Control | None = None
 
 
-class Note(BaseModel):
+class Note(Value):
     """Small print: status, hints, background work."""
 
-    model_config = _FROZEN
     kind: Literal["note"] = "note"
     text: str
 
 
-class Divider(BaseModel):
-    model_config = _FROZEN
+class Divider(Value):
     kind: Literal["divider"] = "divider"
 
 
-class Controls(BaseModel):
+class Controls(Value):
     """A row of controls."""
 
-    model_config = _FROZEN
     kind: Literal["controls"] = "controls"
     items: tuple[Control, ...] = Field(min_length=1)
 
@@ -268,26 +253,24 @@ def localize_row(*buttons: Button) -> Controls:
     return Controls(items=tuple(button.localize() for button in buttons))
 
 
-class Feedback(BaseModel):
+class Feedback(Value):
     """Thumbs up and down for a card that a model contributed to.
 
     ``turn`` is the id of the command behind the card. ``prompts`` are the prompts that shaped it, with their
     versions.
     """
 
-    model_config = _FROZEN
     kind: Literal["feedback"] = "feedback"
     turn: str
     prompts: tuple[str, ...] = ()
 
 
-class Picture(BaseModel):
+class Picture(Value):
     """A picture of a day, or of a week.
 
     It is left out where no picture can be shown, so the other parts say everything, too.
     """
 
-    model_config = _FROZEN
     kind: Literal["picture"] = "picture"
     day: DayView | WeekBars
 
@@ -295,13 +278,12 @@ class Picture(BaseModel):
 Part = Annotated[Heading | Prose | Note | Divider | Controls | Feedback | Picture, Field(discriminator="kind")]
 
 
-class Card(BaseModel):
+class Card(Value):
     """One message.
 
     ``text`` is used by notifications and screen readers. ``language`` is that of its texts.
     """
 
-    model_config = _FROZEN
     text: str
     parts: tuple[Part, ...]
     language: str = Field(default_factory=current_language)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from datetime import date, datetime, time
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fateforger.session.cards import Choice, Controls, Divider, Note, Prose
 from fateforger.text import mark_message
+from fateforger.values import Value
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 
-
-class TextField(BaseModel):
-    model_config = _FROZEN
+class TextField(Value):
     kind: Literal["text"] = "text"
     name: str
     edition: int = 0
@@ -31,10 +29,9 @@ class TextField(BaseModel):
     max_length: int = 300
 
 
-class NumberField(BaseModel):
+class NumberField(Value):
     """A whole number."""
 
-    model_config = _FROZEN
     kind: Literal["number"] = "number"
     name: str
     label: str
@@ -45,13 +42,12 @@ class NumberField(BaseModel):
     maximum: int | None = None
 
 
-class ChoiceField(BaseModel):
+class ChoiceField(Value):
     """One of a few choices: radio buttons for very few, else a select.
 
     With ``turns``, choosing redraws the form for the choice (:attr:`FormRequest.chosen`).
     """
 
-    model_config = _FROZEN
     kind: Literal["choice"] = "choice"
     name: str
     label: str
@@ -62,13 +58,12 @@ class ChoiceField(BaseModel):
     turns: bool = False
 
 
-class ManyField(BaseModel):
+class ManyField(Value):
     """Any number of a few choices.
 
     ``placeholder`` says what no choice means. With ``boxes``, each choice is a box to tick, while they are few.
     """
 
-    model_config = _FROZEN
     kind: Literal["many"] = "many"
     name: str
     label: str
@@ -79,8 +74,7 @@ class ManyField(BaseModel):
     boxes: bool = False
 
 
-class DateField(BaseModel):
-    model_config = _FROZEN
+class DateField(Value):
     kind: Literal["date"] = "date"
     name: str
     label: str
@@ -88,10 +82,9 @@ class DateField(BaseModel):
     value: date | None = None
 
 
-class TimeField(BaseModel):
+class TimeField(Value):
     """A local time of day."""
 
-    model_config = _FROZEN
     kind: Literal["time"] = "time"
     name: str
     label: str
@@ -100,20 +93,18 @@ class TimeField(BaseModel):
     hint: str = ""
 
 
-class FlagField(BaseModel):
+class FlagField(Value):
     """A box to tick."""
 
-    model_config = _FROZEN
     kind: Literal["flag"] = "flag"
     name: str
     label: str
     value: bool = False
 
 
-class TextPart(BaseModel):
+class TextPart(Value):
     """Text between the fields."""
 
-    model_config = _FROZEN
     kind: Literal["words"] = "words"
     text: str
 
@@ -126,7 +117,7 @@ FormField = Annotated[
 ]
 
 
-class Form(BaseModel):
+class Form(Value):
     """A modal: fields, and parts like those of a card.
 
     ``form`` and ``target`` are returned with the submission. ``more`` is the label of a button that asks for the same
@@ -138,7 +129,6 @@ class Form(BaseModel):
     which the form is redrawn.
     """
 
-    model_config = _FROZEN
     form: str
     session_id: str
     target: str = ""
@@ -155,33 +145,31 @@ class Form(BaseModel):
         return tuple(field for field in self.fields if isinstance(field, Input))
 
 
-class FormRequest(BaseModel):
+class FormRequest(Value):
     """A person's request for a form, by clicking.
 
     ``chosen`` holds the choices and the typed text of the open form by name, when it is to be redrawn. ``done`` is
     the command that was carried out meanwhile, if any.
     """
 
-    model_config = _FROZEN
     form: str
     session_id: str
     user_id: str
     target: str = ""
     size: int = 0
-    chosen: dict[str, str] = {}
+    chosen: dict[str, str] = Field(default_factory=dict)
     done: str | None = None
 
 
 FormValue = str | int | bool | date | time | tuple[str, ...] | None
 
 
-class FormSubmission(BaseModel):
+class FormSubmission(Value):
     """Values filled in, by field name.
 
     ``command_id`` is unique to this submission; ``at`` is its instant.
     """
 
-    model_config = _FROZEN
     form: str
     session_id: str
     user_id: str
@@ -192,8 +180,7 @@ class FormSubmission(BaseModel):
     values: dict[str, FormValue]
 
 
-class FormErrors(BaseModel):
+class FormErrors(Value):
     """One sentence for each field with an unusable value."""
 
-    model_config = _FROZEN
     errors: dict[str, str] = Field(min_length=1)

@@ -6,17 +6,14 @@ from collections.abc import Iterable
 from datetime import date as Date  # noqa: N812  the field is called ``date`` elsewhere
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.memory.contradiction import Kind
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Necessity, Scope, Source, Status
 from fateforger.session.stages import TimeboxingStage
+from fateforger.values import Value
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 
-
-class RecalledConstraints(BaseModel):
+class RecalledConstraints(Value):
     """Constraints from the store that apply on ``day`` at ``stage``, as of ``at``.
 
     ``topics`` are those that the last message was about. ``near`` names those that are close in meaning to the message
@@ -24,7 +21,6 @@ class RecalledConstraints(BaseModel):
     sentence on why the store could not be read; the versions are then those of the last time.
     """
 
-    model_config = _FROZEN
     day: Date
     stage: TimeboxingStage
     at: datetime
@@ -35,24 +31,22 @@ class RecalledConstraints(BaseModel):
     trouble: str | None = None
 
 
-class AllowedMeeting(BaseModel):
+class AllowedMeeting(Value):
     """A meeting that the person allows on one day, although it breaks the constraint with the uid ``rule``."""
 
-    model_config = _FROZEN
     rule: str
     meeting: str
     title: str
     day: Date
 
 
-class MemoryQuestion(BaseModel):
+class MemoryQuestion(Value):
     """Two conflicting constraints between which only the person can choose, the newer one first.
 
     With ``replaces`` their meaning conflicts, and the question is whether the newer one replaces the older one. With
     ``keep`` they say the same in other words, and the question is whether that one is enough.
     """
 
-    model_config = _FROZEN
     uids: tuple[str, str]
     names: tuple[str, str]
     sentence: str
@@ -60,7 +54,7 @@ class MemoryQuestion(BaseModel):
     keep: str | None = None
 
 
-class MemoryWrite(BaseModel):
+class MemoryWrite(Value):
     """A command's writes into memory, kept so that they can be undone.
 
     ``versions`` are the ones written, ``before`` the newest of each constraint before, if any. ``put_aside`` and
@@ -69,7 +63,6 @@ class MemoryWrite(BaseModel):
     on the next card with its Undo; later it is only kept.
     """
 
-    model_config = _FROZEN
     cause: str
     lines: tuple[str, ...]
     versions: tuple[Version, ...] = ()
@@ -81,7 +74,7 @@ class MemoryWrite(BaseModel):
     fresh: bool = True
 
 
-class MemoryConstraintItem(BaseModel):
+class MemoryConstraintItem(Value):
     """A constraint on the memory card.
 
     ``seq`` is that of its newest version, 0 while it is in no store; buttons carry it to detect changes. ``words``
@@ -89,7 +82,6 @@ class MemoryConstraintItem(BaseModel):
     ``used`` means that it applies on the session's day; ``why_not`` is the reason it does not.
     """
 
-    model_config = _FROZEN
     uid: str
     seq: int
     name: str
@@ -112,20 +104,19 @@ class MemoryConstraintItem(BaseModel):
     why_not: str | None = None
 
 
-class MemoryOffer(BaseModel):
+class MemoryOffer(Value):
     """Two constraints with the same content, or that replace each other.
 
     They are offered to the person, never merged silently.
     """
 
-    model_config = _FROZEN
     kind: Kind
     uids: tuple[str, str]
     names: tuple[str, str]
     sentence: str
 
 
-class MemoryToolResult(BaseModel):
+class MemoryToolResult(Value):
     """The open memory card: the first rows of ``total``.
 
     Of these, ``used`` apply on the day and ``unsure`` need confirmation. ``asked`` is the click that opened it.
@@ -133,7 +124,6 @@ class MemoryToolResult(BaseModel):
     reason the store could not be read.
     """
 
-    model_config = _FROZEN
     asked: str
     only: tuple[str, ...] = ()
     rows: tuple[MemoryConstraintItem, ...] = ()

@@ -25,8 +25,7 @@ from fateforger.memory.contradiction import (
     find_contradictions,
     is_narrowing,
 )
-from fateforger.memory.credentials import REFUSED, holds_credentials
-from fateforger.memory.private_data import LEFT_OUT, without_private_data
+from fateforger.memory.credentials import CONTACTS_LEFT_OUT, REFUSED, holds_credentials, without_private_data
 from fateforger.memory.record import (
     ConstraintRecord,
     asks_the_same,
@@ -399,7 +398,7 @@ def find_alike(memory: Memory, record: ConstraintRecord) -> Version | None:
 def _leave_out_private_data(taken: MemoryChange, record: ConstraintRecord) -> tuple[MemoryChange, ConstraintRecord]:
     """Return the record without contact and account details, and a line that says so if it had any."""
     kept = without_private_data(record)
-    return (taken, record) if kept == record else (taken.with_lines(_(LEFT_OUT)), kept)
+    return (taken, record) if kept == record else (taken.with_lines(_(CONTACTS_LEFT_OUT)), kept)
 
 
 CHANGED = mark_message("That rule has changed since this card was made, so I did nothing. This is how it is now.")

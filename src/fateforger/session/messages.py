@@ -6,20 +6,19 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from fateforger.limits import MAX_EXCHANGE_CHARS, MAX_REPLY_CHARS
 from fateforger.session.cards import Button, Card
 from fateforger.text import gettext as _
 from fateforger.text import ngettext, shorten
-from fateforger.values import replace
+from fateforger.values import Value, replace
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 CHANGE = "change"
 """Code of a notice that reports the latest change of the plan."""
 
 
-class Notice(BaseModel):
+class Notice(Value):
     """Message of the last turn, shown once on its card: what it did, or why it did not.
 
     ``code`` says what it is about, because its lines may be in any language. ``draft`` are those of its lines that
@@ -28,7 +27,6 @@ class Notice(BaseModel):
     for rules.
     """
 
-    model_config = _FROZEN
     lines: tuple[str, ...] = Field(min_length=1)
     refused: bool = False
     code: str = ""
@@ -55,14 +53,13 @@ def join_notices(notices: Iterable[Notice | None]) -> Notice | None:
     )
 
 
-class LastWords(BaseModel):
+class LastWords(Value):
     """Last words of the bot.
 
     ``asks`` means that they are on the card as a question or a remark, not as a mere answer or refusal. The person's
     words are not kept, because they may contain a secret.
     """
 
-    model_config = _FROZEN
     bot: str = Field(min_length=1, max_length=MAX_REPLY_CHARS)
     asks: bool = True
     of_queue: bool = False
@@ -77,13 +74,12 @@ class LastWords(BaseModel):
 MOST_EXCHANGES = 3
 
 
-class Exchange(BaseModel):
+class Exchange(Value):
     """Words or control of the person, and the answer of the bot, both shortened.
 
     The words of a message that holds a secret, or may hold one, are left out.
     """
 
-    model_config = _FROZEN
     person: str
     bot: str
 
@@ -93,13 +89,12 @@ class Exchange(BaseModel):
         return cls(person=shorten(person, MAX_EXCHANGE_CHARS), bot=shorten(bot, MAX_EXCHANGE_CHARS))
 
 
-class Focus(BaseModel):
+class Focus(Value):
     """The task that a person is going through in a place, until an instant (S217).
 
     Without a ``thread_ts`` it is the channel as a whole. ``seen`` are the tasks that they are done with.
     """
 
-    model_config = _FROZEN
     task_id: str
     seen: tuple[str, ...] = ()
     channel: str
@@ -111,7 +106,7 @@ class Focus(BaseModel):
         return at < self.until and channel == self.channel and self.thread_ts in {None, thread_ts}
 
 
-class RecentTalk(BaseModel):
+class RecentTalk(Value):
     """The last exchanges with a person outside of plans, up to the instant ``at``.
 
     ``buttons`` are those of the last card, so that words can press them; ``wrote`` are the ids of the commands that
@@ -119,7 +114,6 @@ class RecentTalk(BaseModel):
     open work went back to the queue, as far as the person was not told.
     """
 
-    model_config = _FROZEN
     at: datetime
     exchanges: tuple[Exchange, ...] = ()
     buttons: tuple[Button, ...] = ()
@@ -149,13 +143,12 @@ class RecentTalk(BaseModel):
         )
 
 
-class SyncReport(BaseModel):
+class SyncReport(Value):
     """Result of the last write to the calendar, in counts and sentences.
 
     The ``headline`` sums up a write that was done; the ``details`` say what the counts do not.
     """
 
-    model_config = _FROZEN
     status: Literal["changed", "unchanged", "partial", "failed", "undone"]
     created: int = 0
     updated: int = 0
@@ -198,7 +191,7 @@ def format_writes(created: int, updated: int, deleted: int, unchanged: int = 0) 
     return ", ".join(words for count, words in counts if count) or _("unchanged")
 
 
-class Outgoing(BaseModel):
+class Outgoing(Value):
     """A message that the session owes the person.
 
     ``slot`` names the message. The slot ``root`` starts the thread. A slot that was sent before is updated in place
@@ -212,7 +205,6 @@ class Outgoing(BaseModel):
     belongs to.
     """
 
-    model_config = _FROZEN
     id: str
     session_id: str
     channel: str

@@ -8,7 +8,7 @@ from datetime import datetime, time
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from fateforger.calendar.conflicts import Conflict
 from fateforger.calendar.model import Snapshot
@@ -33,19 +33,16 @@ from fateforger.session.views import HistoryView, PreviewView
 from fateforger.tasks.durations import BegunTask, Estimate
 from fateforger.tasks.task import Mode
 from fateforger.text import current_language
-from fateforger.values import replace
+from fateforger.values import Value, replace
 from fateforger.workflow.trace import Step
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 
-
-class Task(BaseModel):
+class Task(Value):
     """A task of the day.
 
     Without ``minutes`` it gets blocks of a usual length (S106).
     """
 
-    model_config = _FROZEN
     id: str
     title: str = Field(min_length=1, max_length=MAX_TITLE_CHARS)
     minutes: int | None = Field(None, gt=0, le=MAX_MINUTES)
@@ -61,7 +58,7 @@ class Task(BaseModel):
     _stored = model_validator(mode="before")(read_depth)
 
 
-class FrameFacts(BaseModel):
+class FrameFacts(Value):
     """Frame of the day (Stage 1), in local times on the planned day.
 
     An end before the start is on the next day. ``usual_start`` is the usual start of days, kept while the person
@@ -69,7 +66,6 @@ class FrameFacts(BaseModel):
     (:func:`fateforger.session.frame.frame_in_force`). When the day ``fills``, no time has to stay free.
     """
 
-    model_config = _FROZEN
     day_start: time = time(9, 0)
     day_end: time = time(18, 0)
     lunch_start: time | None = time(12, 30)
@@ -82,7 +78,7 @@ class FrameFacts(BaseModel):
     fills: bool = False
 
 
-class OfferedInput(BaseModel):
+class OfferedInput(Value):
     """A task that the person may want to do on this day as well.
 
     ``source`` tells its origin: the person deferred it; the plan of ``day`` had no room for it, or planned it without
@@ -90,7 +86,6 @@ class OfferedInput(BaseModel):
     the day it is offered for.
     """
 
-    model_config = _FROZEN
     task: Task
     source: Literal["deferred", "unplaced", "planned", "queue", "ticktick"]
     day: Date
@@ -100,14 +95,13 @@ class OfferedInput(BaseModel):
     """Description of its source, such as the day that gave it."""
 
 
-class SentTask(BaseModel):
+class SentTask(Value):
     """A task that the person gave to another day, as it was on this one.
 
     ``place`` is the id of the session or of the queued task that has it now; empty until it has arrived. A ``settled``
     one is on the calendar there, so it can no longer be taken back here. With ``plan`` it went with the whole plan.
     """
 
-    model_config = _FROZEN
     task: Task
     day: Date
     place: str = ""
@@ -117,52 +111,47 @@ class SentTask(BaseModel):
     """True if the thread that has it was begun for it."""
 
 
-class CatchUp(BaseModel):
+class CatchUp(Value):
     """Missed days, caught up with in one step.
 
     ``things`` are their open tasks; those that are not ``brought`` are settled.
     """
 
-    model_config = _FROZEN
     things: tuple[OfferedInput, ...]
     brought: tuple[str, ...]
 
 
-class BlockPlan(BaseModel):
+class BlockPlan(Value):
     """Deep work that the person wants on this day: the most blocks, and their minutes; the usual ones where open."""
 
-    model_config = _FROZEN
     deep_blocks: int | None = Field(None, ge=1, le=12)
     minutes: int | None = Field(None, ge=30, le=240)
 
 
-class ReturnedTask(BaseModel):
+class ReturnedTask(Value):
     """Open task of a missed day, and the task of the queue that holds it now; ``added`` if it was not there before."""
 
-    model_config = _FROZEN
     id: str
     queued: str
     added: bool
 
 
-class ReturnedWork(BaseModel):
+class ReturnedWork(Value):
     """Work that went from a missed day to the queue by itself; ``undone`` if the person took that back."""
 
-    model_config = _FROZEN
     tasks: tuple[ReturnedTask, ...] = ()
     undone: bool = False
 
 
-class InputFacts(BaseModel):
+class InputFacts(Value):
     """Tasks of the day (Stage 2), the most important first; what the day is for, and its blocks of deep work."""
 
-    model_config = _FROZEN
     tasks: tuple[Task, ...] = ()
     goals: tuple[Annotated[str, Field(min_length=1, max_length=MAX_GOAL_CHARS)], ...] = Field((), max_length=MAX_GOALS)
     blocks: BlockPlan = BlockPlan()
 
 
-class Offer(BaseModel):
+class Offer(Value):
     """One option for a task that found no place.
 
     Leave it for another day, drop it, shrink it to ``minutes``, split it, end the day at ``until``, relax the
@@ -170,7 +159,6 @@ class Offer(BaseModel):
     place of another task.
     """
 
-    model_config = _FROZEN
     way: Literal["defer", "drop", "shrink", "split", "extend", "set_aside", "fill"]
     minutes: int | None = None
     until: time | None = None
@@ -178,13 +166,12 @@ class Offer(BaseModel):
     cost: str = ""
 
 
-class Unplaced(BaseModel):
+class Unplaced(Value):
     """A task that found no place, with the reason and its options.
 
     ``task`` is the rest of it, when that is not the task of the list: a piece, or a block of the person's own.
     """
 
-    model_config = _FROZEN
     task_id: str
     title: str
     reason: str
@@ -192,15 +179,14 @@ class Unplaced(BaseModel):
     task: Task | None = None
 
 
-class Clash(BaseModel):
+class Clash(Value):
     """A minimal set ``uids`` of musts that cannot all be kept; the draft relaxes ``let_go``."""
 
-    model_config = _FROZEN
     uids: tuple[str, ...]
     let_go: tuple[str, ...]
 
 
-class Sketch(BaseModel):
+class Sketch(Value):
     """A model's draft of the day.
 
     ``basis`` is the fingerprint of its inputs; the draft is only valid while the session's is the same. ``mended``
@@ -208,7 +194,6 @@ class Sketch(BaseModel):
     on why there is none.
     """
 
-    model_config = _FROZEN
     basis: str
     plan: TBPlan | None = None
     mended: tuple[str, ...] = ()
@@ -216,10 +201,9 @@ class Sketch(BaseModel):
     trouble: str | None = None
 
 
-class Facts(BaseModel):
+class Facts(Value):
     """Facts that a change of the rest of the day alters besides the plan."""
 
-    model_config = _FROZEN
     frame: FrameFacts
     inputs: InputFacts
     deferred: tuple[Task, ...]
@@ -236,20 +220,19 @@ They are written with each change of Stage 4, once the plan is Okay, or only on 
 """
 
 
-class Question(BaseModel):
+class Question(Value):
     """A difference between the calendar and the plan that both sides changed (S201).
 
     Without an ``answer`` the calendar keeps its state; an answer is carried out with the next write. ``shown`` means
     that a card has asked it, so that the person knows both sides.
     """
 
-    model_config = _FROZEN
     conflict: Conflict
     answer: Literal["calendar", "plan"] | None = None
     shown: bool = False
 
 
-class RefineUpdate(BaseModel):
+class RefineUpdate(Value):
     """An applied change that can be undone.
 
     It holds the plan before it (and the facts, if it changed those), the questions it answered, and the transactions
@@ -257,7 +240,6 @@ class RefineUpdate(BaseModel):
     where they want them, ``set_aside`` the uids of constraints that do not count for the day because of it.
     """
 
-    model_config = _FROZEN
     plan_before: TBPlan
     transactions: tuple[str, ...] = ()
     sentence: str
@@ -268,10 +250,9 @@ class RefineUpdate(BaseModel):
     set_aside: tuple[str, ...] = ()
 
 
-class UndoneChange(BaseModel):
+class UndoneChange(Value):
     """A change that was undone: the change itself, the plan with it, and the facts with it if it changed those."""
 
-    model_config = _FROZEN
     step: RefineUpdate
     plan_after: TBPlan
     facts_after: Facts | None = None
@@ -281,7 +262,7 @@ MEETINGS = "meetings"
 """Placeholder for the uid of a constraint where only meetings are in the way."""
 
 
-class HeldChange(BaseModel):
+class HeldChange(Value):
     """A change or write that needs one approval, because it violates a rule or hits meetings.
 
     ``uid`` is the constraint, in the version ``seq`` that was checked, or :data:`MEETINGS`. ``asked`` is the command
@@ -293,7 +274,6 @@ class HeldChange(BaseModel):
     double bookings that it allows, as in :attr:`fateforger.session.model.Session.overrun`.
     """
 
-    model_config = _FROZEN
     asked: str
     uid: str
     seq: int
@@ -308,18 +288,16 @@ class HeldChange(BaseModel):
     """True where only something of a good day is missing, so that the next commit goes through (S208)."""
 
 
-class CheckedInputs(BaseModel):
+class CheckedInputs(Value):
     """Rules and meetings that a plan was checked against: constraints by uid and instant, meetings by id and times."""
 
-    model_config = _FROZEN
     rules: tuple[str, ...] = ()
     meetings: tuple[str, ...] = ()
 
 
-class WriteCounts(BaseModel):
+class WriteCounts(Value):
     """Effects of the current write group on the calendar so far, in counts."""
 
-    model_config = _FROZEN
     created: int = 0
     updated: int = 0
     deleted: int = 0
@@ -330,10 +308,9 @@ class SessionStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-class Options(BaseModel):
+class Options(Value):
     """Choices of the person for one session."""
 
-    model_config = _FROZEN
     mode: Mode = "direct"
     """Mode in which it was started: directly, or by pulling a task (S146)."""
     calendar_write: CalendarWrite = "refine"
@@ -345,10 +322,9 @@ class Options(BaseModel):
     """The person's own choice, which their next session begins with."""
 
 
-class DayInputs(BaseModel):
+class DayInputs(Value):
     """Facts that the day is planned from: its frame, its tasks, and the calendar."""
 
-    model_config = _FROZEN
     frame: FrameFacts = FrameFacts()
     inputs: InputFacts = InputFacts()
     snapshot: Snapshot | None = None
@@ -359,10 +335,9 @@ class DayInputs(BaseModel):
     """Estimates of how long the person's tasks take, by kind."""
 
 
-class OpenWork(BaseModel):
+class OpenWork(Value):
     """Tasks left for other days, and tasks of other days."""
 
-    model_config = _FROZEN
     deferred: tuple[Task, ...] = ()
     """Tasks left for another day."""
     sent: tuple[SentTask, ...] = ()
@@ -383,10 +358,9 @@ class OpenWork(BaseModel):
     """Open work that went to the queue when the day was over; ``None`` until then."""
 
 
-class Planning(BaseModel):
+class Planning(Value):
     """The plan, with what its draft and its checks found."""
 
-    model_config = _FROZEN
     plan: TBPlan | None = None
     """The person's own blocks. Meetings come from the snapshot."""
     unplaced: tuple[Unplaced, ...] = ()
@@ -422,10 +396,9 @@ class Planning(BaseModel):
     """Fixes that the card of Stage 4 offers."""
 
 
-class SyncState(BaseModel):
+class SyncState(Value):
     """Changes of the plan, and the writes to the calendar that they led to."""
 
-    model_config = _FROZEN
     refine_undo: tuple[RefineUpdate, ...] = ()
     """Applied changes that can still be undone, the latest last."""
     undone: tuple[UndoneChange, ...] = ()
@@ -447,10 +420,9 @@ class SyncState(BaseModel):
     """True once a commit of this day has asked about what a good day still lacks; none asks again (S208)."""
 
 
-class RuleState(BaseModel):
+class RuleState(Value):
     """Constraints that this conversation knows, and its own changes of them."""
 
-    model_config = _FROZEN
     said: tuple[Version, ...] = ()
     """Every version of the constraints stated in this thread.
 
@@ -470,10 +442,9 @@ class RuleState(BaseModel):
     """Contradicting constraints that only the person can decide about."""
 
 
-class ThreadState(BaseModel):
+class ThreadState(Value):
     """Contents of the thread: what was said last, which cards are open, and which commands were handled."""
 
-    model_config = _FROZEN
     notice: Notice | None = None
     """Shown on the next card and then dropped."""
     last_words: LastWords | None = None
@@ -498,14 +469,13 @@ class ThreadState(BaseModel):
     """Ids of the commands handled so far, the latest last, to detect repeated commands."""
 
 
-class Session(BaseModel):
+class Session(Value):
     """One person planning one day in one thread.
 
     Its state is in groups, each changed by the ``with_`` method of its name; mypy checks the names and types of the
     changes (``scripts/mypy_replace.py``). ``version`` is counted by the store.
     """
 
-    model_config = _FROZEN
     schema_version: int = 2
     """Version 1 had the fields of all groups side by side; it is read as well."""
     id: str

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from datetime import UTC
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.calendar.conflicts import phrase_question as conflict_words
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import Kind
@@ -51,6 +49,7 @@ from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import gettext as _
 from fateforger.text import join_words, label_text, mark_message, ngettext, quote_title, truncate
+from fateforger.values import Value
 from fateforger.workflow.day_rules import read_day_rule
 from fateforger.workflow.day_words import describe_day_rule
 
@@ -89,10 +88,9 @@ MOST_LENGTHS = 2
 _LONGEST_LABEL = 75
 
 
-class WaitingProposal(BaseModel):
+class WaitingProposal(Value):
     """Another agent's proposal for the plan, as its card in the thread words it; ``again`` if it can be retried."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     id: str
     sentence: str
     again: bool = False

@@ -11,7 +11,7 @@ from datetime import date as Date  # noqa: N812  the field is called ``date`` an
 from datetime import datetime, time
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from fateforger.limits import MAX_CARRIED_CHARS, MAX_MINUTES
 from fateforger.memory.vocabulary import Weekday
@@ -21,6 +21,7 @@ from fateforger.tasks.queue import QueuePlace
 from fateforger.tasks.task import Origin, TaskSpec
 from fateforger.tasks.transitions import TaskAction
 from fateforger.text import list_languages, mark_message
+from fateforger.values import Value
 
 TaskReply = Literal["done", "note", "take_back", "put_back", "approve", "retry", "open"]
 """Reply about a task: done, done so far, wait again, try again, or the parts of a goal are right.
@@ -29,10 +30,9 @@ TaskReply = Literal["done", "note", "take_back", "put_back", "approve", "retry",
 """
 
 
-class QueueCommandBase(BaseModel):
+class QueueCommandBase(Value):
     """Fields of all commands about the queue."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     command_id: str
     user_id: str
     at: datetime
@@ -196,19 +196,17 @@ class PlanWeek(QueueCommandBase):
     span: WeekSpan = "coming"
 
 
-class DaysTasks(BaseModel):
+class DaysTasks(Value):
     """Ids of the tasks that a week has on a day, and whether that day was opened."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     date: Date
     tasks: tuple[str, ...] = ()
     opened: bool = False
 
 
-class ShownWeek(BaseModel):
+class ShownWeek(Value):
     """A drafted week as its card keeps it, and the day to open; none means all."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     key: str
     span: WeekSpan
     days: tuple[DaysTasks, ...]
@@ -248,13 +246,12 @@ RitualKind = Literal["morning", "shutdown", "review"]
 RITUAL_KINDS: tuple[RitualKind, ...] = get_args(RitualKind)
 
 
-class RitualChange(BaseModel):
+class RitualChange(Value):
     """A change of these messages. A field that is ``None`` stays as it is.
 
     With ``at_end`` the day is closed when its frame ends. ``off`` are kinds that are not wanted any more.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     morning: time | None = None
     shutdown: time | None = None
     at_end: bool | None = None
@@ -293,10 +290,9 @@ class AnswerMorning(QueueCommandBase):
 DayEnd = Literal["tick", "untick", "close", "close_for_tomorrow", "reopen"]
 
 
-class PartOfDay(BaseModel):
+class PartOfDay(Value):
     """A task of a day, whose session is ``session``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     session: str
     task: str
 
@@ -333,10 +329,9 @@ class ReviewWeek(QueueCommandBase):
     kind: Literal["review_week"] = "review_week"
 
 
-class Advice(BaseModel):
+class Advice(Value):
     """Time for a task that kept being moved; ``task`` is its id."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     task: str
     title: str
     minutes: int = Field(gt=0, le=MAX_MINUTES)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fateforger.memory.vocabulary import STAGE_HEADINGS
 from fateforger.text import gettext as _
+from fateforger.values import Value
 
 
 class TimeboxingStage(StrEnum):
@@ -48,13 +49,12 @@ class Move(StrEnum):
     RETRY = "retry"
 
 
-class StageGateOutput(BaseModel):
+class StageGateOutput(Value):
     """Result of a stage at the end of a turn (S61).
 
     ``facts`` are the states of the workflow that hold then, by their names in its file.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     stage: TimeboxingStage
     ready: bool
     summary: tuple[str, ...] = Field(min_length=1, max_length=4)

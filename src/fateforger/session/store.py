@@ -1,34 +1,80 @@
-"""Protocols of the stored sessions, their outgoing messages, and people's ratings of them."""
+"""Protocols of the stored sessions and their heads, their outgoing messages, and people's ratings of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
-from fateforger.session.heads import PAGE, HeadFilter, SessionHead
 from fateforger.session.messages import Outgoing, RecentTalk
-from fateforger.session.model import Session
+from fateforger.session.model import Session, SessionStatus
+from fateforger.session.stages import TimeboxingStage
+from fateforger.values import Value
 
 
-class Rating(BaseModel):
+class Rating(Value):
     """A rating.
 
     ``turn`` is the id of the command behind the card. ``prompts`` are the prompts that shaped it, with their
     versions.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     session_id: str
     turn: str
     user_id: str
     helpful: bool
     prompts: tuple[str, ...] = ()
     at: datetime
+
+
+PAGE = 200
+"""Sessions that a round reads at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHead:
+    """The columns of a stored session that rounds select by."""
+
+    id: str
+    version: int
+    user_id: str
+    channel: str
+    thread_ts: str | None
+    touched_at: datetime
+    date: Date
+    tz: str
+    status: SessionStatus
+    stage: TimeboxingStage
+    written: Written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadFilter:
+    """The sessions of a round: those last touched from ``since`` on, up to ``until`` and of one person if given.
+
+    ``first`` and ``last`` are days. ``active`` leaves out those that ended, ``written`` those of which nothing is on
+    the calendar, ``unreturned`` also those whose open work went to the queue. ``unjudged`` leaves out those that
+    :meth:`~fateforger.session.store.Sessions.mark_judged` was told of since they changed.
+    """
+
+    since: datetime
+    user_id: str | None = None
+    until: datetime | None = None
+    first: Date | None = None
+    last: Date | None = None
+    active: bool = False
+    written: bool = False
+    unreturned: bool = False
+    unjudged: bool = False
+
+
+def describe_written(session: Session) -> Written:
+    """Check whether a session's plan is on the calendar."""
+    if session.sync.written is None:
+        return "no"
+    return "yes" if session.open_work.returned is None else "returned"
 
 
 class Sessions(Protocol):
@@ -95,6 +141,15 @@ class Sessions(Protocol):
     async def end_stop(self, session_id: str) -> None:
         """Record that the request to stop is answered: the turn was stopped, or it is too late."""
         ...
+
+
+async def iter_heads(sessions: Sessions, wanted: HeadFilter) -> AsyncIterator[SessionHead]:
+    """Yield the sessions of a round, the last touched first, a page at a time. Raises ``StoreError``."""
+    page = await sessions.list_heads(wanted)
+    while page:
+        for head in page:
+            yield head
+        page = await sessions.list_heads(wanted, after=page[-1]) if len(page) == PAGE else ()
 
 
 class Talks(Protocol):
@@ -197,3 +252,7 @@ class Outbox(Protocol):
     async def find_shown(self, session_id: str, slot: str) -> Outgoing | None:
         """Return the message at :meth:`slot` as it is shown."""
         ...
+
+
+Written = Literal["no", "yes", "returned"]
+"""State of a plan: on the calendar or not; ``returned`` once its open work went to the queue."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.calendar.history import HistoryRow
+from fateforger.values import Value
 
 FIRST_LISTED = 8
 MORE_LISTED = 12
@@ -17,14 +16,13 @@ Slack shows fifty parts of a message.
 """
 
 
-class HistoryView(BaseModel):
+class HistoryView(Value):
     """The listed rows of a history, the newest first, of ``total``.
 
     ``asked`` is the click that opened it; a new one moves it to the end of the thread. ``newest`` is the newest write
     when it was made. ``lines`` describe the last click on a row.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     asked: str
     rows: tuple[HistoryRow, ...] = ()
     total: int = 0
@@ -33,13 +31,12 @@ class HistoryView(BaseModel):
     lines: tuple[str, ...] = ()
 
 
-class PreviewView(BaseModel):
+class PreviewView(Value):
     """The next write in words, as of ``at``, or the ``problem`` that prevents a preview.
 
     It is ``stale`` once the plan or the calendar has changed since.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     asked: str
     at: datetime
     counts: str = ""

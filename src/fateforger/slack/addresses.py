@@ -39,9 +39,6 @@ PERSON_PREFIX = "person."
 CALENDAR_PREFIX = "calendar."
 """Prefix of actions on the connection of a person's calendar."""
 
-CALENDAR_PAGE = "calendar.page"
-"""Action of the buttons that open the page of the connection in the browser."""
-
 FEEDBACK = "feedback"
 """Action of the thumbs; the value carries the vote."""
 

@@ -26,7 +26,7 @@ from fateforger.masks import mask_address
 from fateforger.slack.ids import get_bare
 from fateforger.slack.installations import NOT_INSTALLED
 from fateforger.slack.limits import LimitedClient, SlackLimits, read_retry_after
-from fateforger.slack.shapes import find_flaw
+from fateforger.slack.payloads import find_flaw
 
 log = logging.getLogger(__name__)
 

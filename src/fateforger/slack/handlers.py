@@ -16,8 +16,7 @@ from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.dispatch import read_typed
 from fateforger.errors import BadInput, UserError
 from fateforger.limits import MAX_MESSAGE_CHARS
-from fateforger.memory.credentials import TOO_LONG, redact_credentials
-from fateforger.memory.private_data import remove_account_numbers
+from fateforger.memory.credentials import TOO_LONG, redact_credentials, remove_account_numbers
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.card_actions import Click

@@ -15,8 +15,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import CalendarBusy, InternalError, StoreError
 from fateforger.ports.clock import Clock
-from fateforger.ports.homes import Homes, HomeState
 from fateforger.ports.jobs import Job, Jobs
+from fateforger.ports.people import Homes, HomeState
 from fateforger.session.cards import Card, DayView, Picture, Prose
 from fateforger.slack import phrases
 from fateforger.slack.access import People, calendar_refusal, connect_answer

@@ -14,9 +14,8 @@ from fateforger.ports.jobs import Job, Jobs
 from fateforger.session.cards import Activity, Button, Controls, Note, Part, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, InboxCommand, SessionCommand
 from fateforger.session.commands.thread import Opening, StartTimeboxing
-from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.queue_commands import QueueCommandBase
-from fateforger.session.store import Outbox, Sent, Sessions
+from fateforger.session.store import HeadFilter, Outbox, Sent, Sessions, iter_heads
 from fateforger.slack import phrases
 from fateforger.slack.access import People
 from fateforger.slack.addresses import STOP

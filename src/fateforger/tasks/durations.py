@@ -13,11 +13,12 @@ from datetime import date, datetime
 from statistics import median
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fateforger.limits import MAX_MINUTES, MAX_TITLE_CHARS
 from fateforger.planning.grid import GRID
 from fateforger.text import format_number
+from fateforger.values import Value
 
 LEAST = 3
 """Fewest observations of an estimate, and fewest of them that ran over before the person is asked."""
@@ -27,7 +28,6 @@ BOUND = 3.0
 """Largest ratio that an observation counts with, and the inverse of the smallest."""
 SHORT = 1.15
 """Ratio from which planned lengths count as too short."""
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _AFTERTHOUGHT = re.compile(r"\s[-\N{EN DASH}\N{EM DASH}]\s|[:(\[,;/]")
 _PREPOSITIONS = frozenset(
@@ -36,14 +36,13 @@ _PREPOSITIONS = frozenset(
 _FILLERS = frozenset(("a", "an", "and", "another", "my", "next", "or", "our", "that", "the", "their", "this", "your"))
 
 
-class Observation(BaseModel):
+class Observation(Value):
     """Planned and actual minutes of one task on one day.
 
     ``id`` is unique among the observations of a person; a later one of that id replaces it. One that is ``corrected``
     is the person's own statement about the kind.
     """
 
-    model_config = _FROZEN
     id: str
     title: str = Field(min_length=1, max_length=MAX_TITLE_CHARS)
     deep: bool
@@ -62,23 +61,21 @@ class Observation(BaseModel):
         return min(BOUND, max(1 / BOUND, self.actual / self.planned))
 
 
-class BegunTask(BaseModel):
+class BegunTask(Value):
     """Minutes that were planned for a task when its first block began, at ``start``."""
 
-    model_config = _FROZEN
     id: str
     start: datetime
     minutes: int
 
 
-class Estimate(BaseModel):
+class Estimate(Value):
     """Estimate of how long tasks of a kind take.
 
     ``ratio`` is the actual length per planned length, from the latest ``count`` observations; ``short`` of them took
     longer than planned. ``minutes`` is the usual actual length, ``None`` if only the person's own ratio is known.
     """
 
-    model_config = _FROZEN
     kind: str
     ratio: float
     count: int
@@ -140,11 +137,6 @@ def estimate_kinds(observations: Iterable[Observation]) -> tuple[Estimate, ...]:
         kinds.setdefault(each.kind, []).append(each)
     found = (_estimate(kind, kinds[kind]) for kind in sorted(kinds, key=lambda kind: kind.split(" ", 1)[::-1]))
     return tuple(each for each in found if each is not None)
-
-
-def estimate(observations: Iterable[Observation], title: str, *, deep: bool) -> Estimate | None:
-    """Return the estimate for a task, or ``None`` if its kind is not known well enough."""
-    return find_estimate(estimate_kinds(observations), title, deep=deep)
 
 
 def find_estimate(estimates: Iterable[Estimate], title: str, *, deep: bool) -> Estimate | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.tasks.task import TaskSpec
 from fateforger.text import find_command
+from fateforger.values import Value
 
 
 class Purpose(StrEnum):
@@ -79,14 +78,13 @@ Urgency = Literal["no", "asks", "insists"]
 """
 
 
-class HydratedMessage(BaseModel):
+class HydratedMessage(Value):
     """A hydrated message.
 
     ``task_id`` is the queue's task that it is about. ``answer`` is for the person, in their language. ``simple`` is
     true when one step is enough. A question never has a ``spec`` (S156).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     intent: Purpose
     execution_path: ExecutionPath
     workflow: str = ""

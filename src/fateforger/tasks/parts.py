@@ -5,33 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_OUTCOME_CHARS, MAX_PARTS, MAX_PROBES, MAX_TITLE_CHARS
 from fateforger.tasks.gate import Report, Seen, add_report, record_steps
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import COARSE, PROBE, Do, Origin, QueuedTask, ReviewParts, TaskSpec
-from fateforger.values import replace
+from fateforger.values import Value, replace
 from fateforger.workflow.definition import Workflow
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 REVIEW = "review"
 Line = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
 
 
-class Part(BaseModel):
+class Part(Value):
     """One part. TBD: nobody can say yet what exactly it is; CLARIFY: somebody has to be asked first."""
 
-    model_config = _FROZEN
     title: Line
     tag: Literal["", "TBD", "CLARIFY"] = ""
     minutes: Annotated[int, Field(gt=0, le=MAX_MINUTES)] | None = None
 
 
-class Parts(BaseModel):
+class Parts(Value):
     """``probes`` are the cheapest ways to find out whether what is assumed is so."""
 
-    model_config = _FROZEN
     goal: Annotated[str, Field(max_length=MAX_OUTCOME_CHARS)] = ""
     assumptions: tuple[Line, ...] = Field((), max_length=MAX_PARTS)
     probes: tuple[Line, ...] = Field((), max_length=MAX_PROBES)

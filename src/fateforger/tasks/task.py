@@ -1,4 +1,4 @@
-"""Tasks: the spec, the state, the id, and the wording of a task (S154, S157-S162)."""
+"""Tasks: the spec, the state, the id and the wording of a task, and what it lacks (S154, S157-S162)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date as Date  # noqa: N812  the field is called ``date`` an
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import AwareDatetime, Field, TypeAdapter, model_validator
 
 from fateforger.limits import (
     MAX_LABEL_CHARS,
@@ -24,6 +24,7 @@ from fateforger.limits import (
 from fateforger.planning.task_details import TaskDetails, read_day
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, truncate
+from fateforger.values import Value
 from fateforger.workflow.trace import Step
 
 Mode = Literal["dispositor", "executor", "direct"]
@@ -34,7 +35,6 @@ under its rules; direct work bypassed the queue: a command, a question, or at th
 """
 
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 NORMAL = 2
 COARSE = 7
 """Most parts of a goal that can be reviewed at once."""
@@ -45,42 +45,37 @@ Priority = Annotated[int, Field(ge=0, le=4)]
 """0 comes first, 4 comes last, 2 is normal."""
 
 
-class PlanDay(BaseModel):
+class PlanDay(Value):
     """Plan a day in a thread of its own. Done when that day's plan was committed."""
 
-    model_config = _FROZEN
     kind: Literal["plan_day"] = "plan_day"
     date: Date
 
 
-class ReviewConstraints(BaseModel):
+class ReviewConstraints(Value):
     """Look at what is remembered and waits for a word. Done when nothing waits any more."""
 
-    model_config = _FROZEN
     kind: Literal["review_constraints"] = "review_constraints"
 
 
-class Decompose(BaseModel):
+class Decompose(Value):
     """Break a goal into parts, with a review task that blocks them (S168). Done when the parts were approved."""
 
-    model_config = _FROZEN
     kind: Literal["decompose"] = "decompose"
 
 
-class ReviewParts(BaseModel):
+class ReviewParts(Value):
     """Approve the parts of a goal; until then they stay blocked. Done by the person's word."""
 
-    model_config = _FROZEN
     kind: Literal["review_parts"] = "review_parts"
     goal: str
 
 
-class BlockTime(BaseModel):
+class BlockTime(Value):
     """Put a block for the task into the plan of a day, at ``start`` if it is given. Done when the plan holds it.
     ``task`` is the id of the task that the time is for, if it is one of the queue.
     """
 
-    model_config = _FROZEN
     kind: Literal["block_time"] = "block_time"
     date: Date
     minutes: int = Field(gt=0, le=MAX_MINUTES)
@@ -88,10 +83,9 @@ class BlockTime(BaseModel):
     task: str | None = None
 
 
-class Do(BaseModel):
+class Do(Value):
     """Something that the person does; ``minutes`` if they know how long it takes. Done by their word."""
 
-    model_config = _FROZEN
     kind: Literal["do"] = "do"
     minutes: int | None = Field(None, gt=0, le=MAX_MINUTES)
 
@@ -104,19 +98,18 @@ Work = Annotated[
 WORK: TypeAdapter[Work] = TypeAdapter(Work)
 
 
-class Origin(BaseModel):
+class Origin(Value):
     """Source of a task.
 
     ``door`` is the way in. ``reference`` names the source for people, such as a link to a Slack message or the name
     of an agent.
     """
 
-    model_config = _FROZEN
     door: Literal["slack", "cli", "mcp", "task"]
     reference: str = Field("", max_length=MAX_REFERENCE_CHARS)
 
 
-class TaskSpec(BaseModel):
+class TaskSpec(Value):
     """Content of a task.
 
     The body has four parts (S154): ``context``, ``relevant_files``, ``acceptance_criteria`` and ``workflow``, the
@@ -124,7 +117,6 @@ class TaskSpec(BaseModel):
     priority of the task counts, not one of its ``details``.
     """
 
-    model_config = _FROZEN
     title: str = Field(min_length=1, max_length=MAX_TITLE_CHARS)
     work: Work = Do()
     project: str = Field("", max_length=MAX_LABEL_CHARS)
@@ -167,28 +159,26 @@ IN_HAND = frozenset({TaskState.WAITING, TaskState.RUNNING})
 """States of a task that somebody works on."""
 
 
-class Claim(BaseModel):
+class Claim(Value):
     """A claim on a task: its executor, and the instant at which it expires unless extended.
 
     ``fence`` grows with every claim of the task; an executor with an older fence has lost it.
     """
 
-    model_config = _FROZEN
     executor: str
     until: datetime
     fence: int
 
 
-class Progress(BaseModel):
+class Progress(Value):
     """Progress of a task before the person's last note, and the number of its steps with that note."""
 
-    model_config = _FROZEN
     steps: tuple[Step, ...] = ()
     standing: dict[str, bool] | None = None
     until: int
 
 
-class QueuedTask(BaseModel):
+class QueuedTask(Value):
     r"""One task of one person.
 
     ``id`` is short enough to be typed, and unique across all people.
@@ -204,7 +194,6 @@ class QueuedTask(BaseModel):
     ``version`` grows with each change.
     """
 
-    model_config = _FROZEN
     id: str
     user_id: str
     spec: TaskSpec
@@ -299,3 +288,24 @@ STATES: Mapping[TaskState, str] = {
 def priority_words(priority: int) -> str:
     """Return a priority with its name: ``2 (normal)``."""
     return f"{priority} ({_(PRIORITIES[priority])})"
+
+
+LONG = 60
+"""Minutes from which it should be clear when a task is done."""
+
+
+class Gap(StrEnum):
+    LENGTH = "length"
+    DONE_WHEN = "done when"
+
+
+def find_gaps(task: QueuedTask) -> tuple[Gap, ...]:
+    """Return what is not known of a task that the person does; nothing for one that is over."""
+    work = task.spec.work
+    if task.state in ENDED or not isinstance(work, Do):
+        return ()
+    gaps = [Gap.LENGTH] if work.minutes is None else []
+    needs_criteria = (work.minutes or 0) >= LONG or bool(task.spec.workflow)
+    if needs_criteria and not task.spec.acceptance_criteria:
+        gaps.append(Gap.DONE_WHEN)
+    return tuple(gaps)

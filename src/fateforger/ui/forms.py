@@ -16,76 +16,14 @@ from fateforger.session.rulebook import RuleBook
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.ui.form_values import FormSpec, RuleFormSpec, refuse_values
-from fateforger.ui.plan_forms import (
-    build_add_block_form,
-    build_edit_block_form,
-    build_frame_form,
-    build_replan_form,
-    build_zone_form,
-    read_added_block,
-    read_edited_block,
-    read_frame_form,
-    read_replan_form,
-    read_zone_form,
-)
-from fateforger.ui.policy_forms import (
-    build_policy_form,
-    build_routine_form,
-    read_policy_form,
-    read_routine_form,
-)
-from fateforger.ui.rule_forms import (
-    build_day_rule_form,
-    build_edit_rule_form,
-    build_new_rule_form,
-    build_rules_form,
-    build_said_rule_form,
-    read_edited_rule,
-    read_new_rule,
-    read_rules_form,
-    read_said_rule,
-)
-from fateforger.ui.task_forms import (
-    build_bring_form,
-    build_catch_up_form,
-    build_defer_form,
-    build_goals_form,
-    build_move_form,
-    build_task_form,
-    build_tasks_form,
-    read_bring_form,
-    read_catch_up_form,
-    read_defer_form,
-    read_goals_form,
-    read_move_form,
-    read_task_form,
-    read_tasks_form,
-)
+from fateforger.ui.plan_forms import PLAN_FORMS
+from fateforger.ui.policy_forms import POLICY_FORMS
+from fateforger.ui.rule_forms import RULE_FORMS
+from fateforger.ui.task_forms import TASK_FORMS
 
-SESSION_FORMS: Mapping[str, FormSpec] = {
-    "zone": FormSpec(build_zone_form, read_zone_form),
-    "frame": FormSpec(build_frame_form, read_frame_form),
-    "tasks": FormSpec(build_tasks_form, read_tasks_form),
-    "goals": FormSpec(build_goals_form, read_goals_form),
-    "bring": FormSpec(build_bring_form, read_bring_form),
-    "catch_up": FormSpec(build_catch_up_form, read_catch_up_form),
-    "move_plan": FormSpec(build_move_form, read_move_form),
-    "defer": FormSpec(build_defer_form, read_defer_form),
-    "task": FormSpec(build_task_form, read_task_form),
-    "add_block": FormSpec(build_add_block_form, read_added_block),
-    "edit_block": FormSpec(build_edit_block_form, read_edited_block),
-    "replan": FormSpec(build_replan_form, read_replan_form),
-}
+SESSION_FORMS: Mapping[str, FormSpec] = {**PLAN_FORMS, **TASK_FORMS}
 
-RULES: Mapping[str, RuleFormSpec] = {
-    "rules": RuleFormSpec(build_rules_form, read_rules_form),
-    "rule": RuleFormSpec(build_edit_rule_form, read_edited_rule),
-    "rule_new": RuleFormSpec(build_new_rule_form, read_new_rule),
-    "rule_said": RuleFormSpec(build_said_rule_form, read_said_rule),
-    "rule_day": RuleFormSpec(build_day_rule_form, read_new_rule),
-    "policy": RuleFormSpec(build_policy_form, read_policy_form),
-    "routine": RuleFormSpec(build_routine_form, read_routine_form),
-}
+RULES: Mapping[str, RuleFormSpec] = {**RULE_FORMS, **POLICY_FORMS}
 """Forms about a person's rules; they are available at every stage, and without a session."""
 UNKNOWN = mark_message("I don't know that form any more; please use the newest card in this thread.")
 

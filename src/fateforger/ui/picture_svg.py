@@ -13,10 +13,9 @@ from fateforger.planning.plan import COLOR_BY_TYPE, ET
 from fateforger.session.cards import DayView, WeekBars
 from fateforger.text import speak
 from fateforger.ui.font_metrics import split_by_font
-from fateforger.ui.picture_layout import lay_out
+from fateforger.ui.picture_layout import lay_out, lay_out_week
 from fateforger.ui.picture_scene import Arrow, Box, Hour, Pill, Rect, Scene, Text
 from fateforger.ui.picture_words import describe
-from fateforger.ui.week_picture import lay_out_week
 
 CARD = "#fdfdfc"
 EDGE = "#c9cdd6"

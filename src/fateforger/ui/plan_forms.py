@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, time
 
 from fateforger.errors import BadInput
@@ -47,7 +48,7 @@ from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import by_time, resolved_block
 from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
-from fateforger.ui.form_values import Filled
+from fateforger.ui.form_values import Filled, FormSpec
 from fateforger.ui.plan_cards import MOST_CHOICES, list_own_blocks, to_choice
 
 
@@ -304,3 +305,12 @@ def read_replan_form(_session: Session, submission: FormSubmission) -> SessionCo
 
 def _blocks(name: str, label: str, choices: tuple[Choice, ...]) -> ManyField:
     return ManyField(name=name, label=label, choices=choices, placeholder=_("None"))
+
+
+PLAN_FORMS: Mapping[str, FormSpec] = {
+    "zone": FormSpec(build_zone_form, read_zone_form),
+    "frame": FormSpec(build_frame_form, read_frame_form),
+    "add_block": FormSpec(build_add_block_form, read_added_block),
+    "edit_block": FormSpec(build_edit_block_form, read_edited_block),
+    "replan": FormSpec(build_replan_form, read_replan_form),
+}

@@ -44,7 +44,7 @@ from fateforger.session.forms import (
 from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
-from fateforger.ui.form_values import Filled, fold_form, format_windows, parse_windows
+from fateforger.ui.form_values import Filled, RuleFormSpec, fold_form, format_windows, parse_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,3 +346,9 @@ def _read_hours(filled: Filled) -> Hours | None:
     if len(windows) > 1:
         filled.errors["times"] = _("Please give one time; add another routine for the other one.")
     return next(iter(windows), None)
+
+
+POLICY_FORMS: Mapping[str, RuleFormSpec] = {
+    "policy": RuleFormSpec(build_policy_form, read_policy_form),
+    "routine": RuleFormSpec(build_routine_form, read_routine_form),
+}

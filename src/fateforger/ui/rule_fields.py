@@ -30,8 +30,7 @@ from fateforger.text import join_words, mark_message, ngettext, quote_title, sho
 from fateforger.ui.form_values import Filled, format_minutes, format_windows, parse_minutes, parse_windows
 from fateforger.ui.rule_limits import build_limit_fields, read_certainty, read_limits
 from fateforger.values import replace
-from fateforger.workflow.day_names import KINDS, WEEKDAYS
-from fateforger.workflow.day_rules import read_day_rule, read_new_day_rule
+from fateforger.workflow.day_rules import KINDS, WEEKDAYS, read_day_rule, read_new_day_rule
 from fateforger.workflow.day_words import describe_day_rule
 from fateforger.workflow.rules import write_rule
 

@@ -47,7 +47,7 @@ from fateforger.session.memory import MemoryConstraintItem
 from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import format_percent, join_sentences, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
-from fateforger.ui.form_values import Filled, fold_form
+from fateforger.ui.form_values import Filled, RuleFormSpec, fold_form
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
 from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
 from fateforger.ui.rule_limits import DIMENSIONS, MORE, list_rare, read_certainty
@@ -455,3 +455,12 @@ def _verdict_buttons(book: RuleBook, row: MemoryConstraintItem) -> tuple[Button,
         verdicts["archive"].button(target),
         verdicts["decline"].button(target, style="danger"),
     )
+
+
+RULE_FORMS: Mapping[str, RuleFormSpec] = {
+    "rules": RuleFormSpec(build_rules_form, read_rules_form),
+    "rule": RuleFormSpec(build_edit_rule_form, read_edited_rule),
+    "rule_new": RuleFormSpec(build_new_rule_form, read_new_rule),
+    "rule_said": RuleFormSpec(build_said_rule_form, read_said_rule),
+    "rule_day": RuleFormSpec(build_day_rule_form, read_new_rule),
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, timedelta
 from itertools import groupby
 
@@ -52,7 +53,7 @@ from fateforger.ui.detail_forms import (
     fold_fields,
     read_details,
 )
-from fateforger.ui.form_values import Filled, TaskLine, parse_task_line
+from fateforger.ui.form_values import Filled, FormSpec, TaskLine, parse_task_line
 from fateforger.values import replace
 
 ROWS = 3
@@ -569,3 +570,14 @@ def _format_label(each: OfferedInput) -> str:
     length = "" if each.task.minutes is None else f"{in_words(each.task.minutes)}, "
     told = f" ({length}{_SOURCES[each.source]})"
     return f"{each.task.title[: _LABEL - len(told)]}{told}"
+
+
+TASK_FORMS: Mapping[str, FormSpec] = {
+    "tasks": FormSpec(build_tasks_form, read_tasks_form),
+    "goals": FormSpec(build_goals_form, read_goals_form),
+    "bring": FormSpec(build_bring_form, read_bring_form),
+    "catch_up": FormSpec(build_catch_up_form, read_catch_up_form),
+    "move_plan": FormSpec(build_move_form, read_move_form),
+    "defer": FormSpec(build_defer_form, read_defer_form),
+    "task": FormSpec(build_task_form, read_task_form),
+}

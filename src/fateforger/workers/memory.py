@@ -19,10 +19,9 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import TimeboxingUserReply
-from fateforger.session.heads import HeadFilter
 from fateforger.session.model import Session
 from fateforger.session.rulebook import unsaved_versions
-from fateforger.session.store import Sessions
+from fateforger.session.store import HeadFilter, Sessions
 from fateforger.text import mark_message, use_language
 from fateforger.workers.contradictions import build_compare_job
 from fateforger.workers.lanes import (

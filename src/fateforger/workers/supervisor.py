@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 from fateforger.errors import FateforgerError, InternalError, StoreError, UserError, VersionConflict
 from fateforger.metrics import JOBS_GIVEN_UP
 from fateforger.ports.clock import Clock
-from fateforger.ports.correlation import caused_by
 from fateforger.ports.jobs import EVER_AFTER, LONGEST_RETRY, Job, Jobs
-from fateforger.ports.traces import trace
+from fateforger.ports.traces import caused_by, trace
 from fateforger.values import replace
 from fateforger.workers.lanes import (
     FOREVER,

@@ -8,22 +8,26 @@ Conflicts are unsatisfiable rules and circular orderings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
+from difflib import get_close_matches
 from functools import lru_cache
-from typing import assert_never
+from typing import Literal, assert_never
 from zoneinfo import ZoneInfo
 
 from fateforger.errors import BadInput
+from fateforger.limits import MAX_MINUTES
 from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.planning.timing import instant_of
+from fateforger.values import replace
 from fateforger.workflow.conformance import CheckedRule, StatedRule, check
-from fateforger.workflow.day_names import DayName, DayNames, parse_day_name
 from fateforger.workflow.parser import read_rule
 from fateforger.workflow.rules import (
     And,
     Atom,
+    AtomKind,
     Expression,
     Not,
     Or,
@@ -34,6 +38,94 @@ from fateforger.workflow.rules import (
     write_rule,
 )
 from fateforger.workflow.trace import Step
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+KINDS = {
+    **{et.name.lower(): et for et in ET},
+    "admin": ET.SHALLOW_WORK,
+    "rest": ET.REGENERATION,
+    "break": ET.REGENERATION,
+}
+"""Kinds of blocks by the names that people write; some kinds have two."""
+Aspect = Literal["block", "done", "after", "before", "longer", "weekday"]
+
+
+@dataclass(frozen=True, slots=True)
+class DayName:
+    """Meaning of a name: the ``kind`` of block, the ``word`` used for it, and the comparison.
+
+    ``number`` is a weekday (Monday is 0) or minutes; ``clock`` is the offset from the start of the day.
+    """
+
+    aspect: Aspect
+    kind: ET | None = None
+    number: int = 0
+    clock: timedelta = timedelta()
+    word: str = ""
+
+
+def parse_day_name(text: str) -> DayName | None:
+    """Parse a name; return ``None`` if it has no meaning."""
+    if text in WEEKDAYS:
+        return DayName("weekday", number=WEEKDAYS.index(text))
+    if text in KINDS:
+        return DayName("block", KINDS[text], word=text)
+    for kind, et in KINDS.items():
+        if text.startswith(f"{kind}_"):
+            found = _parse_comparison(et, text.removeprefix(f"{kind}_"))
+            if found is not None:
+                return replace(found, word=kind)
+    return None
+
+
+_COMPARISON = re.compile(
+    r"(?P<done>done)|longer_than_(?P<minutes>\d{1,4})|(?P<how>after|before)_(?P<hour>\d{1,4})(_(?P<minute>\d{0,4}))?",
+    re.ASCII,
+)
+
+
+def _parse_comparison(kind: ET, text: str) -> DayName | None:
+    found = _COMPARISON.fullmatch(text)
+    if found is None:
+        return None
+    if found["done"]:
+        return DayName("done", kind)
+    if found["minutes"]:
+        minutes = int(found["minutes"])
+        return DayName("longer", kind, minutes) if minutes <= MAX_MINUTES else None
+    hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    if minute > 59 or hour * 60 + minute > MAX_MINUTES:
+        return None
+    return DayName("after" if found["how"] == "after" else "before", kind, clock=timedelta(hours=hour, minutes=minute))
+
+
+class DayNames:
+    """Vocabulary of the names of a day."""
+
+    def kind_of(self, name: str) -> AtomKind | None:
+        """Return the kind of a name. See :meth:`Vocabulary.kind_of`."""
+        found = parse_day_name(name)
+        if found is None:
+            return None
+        return "action" if found.aspect == "block" else "state"
+
+    def near(self, name: str) -> tuple[str, ...]:
+        """Suggest similar names. See :meth:`Vocabulary.near`.
+
+        The comparison that was written is kept if the result is a name.
+        """
+        for how, value in _HOW.items():
+            written, found, rest = name.partition(how)
+            for kind in get_close_matches(written, KINDS, n=1) if found else ():
+                kept = f"{kind}{how}{rest}"
+                return (kept if parse_day_name(kept) is not None else f"{kind}{how}{value}",)
+        examples = [example for kind in KINDS for example in (kind, f"{kind}_done")]
+        return tuple(get_close_matches(name, [*examples, *WEEKDAYS], n=1))
+
+
+_HOW = {"_longer_than_": "60", "_after_": "17", "_before_": "9", "_done": ""}
+"""Comparisons of a kind of block, with an example value for each."""
+
 
 _ORDERING = (RuleKind.BEFORE, RuleKind.AFTER)
 
@@ -159,16 +251,16 @@ def _find_denied_blocks(expression: Expression, *, holds: bool) -> Iterator[str]
 
 
 def judge_day(
-    rules: Sequence[StatedRule], plan: TBPlan, meetings: Iterable[DayBlock] = (), *, day: date | None = None
+    rules: Sequence[StatedRule], plan: TBPlan, meetings: Iterable[DayBlock] = ()
 ) -> tuple[tuple[CheckedRule, tuple[DayBlock, ...]], ...]:
     """Judge a plan and the meetings of its day by the rules; return each with the blocks that violate it.
 
-    ``day`` defaults to the plan's date. Raises :class:`PlanInvalid` if a block of the plan has no time.
+    Raises :class:`PlanInvalid` if a block of the plan has no time.
     """
     own = (DayBlock(r.event.type, r.event.name, r.start, r.end, r.key) for r in resolve(plan))
     blocks = tuple(sorted((*own, *meetings), key=lambda b: (_utc(b.start), _utc(b.end), b.title)))
     names = {name: known for rule in rules for name in rule.rule.names if (known := parse_day_name(name)) is not None}
-    steps = [_build_step(block, blocks, names, day or plan.date, plan.zone) for block in blocks]
+    steps = [_build_step(block, blocks, names, plan.date, plan.zone) for block in blocks]
     return tuple((each, tuple(blocks[at] for at in each.violations)) for each in check(rules, steps, NAMES))
 
 

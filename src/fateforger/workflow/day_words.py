@@ -11,7 +11,7 @@ from typing import assert_never
 
 from fateforger.text import capitalize, format_weekday, join_words, mark_message, quote_title
 from fateforger.text import gettext as _
-from fateforger.workflow.day_names import Aspect, DayName, parse_day_name
+from fateforger.workflow.day_rules import Aspect, DayName, parse_day_name
 from fateforger.workflow.rules import And, Atom, Expression, Not, Or, Rule, RuleKind, names_in
 
 _MONDAY = date(2024, 1, 1)

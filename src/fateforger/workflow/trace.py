@@ -14,10 +14,11 @@ from functools import cached_property
 from itertools import compress
 from typing import NamedTuple, assert_never
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.planning.validation import first_mistake
+from fateforger.values import Value
 from fateforger.workflow.rules import KIND_WORDS, And, Atom, AtomKind, Expression, Not, Or, Vocabulary, suggest_names
 
 
@@ -102,10 +103,9 @@ def steps_in(steps: int, numbers: Sequence[int]) -> tuple[int, ...]:
 _DIGITS = bytes.maketrans(b"01", b"\x00\x01")
 
 
-class Step(BaseModel):
+class Step(Value):
     """One step of a trace. A state that is neither in ``true`` nor in ``unknown`` does not hold."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     do: tuple[str, ...] = ()
     true: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()

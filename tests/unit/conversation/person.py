@@ -23,19 +23,16 @@ from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.background_updates import Improver
 from fateforger.conversation.calendar_reads import Looker
-from fateforger.conversation.calendars import Calendars, Submitter
 from fateforger.conversation.coordinator import PlanningCoordinator
-from fateforger.conversation.durations import DurationService
-from fateforger.conversation.language.rule_comparison import build_judge
-from fateforger.conversation.language.rule_extraction import build_interpreter
+from fateforger.conversation.language.rule_extraction import build_interpreter, build_judge
 from fateforger.conversation.memory_service import MemoryService
-from fateforger.conversation.ports import CoordinatorPort
+from fateforger.conversation.ports import Calendars, CoordinatorPort, Submitter
 from fateforger.conversation.queue.execution import CompletionRounds
 from fateforger.conversation.queue.leftovers import return_leftovers
 from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.reminders import build_reminder_handler
 from fateforger.conversation.queue.service import QueueService
-from fateforger.conversation.queue.work import Tools
+from fateforger.conversation.queue.work import DurationService, Tools
 from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.task_offers import ExternalTaskList
 from fateforger.conversation.turn_log import RecordingSink, TurnLog

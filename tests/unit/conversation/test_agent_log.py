@@ -15,11 +15,11 @@ from fateforger.adapters.store.store import open_store
 from fateforger.agents.clients import UNKNOWN_TOOL, Call
 from fateforger.agents.handler import TOOLS
 from fateforger.session.cards import Heading
-from fateforger.ui.agent_log import DID, build_log_parts, describe_call
+from fateforger.ui.logs import CALLED, build_log_parts, describe_call
 
 
 def test_each_tool_has_its_words() -> None:
-    assert set(DID) == {*TOOLS, UNKNOWN_TOOL}
+    assert set(CALLED) == {*TOOLS, UNKNOWN_TOOL}
 
 
 def test_a_call_in_words() -> None:

@@ -19,9 +19,9 @@ from fateforger.conversation.calendar_watch import Watcher
 from fateforger.conversation.rituals.schedule import RitualSettings
 from fateforger.conversation.session_lifecycle import SessionCloser
 from fateforger.errors import StoreUnavailable
-from fateforger.session.heads import HeadFilter
 from fateforger.session.model import WriteCounts
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.store import HeadFilter
 from fateforger.workers.lanes import ROUND_SIZE
 from fateforger.workers.memory import TidyScheduler
 from fateforger.workers.people import LanguageService

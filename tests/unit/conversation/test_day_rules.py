@@ -10,7 +10,7 @@ from tests.unit.conversation.person import ANNA, House, Person, buttons_in, meet
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Necessity, Scope, Status
 from fateforger.ui.rule_fields import NEEDED
-from fateforger.workflow.day_names import KINDS, WEEKDAYS
+from fateforger.workflow.day_rules import KINDS, WEEKDAYS
 
 LATE: dict[str, Any] = {"day_rule": "NEVER: meeting_after_17", "necessity": "must"}
 

@@ -18,7 +18,7 @@ from tests.unit.conversation.person import AMSTERDAM, House, Person, open_house_
 from fateforger.conversation.language.message_reader import NOTHING as NOTHING_FOR_THE_PLAN
 from fateforger.conversation.memory_service import MOST_WAITING, WRITTEN_LATER, WRITTEN_WITH_EARLIER
 from fateforger.errors import ModelAuthFailed, ModelUnreachable, StoreUnavailable
-from fateforger.memory.credentials import LEFT_OUT, REFUSED
+from fateforger.memory.credentials import REFUSED, SECRET_LEFT_OUT
 from fateforger.memory.documents import read_record
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version, select_newest
@@ -419,7 +419,7 @@ async def test_a_message_with_something_taken_out_is_not_read_for_rules(tmp_path
     extractor = extracting()
     house, anna = await spoken(tmp_path, extractor)
     await anna.send(TimeboxingUserReply(**envelope(anna), text="use [withheld]", withheld=True))
-    assert LEFT_OUT in anna.words
+    assert SECRET_LEFT_OUT in anna.words
     await house.work()
     assert extractor.prompts == []
     await house.close()

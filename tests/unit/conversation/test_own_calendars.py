@@ -17,7 +17,7 @@ from fateforger.calendar.connections import ConnectionView
 from fateforger.calendar.no_calendar import NOT_CONNECTED, MissingCalendar
 from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
-from fateforger.conversation.calendars import WatchedCalendar
+from fateforger.conversation.ports import WatchedCalendar
 
 BEN = "U_BEN"
 

@@ -20,8 +20,7 @@ from fateforger.conversation.language.model_calls import VERSIONS, prompt_for
 from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import decompose_goal, sketch_day
 from fateforger.conversation.language.queue_requests import OutsideContext
-from fateforger.conversation.language.rule_comparison import compare_statements
-from fateforger.conversation.language.rule_extraction import interpret
+from fateforger.conversation.language.rule_extraction import compare_statements, interpret
 from fateforger.conversation.language.tables import list_tasks, list_upcoming_days
 from fateforger.errors import ModelUnreachable
 from fateforger.limits import MAX_PROMPT_MESSAGE_CHARS

@@ -19,14 +19,14 @@ from tests.unit.conversation.test_person_edits import drag, event
 from fateforger.calendar.event import Marker, OwnedId
 from fateforger.calendar.ports import Rejected, Unknown
 from fateforger.conversation.calendar_watch import ASK_AGAIN, SLOW_SECONDS, WATCH_SECONDS, Watcher, poll_interval
-from fateforger.conversation.calendars import Read
+from fateforger.conversation.ports import Read
 from fateforger.conversation.write_results import FOUND_OUT, LOOKING
 from fateforger.errors import CalendarUnreachable, StoreUnavailable
 from fateforger.planning.plan import resolve
 from fateforger.session.commands import COMMAND
-from fateforger.session.heads import HeadFilter, SessionHead
 from fateforger.session.model import Session, SessionStatus, WriteCounts
 from fateforger.session.stages import TimeboxingStage
+from fateforger.session.store import HeadFilter, SessionHead
 from fateforger.values import replace
 from fateforger.workers.lanes import WATCHING, Backoff
 from fateforger.workers.supervisor import Repeated

@@ -7,7 +7,7 @@ import time
 import pytest
 from tests.factories.constraints import version_of
 
-from fateforger.memory.private_data import (
+from fateforger.memory.credentials import (
     ACCOUNT,
     EMAIL,
     PHONE,

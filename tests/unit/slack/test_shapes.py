@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fateforger.slack.shapes import find_flaw
+from fateforger.slack.payloads import find_flaw
 
 BUTTON = {
     "type": "button",

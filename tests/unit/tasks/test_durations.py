@@ -14,8 +14,8 @@ from fateforger.tasks.durations import (
     Estimate,
     Observation,
     correct_ratio,
-    estimate,
     estimate_kinds,
+    find_estimate,
     find_named,
     kind_of,
     scale_minutes,
@@ -32,7 +32,7 @@ def took(n: int, actual: int, *, planned: int = 60, title: str = "Weekly report"
 
 
 def known(*actual: int) -> Estimate | None:
-    return estimate([took(n, minutes) for n, minutes in enumerate(actual)], "A report", deep=True)
+    return find_estimate(estimate_kinds([took(n, minutes) for n, minutes in enumerate(actual)]), "A report", deep=True)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_three_observations_are_needed() -> None:
     found = known(84, 84, 60)
     assert found == Estimate(kind="deep report", ratio=1.4, count=3, short=2, minutes=85)
     assert not found.has_been_short
-    assert estimate([took(n, 84) for n in range(3)], "A report", deep=False) is None
+    assert find_estimate(estimate_kinds([took(n, 84) for n in range(3)]), "A report", deep=False) is None
 
 
 def test_one_odd_day_does_not_count() -> None:

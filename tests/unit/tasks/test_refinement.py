@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from tests.factories import tasks as queued_tasks
 
-from fateforger.tasks.refinement import Gap, find_gaps
-from fateforger.tasks.task import BlockTime, Do, TaskSpec, TaskState
+from fateforger.tasks.task import BlockTime, Do, Gap, TaskSpec, TaskState, find_gaps
 from fateforger.tasks.workflows import list_rules
 from fateforger.workflow.definition import list_shipped, load_shipped
 

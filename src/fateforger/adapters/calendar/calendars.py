@@ -82,10 +82,10 @@ class McpCalendar:
         self._key = key or f"{tools.session.endpoint.name}#{target.name}"
         self.write_seconds = write_seconds
 
-    def for_calendar(self, calendar_id: str, *, key: str | None = None) -> McpCalendar:
+    def for_calendar(self, calendar_id: str) -> McpCalendar:
         """Return another calendar of the same login, over the same session and budget. Closing one closes both."""
         target = replace(self.target, calendar_id=calendar_id)
-        return McpCalendar(self.tools, target, key=key, write_seconds=self.write_seconds)
+        return McpCalendar(self.tools, target, write_seconds=self.write_seconds)
 
     def in_background(self) -> McpCalendar:
         """Return the same calendar for background reads, which leave most of the budget to others."""
@@ -307,7 +307,6 @@ def open_mcp_calendar(
     calendar_id: str = "primary",
     account: str | None = None,
     key: str | None = None,
-    environment: Mapping[str, str] | None = None,
     token: str | None = None,
     budget: RequestBudget | None = None,
     patience: float = BUDGET_PATIENCE,
@@ -317,15 +316,15 @@ def open_mcp_calendar(
 ) -> McpCalendar:
     """Return a calendar behind the MCP server at ``where``. Nothing is connected yet.
 
-    ``where`` is a URL, to which the bearer ``token`` is sent if there is one, or a command line that is started with
-    ``environment`` added to a minimal environment.
-    ``time_zone`` is the person's IANA zone, in which all-day events are placed. ``account`` names the login when the
-    server has several. ``key`` identifies the calendar in the journal; pass one when the address may change after a
-    restart, otherwise it is built from the address and the calendar's id. ``budget`` is shared by everything that uses
-    the same login; without one nothing is counted. ``patience`` is the number of seconds a read waits for the budget
-    before it is refused. ``provider`` names it in figures. Raises :class:`~fateforger.errors.BadInput`.
+    ``where`` is a URL, to which the bearer ``token`` is sent if there is one, or a command line that is started in a
+    minimal environment. ``time_zone`` is the person's IANA zone, in which all-day events are placed. ``account`` names
+    the login when the server has several. ``key`` identifies the calendar in the journal; pass one when the address may
+    change after a restart, otherwise it is built from the address and the calendar's id. ``budget`` is shared by
+    everything that uses the same login; without one nothing is counted. ``patience`` is the number of seconds a read
+    waits for the budget before it is refused. ``provider`` names it in figures. Raises
+    :class:`~fateforger.errors.BadInput`.
     """
-    endpoint = read_endpoint(where, environment, token)
+    endpoint = read_endpoint(where, token)
     try:
         target = Target(calendar_id, account, zone(time_zone).key)
     except ValueError as problem:

@@ -124,12 +124,11 @@ async def _open_http(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
 class CommandEndpoint:
     """A server that runs as a child process and speaks over standard input and output.
 
-    The child inherits only the environment a program needs to run, plus ``environment``.
+    The child inherits only the environment a program needs to run.
     """
 
     program: str
     arguments: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     open_seconds: ClassVar[float] = START_SECONDS
 
     @property
@@ -144,12 +143,10 @@ class CommandEndpoint:
     def open_transport(self) -> AbstractAsyncContextManager[Any]:
         from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415  heavy
 
-        return stdio_client(
-            StdioServerParameters(command=self.program, args=list(self.arguments), env=dict(self.environment))
-        )
+        return stdio_client(StdioServerParameters(command=self.program, args=list(self.arguments)))
 
 
-def read_endpoint(text: str, environment: Mapping[str, str] | None = None, token: str | None = None) -> Endpoint:
+def read_endpoint(text: str, token: str | None = None) -> Endpoint:
     """Parse ``http://...`` and ``https://...`` as URLs, anything else as a shell-quoted command line.
 
     The ``token`` is sent to a server with a URL.
@@ -164,7 +161,7 @@ def read_endpoint(text: str, environment: Mapping[str, str] | None = None, token
         raise BadInput(f"I cannot read the calendar server's command line: {problem}.", where="calendar_url") from None
     if not words:
         raise BadInput("The calendar server needs a URL or a command line.", where="calendar_url")
-    return CommandEndpoint(words[0], tuple(words[1:]), dict(environment or {}))
+    return CommandEndpoint(words[0], tuple(words[1:]))
 
 
 def _check_url(text: str) -> str:

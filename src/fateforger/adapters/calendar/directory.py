@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -29,7 +28,6 @@ async def probe_server(
     where: str,
     *,
     account: str | None = None,
-    environment: Mapping[str, str] | None = None,
     budget: RequestBudget | None = None,
 ) -> ServerReport:
     """Open a separate session, list the calendars, and close it: the liveness check, and the list for settings.
@@ -38,7 +36,7 @@ async def probe_server(
     for anything else, and :class:`~fateforger.errors.CalendarError` when the server or the calendar behind it does not
     answer.
     """
-    async with aclosing(CalendarTools(McpSession(read_endpoint(where, environment)), budget or NoBudget())) as tools:
+    async with aclosing(CalendarTools(McpSession(read_endpoint(where)), budget or NoBudget())) as tools:
         begun = time.monotonic()
         calendars = await list_calendars(tools, account=account)
         welcome = await tools.session.open()

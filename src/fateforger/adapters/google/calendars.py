@@ -71,8 +71,6 @@ class GoogleCalendar:
         key: str,
         also_read: str = "",
         signals: Signals | None = None,
-        write_seconds: float = WRITE_SECONDS,
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Use ``key`` in the journal; it has to name the account, too, since every account has a ``primary``.
 
@@ -85,8 +83,6 @@ class GoogleCalendar:
         self._key = key
         self._also_read = also_read
         self._signals = signals
-        self._write_seconds = write_seconds
-        self._now = now
         self._others: tuple[float, tuple[CalendarEntry, ...]] | None = None
         self._known: OrderedDict[str, EventImage] = OrderedDict()
         self.background = False
@@ -172,9 +168,9 @@ class GoogleCalendar:
     async def _list_others(self) -> tuple[CalendarEntry, ...]:
         if not self._also_read.strip():
             return ()
-        if self._others is None or self._now() - self._others[0] > LIST_KEPT_SECONDS:
+        if self._others is None or time.monotonic() - self._others[0] > LIST_KEPT_SECONDS:
             entries = await self.list_calendars()
-            self._others = (self._now(), choose_read(entries, self._also_read, written=self.calendar_id))
+            self._others = (time.monotonic(), choose_read(entries, self._also_read, written=self.calendar_id))
         return self._others[1]
 
     async def _find(self, event_id: str) -> EventImage | Refusal | None:
@@ -216,7 +212,7 @@ class GoogleCalendar:
             # A guest or an attachment that Google refuses must not prevent the event itself.
             return await insert(PLAIN) if isinstance(outcome, Rejected) and extras != PLAIN else outcome
 
-        return await write_in_time(write(), self._write_seconds)
+        return await write_in_time(write(), WRITE_SECONDS)
 
     async def update(
         self,
@@ -260,7 +256,7 @@ class GoogleCalendar:
         async def attempt(seen: EventImage | None) -> Outcome:
             return await write_if_ours(seen or await self._find(event_id), kind, expect, write)
 
-        return await write_in_time(try_write(attempt, expect=expect, seen=vouched), self._write_seconds)
+        return await write_in_time(try_write(attempt, expect=expect, seen=vouched), WRITE_SECONDS)
 
     def _judge(self, answer: Json | Refusal, kind: Write, event_id: OwnedId) -> Outcome:
         if isinstance(answer, Refusal):
@@ -313,12 +309,12 @@ async def list_calendars(client: GoogleClient) -> tuple[CalendarEntry, ...]:
     return tuple(replace(e, access_role=read_only.get(e.access_role, e.access_role)) for e in sort_entries(found))
 
 
-async def try_account(client: GoogleClient, *, now: Callable[[], float] = time.monotonic) -> AccountReport:
+async def try_account(client: GoogleClient) -> AccountReport:
     """Check that an account can be used: its calendars can be listed, and the events of the primary one can be read.
 
     Raises :class:`~fateforger.errors.CalendarError`.
     """
-    begun = now()
+    begun = time.monotonic()
     calendars = await list_calendars(client)
     primary = next((entry for entry in calendars if entry.primary), None)
     if primary is None:
@@ -326,4 +322,4 @@ async def try_account(client: GoogleClient, *, now: Callable[[], float] = time.m
     answer = await client.read(build_path("calendars", primary.id, "events"), {"maxResults": 1})
     if isinstance(answer, Refusal):
         raise answer.to_error()
-    return AccountReport(primary.id, calendars, now() - begun)
+    return AccountReport(primary.id, calendars, time.monotonic() - begun)

@@ -1,4 +1,4 @@
-"""Reads that ask Google only for what changed, for a calendar that is watched for hours.
+"""Reads that ask Google only for what changed, and the push channels on which it tells of changes.
 
 Google's sync tokens and bounds of time exclude each other, so one token follows a whole calendar, without its content;
 a day is read in full once, and what changed is put into it.
@@ -7,14 +7,16 @@ a day is read in full once, and what changed is put into it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from fateforger.adapters.google.client import PAGE_SIZE, GoogleClient, Json, build_path
 from fateforger.adapters.google.refusals import Kind, Refusal
 from fateforger.adapters.google.wire import read_page
+from fateforger.calendar.channels import Channel, extend
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import order_window
 from fateforger.calendar.ports import Signals
@@ -125,3 +127,45 @@ def _read_changes(page: Json) -> list[Change]:
         *(Change(str(item.get("id")), item.get("recurringEventId"), None) for item in deleted),
         *(Change(event.id, event.series_id, event) for event in live),
     ]
+
+
+log = logging.getLogger(__name__)
+
+
+class GoogleChannels:
+    """The channels of one account. Implements :class:`fateforger.calendar.channels.ChannelApi`.
+
+    ``address`` is a public https address of this program. Google repeats the id and the secret of a channel in each
+    notice.
+    """
+
+    def __init__(self, client: GoogleClient, address: str) -> None:
+        self._client = client.in_background()
+        self._address = address
+
+    async def open(self, channel: Channel, secret: str) -> Channel | None:
+        body = {
+            "id": channel.id,
+            "type": "web_hook",
+            "address": self._address,
+            "token": secret,
+            "expiration": str(int(channel.expires_at.timestamp() * 1000)),
+        }
+        path = build_path("calendars", channel.calendar_id, "events", "watch")
+        answer = await self._client.request("POST", path, body=body)
+        if isinstance(answer, Refusal):
+            log.warning("Google opens no channel: %s", answer.words)
+            return None
+        until = datetime.fromtimestamp(int(answer.get("expiration", body["expiration"])) / 1000, UTC)
+        return extend(channel, str(answer.get("resourceId", "")), until)
+
+    async def renew(self, channel: Channel, until: datetime) -> Channel | None:
+        """Return ``None``: a channel of Google ends when it ends."""
+        del channel, until
+        return None
+
+    async def close(self, channel: Channel) -> None:
+        body = {"id": channel.id, "resourceId": channel.remote_id}
+        answer = await self._client.request("POST", build_path("channels", "stop"), body=body)
+        if isinstance(answer, Refusal):
+            log.info("a channel was not closed and expires at %s: %s", channel.expires_at, answer.words)

@@ -20,16 +20,15 @@ class MicrosoftChannels:
     chooses the id, so each notice names the channel and its secret in the state that Graph repeats.
     """
 
-    def __init__(self, client: GraphClient, address: str, mailbox: str = "me") -> None:
+    def __init__(self, client: GraphClient, address: str) -> None:
         self._client = client.in_background()
         self._address = address
-        self._mailbox = mailbox
 
     async def open(self, channel: Channel, secret: str) -> Channel | None:
         body = {
             "changeType": "created,updated,deleted",
             "notificationUrl": self._address,
-            "resource": f"{self._mailbox}/calendars/{quote(channel.calendar_id, safe='')}/events",
+            "resource": f"me/calendars/{quote(channel.calendar_id, safe='')}/events",
             "expirationDateTime": _format(channel.expires_at),
             "clientState": f"{channel.id}.{secret}",
         }

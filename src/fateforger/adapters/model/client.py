@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from fateforger.adapters.model.completions import CompletionsServer
+from fateforger.adapters.model.completions import CompletionsServer, OllamaServer
 from fateforger.adapters.model.endpoint import (
     TOO_LONG,
     Answers,
@@ -21,7 +21,6 @@ from fateforger.adapters.model.endpoint import (
     choose_answers,
     list_messages,
 )
-from fateforger.adapters.model.ollama import OllamaServer
 from fateforger.errors import ModelBusy, ModelRejected, ModelTimedOut, ModelUnreachable
 from fateforger.ports.model import TOO_LATE, Completion, Prompt, estimate_tokens
 from fateforger.session.constants import DECISION_LIMIT, DRAFT_LIMIT

@@ -11,11 +11,20 @@ from sqlalchemy import Connection, Index, Text, delete, func, update
 from sqlalchemy import select as select_columns
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import PROPOSAL_VERSION, expect_version, parse
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import enqueue
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
+from fateforger.adapters.store.tables import (
+    PROPOSAL_VERSION,
+    AutoNumber,
+    Base,
+    Instant,
+    expect_version,
+    find_rows,
+    open_rows,
+    parse,
+    table,
+)
 from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.agents.clients import KEPT_FOR, MOST_KEPT, Call, Client, Outcome
 from fateforger.agents.ports import build_expire_job, build_show_job
@@ -93,11 +102,8 @@ CALL = table(AgentCall)
 TOO_MANY_CALLS = "too_many_calls"
 
 
-class SqlCalls:
+class SqlCalls(OnDatabase):
     """Implements :class:`fateforger.agents.ports.Calls` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def begin(self, asked: Call, *, since: datetime, most: int) -> int | None:
         # One call of a client after another, or concurrent ones would each find room for themselves.
@@ -170,14 +176,11 @@ AGAIN = "The agent proposed something else instead."
 REVOKED = "The agent's access was revoked."
 
 
-class SqlProposals:
+class SqlProposals(OnDatabase):
     """Implements :class:`fateforger.agents.ports.Proposals` over a :class:`Database`.
 
     Changes to the proposals of one client are serialized.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def stage(self, proposal: Proposal) -> Proposal:
         return await self._database.write_alone(
@@ -298,11 +301,8 @@ def _to_proposal(row: AgentProposal) -> Proposal:
     )
 
 
-class SqlClients:
+class SqlClients(OnDatabase):
     """Implements :class:`fateforger.agents.ports.Clients` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, client: Client, token_hash: str) -> None:
         await self._database.write(lambda connection: _add(connection, client, token_hash))

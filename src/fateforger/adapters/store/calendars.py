@@ -1,4 +1,4 @@
-"""The owners of calendars and the request counts of logins, in SQL."""
+"""The owners of calendars, the request counts of logins, and the token buckets of providers, in SQL."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 from sqlalchemy import Connection, Index, Text, delete, insert, update
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.database import Database, read_clock
+from fateforger.adapters.store.database import Database, OnDatabase, read_clock
 from fateforger.adapters.store.homes import mark_home
-from fateforger.adapters.store.tables import Base, Instant, open_rows, table
+from fateforger.adapters.store.tables import Base, Instant, find_row, open_rows, table
+from fateforger.calendar.budgets import Purpose, TokenBucket
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
 from fateforger.ports.people import Claim, OwnerRecord
 
@@ -62,11 +63,8 @@ CLAIMED = "claimed"
 _NO_CODE: dict[str, Any] = {"code_hash": None, "code_salt": None, "tries_left": 0}
 
 
-class SqlOwners:
+class SqlOwners(OnDatabase):
     """Implements :class:`fateforger.ports.people.Owners` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def read(self) -> OwnerRecord:
         return await self._database.read(_read_record)
@@ -87,18 +85,13 @@ def close_calendar(connection: Connection, closed_for: str, now: datetime) -> No
     _write(connection, values)
 
 
-def _read_row(connection: Connection) -> CalendarOwnerRow | None:
-    with open_rows(connection) as rows:
-        return rows.get(CalendarOwnerRow, THE_ROW)
-
-
 def _read_record(connection: Connection) -> OwnerRecord:
-    row = _read_row(connection) or CalendarOwnerRow(id=THE_ROW)
+    row = find_row(connection, CalendarOwnerRow, THE_ROW) or CalendarOwnerRow(id=THE_ROW)
     return OwnerRecord(row.person, row.origin, row.since, row.closed_at, row.closed_for, row.code_salt)
 
 
 def _claim(connection: Connection, user_id: str, code_hash: str, now: datetime) -> Claim:
-    row = _read_row(connection)
+    row = find_row(connection, CalendarOwnerRow, THE_ROW)
     if row is None or row.code_hash is None:
         return Claim.NO_CODE
     if hmac.compare_digest(row.code_hash, code_hash):
@@ -208,3 +201,51 @@ def _compute_until_room(requests: int, most: int, uses: Sequence[QuotaUse], now:
         over -= use.requests
         wait = (use.counts_until - now).total_seconds()
     return wait
+
+
+class RequestBucketRow(Base, table=True):
+    """A bucket that is not full. ``name`` is a digest, so that it names no account."""
+
+    __tablename__ = "request_bucket"
+    __table_args__ = (Index("ix_request_bucket_full", "full_at"),)
+
+    name: str = Field(primary_key=True, sa_type=Text)
+    full_at: datetime = Field(sa_type=Instant)
+
+
+BUCKET = table(RequestBucketRow)
+
+
+class SqlBuckets:
+    """Implements :class:`fateforger.calendar.budgets.Buckets` over a :class:`Database`.
+
+    ``now`` replaces the clock that all processes share (see :func:`read_clock`).
+    """
+
+    def __init__(self, database: Database, now: Callable[[], datetime] | None = None) -> None:
+        self._database = database
+        self._now = now
+
+    async def take(self, buckets: tuple[TokenBucket, ...], purpose: Purpose) -> float:
+        def work(connection: Connection) -> float:
+            return _take(connection, buckets, purpose, self._now() if self._now else read_clock(connection))
+
+        # One after another in the widest bucket, or two at once would each find room for themselves.
+        return await self._database.write_alone(f"requests of {buckets[-1].name}", work)
+
+
+def _take(connection: Connection, buckets: tuple[TokenBucket, ...], purpose: Purpose, now: datetime) -> float:
+    connection.execute(delete(BUCKET).where(BUCKET.c.full_at <= now))
+    names = {bucket: hashlib.sha256(bucket.name.encode()).hexdigest()[:32] for bucket in buckets}
+    rows = connection.execute(select(BUCKET.c.name, BUCKET.c.full_at).where(BUCKET.c.name.in_(names.values())))
+    found = {row.name: row.full_at for row in rows}
+    known = {bucket: bucket.clip(found.get(name, now), now) for bucket, name in names.items()}
+    wait = max(bucket.compute_wait(full_at, now, purpose) for bucket, full_at in known.items())
+    for bucket, full_at in known.items():
+        _write_bucket(connection, names[bucket], bucket.take(full_at) if wait <= 0 else full_at)
+    return wait
+
+
+def _write_bucket(connection: Connection, name: str, full_at: datetime) -> None:
+    if not connection.execute(update(BUCKET).where(BUCKET.c.name == name).values(full_at=full_at)).rowcount:
+        connection.execute(insert(BUCKET).values(name=name, full_at=full_at))

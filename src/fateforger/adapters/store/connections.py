@@ -1,7 +1,9 @@
-"""The calendar that each person connected, in SQL, with encrypted secrets."""
+"""The calendar that each person connected, with encrypted secrets, and its push channels, in SQL."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import logging
 from collections.abc import Sequence
@@ -9,11 +11,11 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Boolean, Row, Text, false, literal_column, select, update
+from sqlalchemy import Boolean, Index, Row, Text, delete, false, literal_column, select, update
 from sqlalchemy import Connection as SqlConnection
 from sqlmodel import Field
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import Database, OnDatabase
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.tables import (
@@ -21,12 +23,15 @@ from fateforger.adapters.store.tables import (
     Base,
     Instant,
     build_partial_index,
+    find_row,
     iter_keys,
     open_rows,
+    put_row,
     table,
 )
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
 from fateforger.adapters.store.workspaces import build_reachable
+from fateforger.calendar.channels import Channel
 from fateforger.calendar.connections import Connection, FollowUp, Provider
 from fateforger.ports.jobs import NewJob
 from fateforger.text import gettext as _
@@ -73,7 +78,7 @@ class SqlConnections:
         self.vault = vault
 
     async def of(self, user_id: str) -> Connection | None:
-        row = await self._database.read(lambda connection: _find(connection, user_id))
+        row = await self._database.read(lambda connection: find_row(connection, ConnectionRow, user_id))
         return None if row is None else self._to_value(row)
 
     async def list_people(self) -> tuple[str, ...]:
@@ -94,7 +99,7 @@ class SqlConnections:
         encrypted = self.vault.encrypt(new)
 
         def work(connection: SqlConnection) -> bool:
-            row = _find(connection, user_id)
+            row = find_row(connection, ConnectionRow, user_id)
             if row is None or self._read_secret(row) != old:
                 return False
             recovered = {"problem": "", "due": FollowUp.RESUME.value} if row.problem else {}
@@ -105,7 +110,7 @@ class SqlConnections:
 
     async def note_problem(self, user_id: str, problem: str) -> bool:
         def work(connection: SqlConnection) -> bool:
-            row = _find(connection, user_id)
+            row = find_row(connection, ConnectionRow, user_id)
             if row is None or not (row.secret or row.delegated) or row.problem:
                 return False
             _update(connection, user_id, {"problem": problem, "due": FollowUp.TELL.value})
@@ -152,7 +157,7 @@ class SqlConnections:
 
     async def finish(self, user_id: str, due: FollowUp, *, now: datetime, job: NewJob | None = None) -> bool:
         def work(connection: SqlConnection) -> bool:
-            row = _find(connection, user_id)
+            row = find_row(connection, ConnectionRow, user_id)
             if row is None or row.due != due.value:
                 return False
             _update(connection, user_id, {"due": FollowUp.NOTHING.value})
@@ -204,15 +209,9 @@ class SqlConnections:
             return None
 
 
-def _find(connection: SqlConnection, user_id: str) -> ConnectionRow | None:
-    with open_rows(connection) as rows:
-        return rows.get(ConnectionRow, user_id)
-
-
 def _keep(connection: SqlConnection, row: ConnectionRow) -> None:
     user_id = row.user_id
-    with open_rows(connection) as rows:
-        rows.merge(row)
+    put_row(connection, row)
     mark_home(connection, user_id)
 
 
@@ -226,3 +225,84 @@ def _swap_secrets(connection: SqlConnection, renewed: Sequence[tuple[str, str, s
 def _update(connection: SqlConnection, user_id: str, values: dict[str, Any]) -> None:
     connection.execute(update(CONNECTION).where(CONNECTION.c.user_id == user_id).values(values))
     mark_home(connection, user_id)
+
+
+class PushChannelRow(Base, table=True):
+    """A channel, with a digest of the secret that its notices carry."""
+
+    __tablename__ = "push_channel"
+    __table_args__ = (
+        Index("ix_push_channel_user", "user_id", "calendar_id"),
+        Index("ix_push_channel_expires", "expires_at"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    user_id: str = Field(sa_type=Text)
+    calendar_id: str = Field(sa_type=Text)
+    remote_id: str = Field(sa_type=Text)
+    secret_hash: str = Field(sa_type=Text)
+    notices: int
+    expires_at: datetime = Field(sa_type=Instant)
+
+
+CHANNEL = table(PushChannelRow)
+
+
+class SqlChannels(OnDatabase):
+    """Implements :class:`fateforger.calendar.channels.Channels` over a :class:`Database`."""
+
+    async def find(self, user_id: str, calendar_id: str) -> Channel | None:
+        channels = await self.of(user_id)
+        opened = [each for each in channels if each.calendar_id == calendar_id and each.remote_id]
+        return max(opened, key=lambda each: (each.expires_at, each.id), default=None)
+
+    async def of(self, user_id: str) -> tuple[Channel, ...]:
+        statement = select(CHANNEL).where(CHANNEL.c.user_id == user_id).order_by(CHANNEL.c.id)
+        rows = await self._database.read(lambda connection: connection.execute(statement).all())
+        return tuple(
+            Channel(row.id, row.user_id, row.calendar_id, row.expires_at, row.remote_id, row.notices) for row in rows
+        )
+
+    async def add(self, channel: Channel, secret: str, *, now: datetime) -> None:
+        row = PushChannelRow(
+            id=channel.id,
+            user_id=channel.user_id,
+            calendar_id=channel.calendar_id,
+            remote_id=channel.remote_id,
+            secret_hash=_hash(secret),
+            notices=0,
+            expires_at=channel.expires_at,
+        )
+
+        def work(connection: SqlConnection) -> None:
+            connection.execute(delete(CHANNEL).where(CHANNEL.c.expires_at <= now))
+            with open_rows(connection) as rows:
+                rows.add(row)
+
+        await self._database.write(work)
+
+    async def keep(self, channel: Channel) -> None:
+        values = {"remote_id": channel.remote_id, "expires_at": channel.expires_at}
+        statement = update(CHANNEL).where(CHANNEL.c.id == channel.id).values(values)
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    async def remove(self, channel_id: str) -> None:
+        statement = delete(CHANNEL).where(CHANNEL.c.id == channel_id)
+        await self._database.write(lambda connection: connection.execute(statement))
+
+    async def count_notice(self, channel_id: str, secret: str) -> str | None:
+        def work(connection: SqlConnection) -> str | None:
+            row = connection.execute(select(CHANNEL).where(CHANNEL.c.id == channel_id)).first()
+            expected = "" if row is None else row.secret_hash
+            if not hmac.compare_digest(_hash(secret), expected) or row is None:
+                return None
+            more = {"notices": CHANNEL.c.notices + 1}
+            connection.execute(update(CHANNEL).where(CHANNEL.c.id == channel_id).values(more))
+            return str(row.user_id)
+
+        return await self._database.write(work)
+
+
+def _hash(secret: str) -> str:
+    """Return a digest of a secret, which is random and long enough not to be guessed from it."""
+    return hashlib.sha256(secret.encode()).hexdigest()

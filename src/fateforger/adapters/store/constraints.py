@@ -16,9 +16,19 @@ from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import CONSTRAINT_VERSION, expect_version, parse
 from fateforger.adapters.store.homes import mark_home
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, iter_keys, open_rows, table
+from fateforger.adapters.store.tables import (
+    CONSTRAINT_VERSION,
+    AutoNumber,
+    Base,
+    Instant,
+    expect_version,
+    find_rows,
+    iter_keys,
+    open_rows,
+    parse,
+    table,
+)
 from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import ConstraintUnreadable, InternalError, StoreUnavailable, VersionConflict
 from fateforger.limits import MAX_CAUSE_CHARS
@@ -230,6 +240,9 @@ class KnownRows:
         return tuple(version for version in self.versions if version.uid not in self.lost)
 
 
+_CACHED_PEOPLE = 64
+
+
 class ConstraintCache:
     """Keeps the rows of the people who asked last. Called from any thread.
 
@@ -237,8 +250,7 @@ class ConstraintCache:
     since.
     """
 
-    def __init__(self, people: int = 64) -> None:
-        self._people = people
+    def __init__(self) -> None:
         self._known: OrderedDict[str, KnownRows] = OrderedDict()
         self._lock = Lock()
 
@@ -263,7 +275,7 @@ class ConstraintCache:
         with self._lock:
             self._known[user_id] = now
             self._known.move_to_end(user_id)
-            if len(self._known) > self._people:
+            if len(self._known) > _CACHED_PEOPLE:
                 self._known.popitem(last=False)
         return now
 

@@ -428,6 +428,13 @@ class Database:
             return work(connection)
 
 
+class OnDatabase:
+    """A port that a database serves."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 def _with_read_committed(engine: Engine) -> Engine:
     """Return an engine with which a transaction that waited for a lock sees what the previous holder committed."""
     if engine.dialect.name == "sqlite":

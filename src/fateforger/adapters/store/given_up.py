@@ -1,19 +1,20 @@
-"""Jobs and messages that were given up: listed, tried again, or dropped."""
+"""Work and messages that wait, and those that were given up: listed, tried again, or dropped."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, exists, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, exists, func, or_, select, update
 
-from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import parse_mapping
-from fateforger.adapters.store.inbox import drop_dead, list_dead, prune_dead, retry_dead
-from fateforger.adapters.store.receipts import DeadRow
+from fateforger.adapters.store.database import Database, OnDatabase
+from fateforger.adapters.store.inbox import drop_dead, list_dead, measure_lanes, prune_dead, retry_dead
+from fateforger.adapters.store.queues import DeadRow
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
+from fateforger.adapters.store.sessions import QUEUED as QUEUED_MESSAGE
+from fateforger.adapters.store.tables import parse_mapping
 
 DEAD = "dead"
 _MOST = 100_000
@@ -47,11 +48,8 @@ class DeadMessage:
     overtaken: bool
 
 
-class SqlGivenUp:
+class SqlGivenUp(OnDatabase):
     """The list of jobs and messages that were given up, over a :class:`Database`. Raises ``StoreError``."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def list_jobs(self, *, limit: int, lane: str | None = None) -> tuple[DeadJob, ...]:
         """Return jobs that were given up, the oldest first."""
@@ -142,4 +140,31 @@ def _to_message(row: Row[Any]) -> DeadMessage:
         attempts=row.attempts,
         reason=row.error,
         overtaken=bool(row.overtaken),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Open jobs and seconds of waiting by lane, and the messages that are not sent yet.
+
+    A job waits since it was queued or, if it was due later, since then. One that a worker has claimed does not wait.
+    """
+
+    jobs: Mapping[str, int]
+    seconds: Mapping[str, float]
+    messages: int
+
+
+async def measure_backlog(database: Database, now: datetime) -> Backlog:
+    """Count work and messages that wait at ``now``; no other rows are read. Raises ``StoreError``."""
+    return await database.read(lambda connection: _measure_backlog(connection, now))
+
+
+def _measure_backlog(connection: Connection, now: datetime) -> Backlog:
+    lanes = measure_lanes(connection, now)
+    messages = connection.scalar(select(func.count()).select_from(OUTBOX).where(OUTBOX.c.state == QUEUED_MESSAGE))
+    return Backlog(
+        jobs={each.lane: each.jobs for each in lanes},
+        seconds={each.lane: each.seconds for each in lanes},
+        messages=messages or 0,
     )

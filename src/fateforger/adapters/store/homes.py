@@ -1,4 +1,4 @@
-"""The people who have opened App Home, in SQL, and the count of the changes of what it shows them."""
+"""The people who have opened App Home, the changes of what it shows them, and their languages, in SQL."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import Connection, Index, Text, update
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
+from fateforger.adapters.store.database import OnDatabase
+from fateforger.adapters.store.tables import Base, Instant, find_row, find_rows, open_rows, put_row, table
 from fateforger.adapters.store.workspaces import build_reachable
-from fateforger.ports.homes import HomeState, HomeView
+from fateforger.ports.people import HomeState, HomeView, PersonLanguage
 
 
 class HomeRow(Base, table=True):
@@ -38,11 +38,8 @@ _AT_ONCE = datetime.fromtimestamp(0, UTC)
 _CHANGED = {"changes": HOME.c.changes + 1, "show_at": _AT_ONCE}
 
 
-class SqlHomes:
-    """Implements :class:`fateforger.ports.homes.Homes` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class SqlHomes(OnDatabase):
+    """Implements :class:`fateforger.ports.people.Homes` over a :class:`Database`."""
 
     async def open(self, user_id: str) -> HomeState:
         return await self._database.write(lambda connection: _open(connection, user_id))
@@ -110,3 +107,33 @@ def _open(connection: Connection, user_id: str) -> HomeState:
 
 def _to_state(row: HomeRow) -> HomeState:
     return HomeState(row.user_id, row.changes, row.hash)
+
+
+class LanguageRow(Base, table=True):
+    """The language in which a person is answered; ``chosen`` if they said so themselves."""
+
+    __tablename__ = "person_language"
+
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    language: str = Field(sa_type=Text)
+    chosen: bool
+
+
+LANGUAGE = table(LanguageRow)
+
+
+class SqlLanguages(OnDatabase):
+    """Implements :class:`fateforger.ports.people.Languages` over a :class:`Database`."""
+
+    async def of(self, user_id: str) -> PersonLanguage | None:
+        row = await self._database.read(lambda connection: find_row(connection, LanguageRow, user_id))
+        return None if row is None else PersonLanguage(row.language, chosen=row.chosen)
+
+    async def keep(self, user_id: str, language: PersonLanguage) -> None:
+        row = LanguageRow(user_id=user_id, language=language.code, chosen=language.chosen)
+
+        def work(connection: Connection) -> None:
+            put_row(connection, row)
+            mark_home(connection, user_id)
+
+        await self._database.write(work)

@@ -36,7 +36,7 @@ from fateforger.adapters.store.procrastinate_jobs import (
     retry_deferred,
     tell,
 )
-from fateforger.adapters.store.receipts import DeadRow, LaneBacklog, StoredJob
+from fateforger.adapters.store.queues import DeadRow, LaneBacklog, StoredJob
 from fateforger.ports.jobs import NewJob
 
 

@@ -11,7 +11,7 @@ from sqlmodel import Field
 from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.inbox import retry_failed
 from fateforger.adapters.store.sessions import OUTBOX, QUEUED, SESSION
-from fateforger.adapters.store.tables import Base, Instant, open_rows, table
+from fateforger.adapters.store.tables import Base, Instant, find_row, open_rows, table
 from fateforger.adapters.store.vault import SecretUnreadable, Vault
 from fateforger.adapters.store.workspaces import WORKSPACE, WorkspaceRow
 from fateforger.errors import BadInput
@@ -45,7 +45,7 @@ class SqlInstallations:
         self._vault = vault
 
     async def get(self, tenant: str) -> Installation | None:
-        row = await self._database.read(lambda connection: _find(connection, tenant))
+        row = await self._database.read(lambda connection: find_row(connection, WorkspaceRow, tenant))
         return None if row is None else self._to_value(row)
 
     async def find_first(self) -> Installation | None:
@@ -69,7 +69,7 @@ class SqlInstallations:
         token, refresh_token = map(self._encrypt, (installation.token, installation.refresh_token))
 
         def work(connection: Connection) -> bool:
-            first, before = _find_first(connection), _find(connection, installation.tenant)
+            first, before = _find_first(connection), find_row(connection, WorkspaceRow, installation.tenant)
             is_first = first is None or first.tenant == installation.tenant
             row = WorkspaceRow(
                 tenant=installation.tenant,
@@ -185,14 +185,6 @@ class SqlInstallations:
             return self._vault.renew(encrypted) if encrypted else None
         except SecretUnreadable:
             return None
-
-
-def _find(connection: Connection, tenant: str) -> WorkspaceRow | None:
-    with open_rows(connection) as rows:
-        row = rows.get(WorkspaceRow, tenant)
-        if row is not None:
-            rows.expunge(row)
-        return row
 
 
 def _find_first(connection: Connection) -> WorkspaceRow | None:

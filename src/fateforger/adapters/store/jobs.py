@@ -26,18 +26,18 @@ from sqlalchemy import select as select_columns
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import dump_mapping, parse_mapping
-from fateforger.adapters.store.receipts import RECEIPT, DeadRow, LaneBacklog, StoredJob, accept
+from fateforger.adapters.store.queues import RECEIPT, DeadRow, LaneBacklog, StoredJob, Wakeups, accept
 from fateforger.adapters.store.tables import (
     AutoNumber,
     Base,
     Instant,
     build_partial_index,
+    dump_mapping,
     find_rows,
     open_rows,
+    parse_mapping,
     table,
 )
-from fateforger.adapters.store.wakeups import Wakeups
 from fateforger.ports.jobs import EVER_AFTER, LONGEST_RETRY, Job, NewJob
 
 

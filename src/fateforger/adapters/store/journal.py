@@ -11,15 +11,20 @@ from sqlalchemy import BigInteger, Connection, Index, Text, delete, exists, lite
 from sqlmodel import Field, Session, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from fateforger.adapters.store.database import Database, has_ended, read_clock
-from fateforger.adapters.store.documents import (
+from fateforger.adapters.store.database import OnDatabase, has_ended, read_clock
+from fateforger.adapters.store.tables import (
     JOURNAL_VERSION,
+    AutoNumber,
+    Base,
+    Instant,
     dump_mapping,
     expect_version,
+    find_rows,
+    open_rows,
     parse,
     parse_mapping,
+    table,
 )
-from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Head, Ledger, SyncOp, SyncPlan, Verb
 from fateforger.calendar.ports import Lease
@@ -125,11 +130,8 @@ _OPEN = (TxState.APPLYING, TxState.PAUSED)
 _UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
 
 
-class SqlJournal:
+class SqlJournal(OnDatabase):
     """Implements :class:`fateforger.calendar.ports.Journal` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def begin(self, transaction: Transaction) -> None:
         await self._database.write(lambda connection: _begin(connection, transaction))

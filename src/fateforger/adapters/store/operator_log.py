@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Index, Text
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import AutoNumber, Base, Instant, find_rows, open_rows, table
 from fateforger.ports.people import OperatorAction
@@ -32,11 +32,8 @@ class OperatorActionRow(Base, table=True):
 OPERATOR_ACTION = table(OperatorActionRow)
 
 
-class SqlOperatorLog:
+class SqlOperatorLog(OnDatabase):
     """Implements :class:`fateforger.ports.people.OperatorLog` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def note(self, action: OperatorAction) -> None:
         def work(connection: Connection) -> None:

@@ -32,8 +32,7 @@ from sqlmodel import Field
 
 from fateforger.adapters.store.agents import CLIENT, PROPOSAL, AgentCall
 from fateforger.adapters.store.calendars import OWNER, close_calendar
-from fateforger.adapters.store.channels import CHANNEL
-from fateforger.adapters.store.connections import CONNECTION
+from fateforger.adapters.store.connections import CHANNEL, CONNECTION
 from fateforger.adapters.store.constraints import (
     UNINDEXED,
     VERSION,
@@ -43,21 +42,16 @@ from fateforger.adapters.store.constraints import (
     read_version_row,
 )
 from fateforger.adapters.store.database import Database, read_clock
-from fateforger.adapters.store.documents import parse_mapping
-from fateforger.adapters.store.durations import DURATION
-from fateforger.adapters.store.homes import HOME
+from fateforger.adapters.store.homes import HOME, LANGUAGE
 from fateforger.adapters.store.inbox import get_job_id, list_jobs
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
-from fateforger.adapters.store.languages import LANGUAGE
 from fateforger.adapters.store.operator_log import OPERATOR_ACTION
-from fateforger.adapters.store.receipts import RECEIPT
-from fateforger.adapters.store.replies import RULE_REPLY
+from fateforger.adapters.store.queues import RECEIPT
 from fateforger.adapters.store.rituals import RITUAL, RITUAL_MARK, find_settings
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
-from fateforger.adapters.store.tables import Base, Instant, iter_keys, list_tables, table
-from fateforger.adapters.store.talks import TALK
-from fateforger.adapters.store.tasks import BLOCKER, TASK
-from fateforger.adapters.store.threads import MESSAGE
+from fateforger.adapters.store.tables import Base, Instant, iter_keys, list_tables, parse_mapping, table
+from fateforger.adapters.store.talks import MESSAGE, RULE_REPLY, TALK
+from fateforger.adapters.store.tasks import BLOCKER, DURATION, TASK
 from fateforger.adapters.store.usage import FeedbackRow
 from fateforger.adapters.store.workspaces import STANDING, ZONE
 from fateforger.calendar.transactions import TxState

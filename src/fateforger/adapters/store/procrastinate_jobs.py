@@ -38,10 +38,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import dump_mapping, parse_mapping
-from fateforger.adapters.store.receipts import RECEIPT, DeadRow, LaneBacklog, StoredJob, accept
-from fateforger.adapters.store.tables import Base, Instant, to_microseconds
-from fateforger.adapters.store.wakeups import Wakeups
+from fateforger.adapters.store.queues import RECEIPT, DeadRow, LaneBacklog, StoredJob, Wakeups, accept
+from fateforger.adapters.store.tables import Base, Instant, dump_mapping, parse_mapping, to_microseconds
 from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Job, NewJob
 

@@ -11,16 +11,16 @@ from sqlalchemy import Column, ColumnElement, Connection, Table, delete, literal
 
 from fateforger.adapters.store.agents import CALL
 from fateforger.adapters.store.calendars import USE
-from fateforger.adapters.store.channels import CHANNEL
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.connections import CHANNEL
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.inbox import has_open_job, prune_dead
 from fateforger.adapters.store.journal import OP, TX
 from fateforger.adapters.store.operator_log import OPERATOR_ACTION
-from fateforger.adapters.store.receipts import RECEIPT
-from fateforger.adapters.store.replies import RULE_REPLY
+from fateforger.adapters.store.queues import RECEIPT
 from fateforger.adapters.store.rituals import RITUAL_MARK
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
 from fateforger.adapters.store.tables import table
+from fateforger.adapters.store.talks import RULE_REPLY
 from fateforger.adapters.store.usage import FeedbackRow
 from fateforger.agents.clients import KEPT_FOR
 from fateforger.calendar.transactions import TxState
@@ -69,11 +69,8 @@ HORIZONS = (
 )
 
 
-class SqlRetention:
+class SqlRetention(OnDatabase):
     """Deletes what is older than its horizon."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def prune(self, *, now: datetime) -> int:
         """Delete a bounded number of rows, and return how many. Raises ``StoreError``."""

@@ -127,7 +127,7 @@ def _change(
 
 def _find_marks(connection: Connection, user_id: str, since: date) -> frozenset[tuple[RitualKind, date]]:
     query = select(RitualMark).where(RITUAL_MARK.c.user_id == user_id, RITUAL_MARK.c.day >= since)
-    return frozenset((cast(RitualKind, row.kind), row.day) for row in find_rows(connection, query))
+    return frozenset((cast("RitualKind", row.kind), row.day) for row in find_rows(connection, query))
 
 
 def _mark(

@@ -24,29 +24,40 @@ from sqlalchemy import select as sql_select
 from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import OUTBOX_VERSION, SESSION_VERSION, expect_version, parse
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.inbox import wake
 from fateforger.adapters.store.rituals import look_at_once
 from fateforger.adapters.store.tables import (
+    OUTBOX_VERSION,
+    SESSION_VERSION,
     AutoNumber,
     Base,
     Instant,
     build_partial_index,
+    expect_version,
     find_rows,
     open_rows,
+    parse,
     table,
 )
 from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.ports.jobs import EVER_AFTER
 from fateforger.ports.traces import find_position
-from fateforger.session.heads import PAGE, HeadFilter, SessionHead, Written, describe_written
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.store import LONGEST_RETRY, SENDING_LANE, Sent
+from fateforger.session.store import (
+    LONGEST_RETRY,
+    PAGE,
+    SENDING_LANE,
+    HeadFilter,
+    Sent,
+    SessionHead,
+    Written,
+    describe_written,
+)
 from fateforger.values import replace
 
 # Literal in the statements and the indexes: SQLite uses a partial index only if it sees the same condition.
@@ -129,14 +140,11 @@ QUEUED: ColumnElement[str] = literal_column("'queued'")
 _SENT = "sent"
 
 
-class SqlOutbox:
+class SqlOutbox(OnDatabase):
     """Implements :class:`fateforger.session.store.Outbox` over a :class:`Database`.
 
     Only the last sent message of each slot is kept. A message that can never be sent stays.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def pending(self, *, now: datetime, limit: int = 20) -> tuple[Outgoing, ...]:
         earlier = OUTBOX.alias("earlier")
@@ -263,11 +271,8 @@ _HEAD_COLUMNS = (
 )
 
 
-class SqlSessions:
+class SqlSessions(OnDatabase):
     """Implements :class:`fateforger.session.store.Sessions` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def check(self) -> None:
         await self._database.read(lambda connection: connection.execute(select(SESSION.c.id).limit(1)).first())
@@ -382,7 +387,7 @@ def _to_head(row: Any) -> SessionHead:
         tz=row.tz,
         status=SessionStatus(row.status),
         stage=TimeboxingStage(row.stage),
-        written=cast(Written, row.written),
+        written=cast("Written", row.written),
     )
 
 

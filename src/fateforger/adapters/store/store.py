@@ -6,27 +6,22 @@ from pathlib import Path
 
 from fateforger.adapters.store import installations  # noqa: F401  its tables belong to the database as well
 from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
-from fateforger.adapters.store.buckets import SqlBuckets
-from fateforger.adapters.store.calendars import SqlOwners, SqlQuota
-from fateforger.adapters.store.channels import SqlChannels
+from fateforger.adapters.store.calendars import SqlBuckets, SqlOwners, SqlQuota
+from fateforger.adapters.store.connections import SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, open_database
-from fateforger.adapters.store.durations import SqlDurations
-from fateforger.adapters.store.homes import SqlHomes
+from fateforger.adapters.store.homes import SqlHomes, SqlLanguages
 from fateforger.adapters.store.inbox import open_jobs
 from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.journal import SqlJournal
-from fateforger.adapters.store.languages import SqlLanguages
 from fateforger.adapters.store.operator_log import SqlOperatorLog
 from fateforger.adapters.store.people import SqlPeople
-from fateforger.adapters.store.replies import SqlRuleReplies
 from fateforger.adapters.store.retention import SqlRetention
 from fateforger.adapters.store.rituals import SqlRituals
 from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
 from fateforger.adapters.store.tables import Base
-from fateforger.adapters.store.talks import SqlTalks
-from fateforger.adapters.store.tasks import SqlTasks
-from fateforger.adapters.store.threads import SqlThreadMessages
+from fateforger.adapters.store.talks import SqlRuleReplies, SqlTalks, SqlThreadMessages
+from fateforger.adapters.store.tasks import SqlDurations, SqlTasks
 from fateforger.adapters.store.usage import SqlFeedbacks, SqlUsage
 from fateforger.adapters.store.workspaces import SqlStandings, SqlZones
 

@@ -1,4 +1,4 @@
-"""Common parts of the database tables. Each is declared by the module that reads and writes it.
+"""Common parts of the database tables: their columns, rows, and JSON texts. A module declares the tables it uses.
 
 Instants are whole microseconds since 1970 in UTC: exact, ordered, the same in every database. Domain values are stored
 whole, as JSON text, next to the columns that are searched or change on their own. ``schema_version`` is the format of
@@ -7,11 +7,13 @@ that text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
@@ -27,6 +29,8 @@ from sqlalchemy import (
 )
 from sqlmodel import Session, SQLModel
 from sqlmodel.sql.expression import SelectOfScalar
+
+from fateforger.errors import InternalError, StoreUnavailable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -63,6 +67,7 @@ class Base(SQLModel):
 
 
 R = TypeVar("R")
+B = TypeVar("B", bound=Base)
 
 
 def table(row: type[Base]) -> Table:
@@ -99,9 +104,82 @@ def iter_keys(connection: Connection, key: ColumnElement[str], *conditions: Colu
         page = connection.execute(query.where(key > page[-1])).scalars().all() if len(page) == AT_ONCE else ()
 
 
+def find_row(connection: Connection, row: type[B], key: object) -> B | None:
+    """Return the row object with a primary key. Changes to it are not written."""
+    with Session(connection) as session:
+        return session.get(row, key)
+
+
+def put_row(connection: Connection, row: Base) -> None:
+    """Write a row in place of the one with its primary key, or as a new one."""
+    with open_rows(connection) as rows:
+        rows.merge(row)
+
+
 @contextmanager
 def open_rows(connection: Connection) -> Iterator[Session]:
     """Open a session of row objects in the connection's transaction, and write what changed when the block ends."""
     with Session(connection) as session:
         yield session
         session.flush()
+
+
+JOURNAL_VERSION = 2
+"""Format of transactions, ops and heads. 2 adds what events hold beyond the managed fields."""
+
+SESSION_VERSION = 3
+"""Format of planning sessions.
+
+2 adds the clock, the basis of a plan, and the events a calendar left out; 3 has the fields in groups.
+"""
+
+OUTBOX_VERSION = 3
+"""Format of outgoing messages. 3 adds replies."""
+
+CONSTRAINT_VERSION = 1
+"""Format of constraint records."""
+
+TASK_VERSION = 3
+"""Format of the tasks of a queue. 2 adds reminders, 3 the states of a workflow since the latest step."""
+
+PROPOSAL_VERSION = 1
+"""Format of agents' proposals."""
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def expect_version(what: str, found: int, known: int) -> None:
+    """Refuse a value that a newer program has written. Raises ``StoreUnavailable``."""
+    if found > known:
+        raise StoreUnavailable(
+            f"{what} was saved by a newer fateforger (format {found}, this one knows {known}); please upgrade."
+        )
+
+
+def parse(model: type[M], text: str, what: str) -> M:
+    """Parse a stored text. Raises ``StoreUnavailable`` when it is damaged."""
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        where = ".".join(map(str, problem["loc"])) or "its start"
+        raise StoreUnavailable(f"{what} cannot be read from the database: {problem['msg']} at {where}.") from error
+
+
+def parse_mapping(text: str, what: str) -> Mapping[str, Any]:
+    """Parse a stored JSON object. Raises ``StoreUnavailable`` when it is damaged."""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise StoreUnavailable(f"{what} cannot be read from the database: {error}.") from error
+    if not isinstance(value, dict):
+        raise StoreUnavailable(f"{what} cannot be read from the database: it is not an object.")
+    return value
+
+
+def dump_mapping(value: Mapping[str, Any], what: str) -> str:
+    """Return the JSON text of a mapping of plain values. Raises ``InternalError`` for other values."""
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InternalError(f"{what} is not JSON: {error}") from error

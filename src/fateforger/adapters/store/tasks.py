@@ -1,10 +1,10 @@
-"""The queues of tasks, in SQL."""
+"""The queues of tasks and the observed lengths of tasks, in SQL."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TypeVar
 
 from sqlalchemy import (
@@ -24,13 +24,23 @@ from sqlalchemy import (
 from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.documents import TASK_VERSION, expect_version, parse
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.homes import mark_home
-from fateforger.adapters.store.tables import Base, Instant, build_partial_index, find_rows, open_rows, table
+from fateforger.adapters.store.tables import (
+    TASK_VERSION,
+    Base,
+    Instant,
+    build_partial_index,
+    expect_version,
+    find_rows,
+    open_rows,
+    parse,
+    table,
+)
 from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import BadInput
-from fateforger.tasks.ports import Change, Rearrangement
+from fateforger.tasks.durations import Observation
+from fateforger.tasks.ports import MOST_OBSERVATIONS, Change, Rearrangement
 from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks
 from fateforger.tasks.task import ENDED, QueuedTask, TaskState, new_task_id
 from fateforger.tasks.transitions import (
@@ -90,14 +100,11 @@ _IS_WAITING = literal_column("(state = 'waiting')", Boolean)
 _IS_OPEN = TASK.c.state.not_in([state.value for state in ENDED])
 
 
-class SqlTasks:
+class SqlTasks(OnDatabase):
     """Implements :class:`fateforger.tasks.ports.Tasks` over a :class:`Database`.
 
     Writes to one person's queue are serialized across processes.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, user_id: str, tasks: Sequence[NewTask], *, cause: str, now: datetime) -> tuple[QueuedTask, ...]:
         if not tasks:
@@ -322,3 +329,45 @@ def _to_task(row: TaskRow) -> QueuedTask:
     what = f"The task {row.id}"
     expect_version(what, row.schema_version, TASK_VERSION)
     return parse(QueuedTask, row.task, what)
+
+
+class DurationRow(Base, table=True):
+    """An observed length of a task."""
+
+    __tablename__ = "task_duration"
+
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    id: str = Field(primary_key=True, sa_type=Text)
+    title: str = Field(sa_type=Text)
+    deep: bool
+    planned: int
+    actual: int
+    day: date
+    source: str = Field(sa_type=Text)
+
+
+DURATION = table(DurationRow)
+
+
+class SqlDurations(OnDatabase):
+    """Implements :class:`fateforger.tasks.ports.Durations` over a :class:`Database`."""
+
+    async def of(self, user_id: str) -> tuple[Observation, ...]:
+        latest = (DURATION.c.day.desc(), DURATION.c.id.desc())
+        query = select(DurationRow).where(DURATION.c.user_id == user_id).order_by(*latest).limit(MOST_OBSERVATIONS)
+        rows = await self._database.read(lambda connection: find_rows(connection, query))
+        return tuple(Observation.model_validate(row.model_dump(exclude={"user_id"})) for row in reversed(rows))
+
+    async def keep(self, user_id: str, observations: Sequence[Observation], *, gone: Sequence[str] = ()) -> None:
+        kept, dropped = tuple(observations), tuple(gone)
+        if kept or dropped:
+            await self._database.write(lambda connection: _keep_durations(connection, user_id, kept, dropped))
+
+
+def _keep_durations(connection: Connection, user_id: str, kept: tuple[Observation, ...], gone: tuple[str, ...]) -> None:
+    if gone:
+        connection.execute(delete(DURATION).where(DURATION.c.user_id == user_id, DURATION.c.id.in_(gone)))
+    with open_rows(connection) as rows:
+        for each in kept:
+            rows.merge(DurationRow(user_id=user_id, **each.model_dump()))
+    mark_home(connection, user_id)

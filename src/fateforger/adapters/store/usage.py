@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Connection, Index, Text, literal, tuple_
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.database import OnDatabase
 from fateforger.adapters.store.tables import AT_ONCE, Base, Instant, find_rows, open_rows, table
 from fateforger.ports.model import Role, Spent
 from fateforger.session.store import Rating
@@ -51,11 +51,8 @@ NANO = 1_000_000_000
 _COUNTS = ("calls", "failed", "uncounted", "unpriced", "prompt_tokens", "completion_tokens")
 
 
-class SqlUsage:
+class SqlUsage(OnDatabase):
     """Implements :class:`fateforger.ports.model.Usage` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, spent: Spent) -> None:
         await self._database.write(lambda connection: _add(connection, spent))
@@ -84,11 +81,8 @@ def _to_spent(row: ModelUsage) -> Spent:
     return Spent(**counts, role=Role(row.role), cost=row.nanodollars / NANO)
 
 
-class SqlFeedbacks:
+class SqlFeedbacks(OnDatabase):
     """Implements :class:`fateforger.session.store.Feedbacks` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def rate(self, rating: Rating) -> None:
         await self._database.write(lambda connection: _rate(connection, rating))

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import Boolean, Column, ColumnElement, Connection, Text, exists, select
 from sqlmodel import Field
 
-from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.tables import Base, Instant, open_rows, table
+from fateforger.adapters.store.database import OnDatabase
+from fateforger.adapters.store.tables import Base, Instant, put_row, table
 from fateforger.slack.admission import Standing
 from fateforger.slack.ids import FIRST, MARK
 
@@ -58,11 +58,8 @@ STANDING = table(StandingRow)
 ZONE = table(ZoneRow)
 
 
-class SqlStandings:
+class SqlStandings(OnDatabase):
     """Implements :class:`fateforger.slack.admission.Standings` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of(self, user_id: str) -> Standing | None:
         query = select(STANDING.c.standing).where(STANDING.c.user_id == user_id)
@@ -70,18 +67,12 @@ class SqlStandings:
         return None if found is None else Standing(found)
 
     async def keep(self, user_id: str, standing: Standing) -> None:
-        def work(connection: Connection) -> None:
-            with open_rows(connection) as rows:
-                rows.merge(StandingRow(user_id=user_id, standing=standing.value))
-
-        await self._database.write(work)
+        row = StandingRow(user_id=user_id, standing=standing.value)
+        await self._database.write(lambda connection: put_row(connection, row))
 
 
-class SqlZones:
+class SqlZones(OnDatabase):
     """Implements :class:`fateforger.slack.admission.Zones` over a :class:`Database`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def of(self, user_id: str) -> tuple[str, datetime] | None:
         query = select(ZONE.c.tz, ZONE.c.until).where(ZONE.c.user_id == user_id)
@@ -89,11 +80,8 @@ class SqlZones:
         return None if found is None else (found.tz, found.until)
 
     async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
-        def work(connection: Connection) -> None:
-            with open_rows(connection) as rows:
-                rows.merge(ZoneRow(user_id=user_id, tz=tz, until=until))
-
-        await self._database.write(work)
+        row = ZoneRow(user_id=user_id, tz=tz, until=until)
+        await self._database.write(lambda connection: put_row(connection, row))
 
 
 def build_reachable(connection: Connection, user_id: Column[str]) -> tuple[ColumnElement[bool], ...]:

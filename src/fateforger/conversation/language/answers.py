@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     StringConstraints,
 )
@@ -58,9 +57,7 @@ from fateforger.planning.task_details import BestTime
 from fateforger.session.commands import SessionCommand
 from fateforger.session.queue_commands import QueueCommand, RitualKind
 from fateforger.tasks.intent import HydratedMessage, Purpose, Urgency
-
-_CLOSED = ConfigDict(frozen=True, extra="forbid")
-
+from fateforger.values import Value
 
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE_CHARS)]
 Spoken = Annotated[str, Field(max_length=MAX_REPLY_CHARS)]
@@ -131,26 +128,24 @@ class Intent(StrEnum):
     """Wants something of the queue, the week or another day."""
 
 
-class Wish(BaseModel):
+class Wish(Value):
     """One thing that a message wants.
 
     ``number`` is the row that it is about, of the history or of what is pending; ``None`` means none, or all. ``words``
     are the part of the message that says it, ``None`` for the whole message.
     """
 
-    model_config = _CLOSED
     intent: Intent
     number: int | None = None
     words: Annotated[str, Field(max_length=MAX_WORDS_CHARS)] | None = None
 
 
-class Decision(BaseModel):
+class Decision(Value):
     """What a message wants, in the order in which it says so.
 
     ``rules`` is true if it says, too, how the person's days should be in general.
     """
 
-    model_config = _CLOSED
     wishes: Annotated[tuple[Wish, ...], Field(min_length=1, max_length=MAX_WISHES)]
     rules: bool
     language: LanguageCode | None = None
@@ -160,20 +155,18 @@ Rest = Annotated[str, Field(max_length=MAX_WORDS_CHARS)]
 """Part of a message that is still to be read."""
 
 
-class PlannedDateResult(BaseModel):
+class PlannedDateResult(Value):
     """Which day is to be planned (S94). Unclear stays null and is asked."""
 
-    model_config = _CLOSED
     date: Date | None = None
     tz: str | None = None
     """IANA name; only if the person mentions another zone."""
     question: Spoken | None = None
 
 
-class FrameWords(BaseModel):
+class FrameWords(Value):
     """The frame of the day, as far as the message speaks of it."""
 
-    model_config = _CLOSED
     day_start: Clock | None = None
     day_end: Clock | None = None
     lunch_start: Clock | None = None
@@ -188,10 +181,9 @@ Criteria = Annotated[
 ]
 
 
-class DetailWords(BaseModel):
+class DetailWords(Value):
     """What else the message says about a task; null where it says nothing."""
 
-    model_config = _CLOSED
     kind: Literal["habit", "errand", "meal", "family", "rest"] | None = None
     at: Clock | None = None
     due_day: Date | None = None
@@ -210,10 +202,9 @@ class DetailWords(BaseModel):
     """Small tasks that are done together in this one."""
 
 
-class TaskWords(BaseModel):
+class TaskWords(Value):
     """Something to do. ``minutes`` stays null unless the person says how long."""
 
-    model_config = _CLOSED
     title: Title
     minutes: int | None = None
     depth: Literal["deep", "shallow"] | None = None
@@ -223,10 +214,9 @@ class TaskWords(BaseModel):
     details: DetailWords | None = None
 
 
-class TaskChange(BaseModel):
+class TaskChange(Value):
     """A change of the task with that number in the list; null leaves a part as it is."""
 
-    model_config = _CLOSED
     number: int
     title: Title | None = None
     minutes: int | None = None
@@ -241,10 +231,9 @@ class TaskChange(BaseModel):
 Goal = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_GOAL_CHARS)]
 
 
-class InputWords(BaseModel):
+class InputWords(Value):
     """What is to be done, as far as the message speaks of it. ``remove`` and ``later`` are numbers of the list."""
 
-    model_config = _CLOSED
     add: tuple[TaskWords, ...] = ()
     change: tuple[TaskChange, ...] = ()
     remove: tuple[int, ...] = ()
@@ -272,10 +261,9 @@ class DayWords(PlannedDateResult):
     inputs: InputWords | None = None
 
 
-class WorkWords(BaseModel):
+class WorkWords(Value):
     """Something to be done, as far as the message speaks of it."""
 
-    model_config = _CLOSED
     kind: Literal["do", "remind", "plan_day", "block_time", "decompose", "review_rules"]
     title: Title
     context: Annotated[str, Field(max_length=MAX_NOTES_CHARS)] | None = None
@@ -318,10 +306,9 @@ class StartWords(DayWords, _StartKind):
     language: LanguageCode | None = None
 
 
-class RitualWords(BaseModel):
+class RitualWords(Value):
     """What a message says of the messages that the bot sends by itself. What it does not speak of stays as it is."""
 
-    model_config = _CLOSED
     morning: Clock | None = None
     shutdown: Clock | None = None
     at_end: bool = False
@@ -332,12 +319,11 @@ class RitualWords(BaseModel):
     quiet_until: Clock | None = None
 
 
-class QueueWords(BaseModel):
+class QueueWords(Value):
     """What a message wants of the queue, the week or the last card, ``number`` of which task, row or button; ``answer``
     is for the person. ``rest`` is the part of the message that wants something besides.
     """
 
-    model_config = _CLOSED
     wants: Purpose = Purpose.CONVERSATION
     changes: bool = False
     number: int | None = None
@@ -363,28 +349,25 @@ Minutes = Annotated[int, Field(ge=-MAX_MINUTES, le=MAX_MINUTES)]
 Notes = Annotated[str, Field(max_length=MAX_NOTES_CHARS)]
 
 
-class MoveOp(BaseModel):
+class MoveOp(Value):
     """Move a block to another start, with its length."""
 
-    model_config = _CLOSED
     op: Literal["move"]
     b: Key
     start: Clock
 
 
-class ResizeOp(BaseModel):
+class ResizeOp(Value):
     """Give a block another length."""
 
-    model_config = _CLOSED
     op: Literal["resize"]
     b: Key
     minutes: Minutes
 
 
-class EditOp(BaseModel):
+class EditOp(Value):
     """Change the title, type or notes of a block; ``None`` leaves a part as it is."""
 
-    model_config = _CLOSED
     op: Literal["edit"]
     b: Key
     title: Title | None = None
@@ -392,18 +375,16 @@ class EditOp(BaseModel):
     notes: Notes | None = None
 
 
-class RemoveOp(BaseModel):
+class RemoveOp(Value):
     """Remove a block."""
 
-    model_config = _CLOSED
     op: Literal["remove"]
     b: Key
 
 
-class AddOp(BaseModel):
+class AddOp(Value):
     """Add a block at ``start``, or directly after another one."""
 
-    model_config = _CLOSED
     op: Literal["add"]
     title: Title
     type: ET
@@ -413,28 +394,25 @@ class AddOp(BaseModel):
     notes: Notes | None = None
 
 
-class SwapOp(BaseModel):
+class SwapOp(Value):
     """Swap two blocks."""
 
-    model_config = _CLOSED
     op: Literal["swap"]
     a: Key
     b: Key
 
 
-class ShiftOp(BaseModel):
+class ShiftOp(Value):
     """Move all blocks that begin at a time or later."""
 
-    model_config = _CLOSED
     op: Literal["shift"]
     since: Clock
     minutes: Minutes
 
 
-class ToDayOp(BaseModel):
+class ToDayOp(Value):
     """Move the whole plan to another day."""
 
-    model_config = _CLOSED
     op: Literal["to_day"]
     day: Date
 
@@ -444,29 +422,26 @@ PlanOp = Annotated[
 ]
 
 
-class PatchWords(BaseModel):
+class PatchWords(Value):
     """A change of the plan. ``question`` says what of the message is no such change, or asks about it."""
 
-    model_config = _CLOSED
     ops: Annotated[tuple[PlanOp, ...], Field(max_length=MAX_READ_OPS)]
     question: Spoken | None = None
 
 
-class OpenWords(BaseModel):
+class OpenWords(Value):
     """What is to become of something that found no place, by its number. ``minutes`` is what it may be shortened to."""
 
-    model_config = _CLOSED
     number: int
     way: Literal["later", "drop", "pieces"] | None = None
     minutes: int | None = None
 
 
-class ReplanWords(BaseModel):
+class ReplanWords(Value):
     """How the day goes. ``missed``, ``done`` and ``not_today`` are names of blocks of the plan; ``late`` is in
     minutes, 0 when what is on now begins only now; null unless the person is late.
     """
 
-    model_config = _CLOSED
     late: int | None = None
     missed: tuple[Key, ...] = ()
     done: tuple[Key, ...] = ()
@@ -490,10 +465,9 @@ class ReplanWords(BaseModel):
     question: Spoken | None = None
 
 
-class BlockWords(BaseModel):
+class BlockWords(Value):
     """A block of a draft: for a task by its number, or of the model's own with a title. Local start, minutes."""
 
-    model_config = _CLOSED
     task: int | None = None
     title: Annotated[str, Field(max_length=MAX_TITLE_CHARS)] | None = None
     type: Literal["DW", "SW", "PR", "R", "BU"]
@@ -501,19 +475,17 @@ class BlockWords(BaseModel):
     minutes: int
 
 
-class DraftWords(BaseModel):
+class DraftWords(Value):
     """A day, block by block."""
 
-    model_config = _CLOSED
     blocks: Annotated[tuple[BlockWords, ...], Field(max_length=MAX_READ_BLOCKS)]
 
 
-class AnswerWords(BaseModel):
+class AnswerWords(Value):
     """An answer to a question of the person, from what is known here and nothing else. ``block`` is the name of the
     block of the plan, if they ask why that is where it is; then code answers.
     """
 
-    model_config = _CLOSED
     answer: Spoken
     block: Key | None = None
 
@@ -543,19 +515,17 @@ class MemoryWish(StrEnum):
     """Undo the last write into memory."""
 
 
-class WindowSaid(BaseModel):
+class WindowSaid(Value):
     """A time of day that is wanted or not."""
 
-    model_config = _CLOSED
     kind: WindowKind
     start: Clock
     end: Clock
 
 
-class RuleWords(BaseModel):
+class RuleWords(Value):
     """A rule as it shall be, as far as the message says it; null leaves a part as it is."""
 
-    model_config = _CLOSED
     name: Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)] | None = None
     description: Words | None = None
     necessity: Necessity | None = None
@@ -587,13 +557,12 @@ def aspect_of(
     return {name: value.value for name, value in said.items() if value is not None}
 
 
-class MemoryWords(BaseModel):
+class MemoryWords(Value):
     """What a message wants of memory. ``numbers`` are rows of the table; ``rule`` is what a changed or new one shall
     be, ``reason`` why one is put away; ``search`` finds what the table does not show (S95). What cannot be understood
     is asked.
     """
 
-    model_config = _CLOSED
     wish: MemoryWish
     numbers: Annotated[tuple[int, ...], Field(max_length=MAX_NUMBERS)] = ()
     search: Annotated[tuple[Query, ...], Field(max_length=MAX_QUERIES)] = ()

@@ -22,7 +22,7 @@ from fateforger.conversation.language.answers import (
     TaskWords,
     Wish,
 )
-from fateforger.conversation.language.block_names import find_block
+from fateforger.conversation.language.plan_ops import find_block
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_LATE_MINUTES, MAX_MINUTES
 from fateforger.planning.block_times import task_of

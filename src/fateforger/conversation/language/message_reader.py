@@ -23,7 +23,6 @@ from fateforger.conversation.language.answers import (
     ReplanWords,
     Wish,
 )
-from fateforger.conversation.language.block_names import find_block
 from fateforger.conversation.language.memory_requests import memory_commands
 from fateforger.conversation.language.message_commands import (
     GOALS,
@@ -38,6 +37,7 @@ from fateforger.conversation.language.message_commands import (
     read_aside,
 )
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.plan_ops import find_block
 from fateforger.conversation.language.plan_proposals import TimeboxPatcher
 from fateforger.conversation.language.queue_requests import OutsideContext, ask_queue, read_request
 from fateforger.conversation.language.tables import (

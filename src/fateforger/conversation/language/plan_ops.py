@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -21,7 +22,6 @@ from fateforger.conversation.language.answers import (
     SwapOp,
     ToDayOp,
 )
-from fateforger.conversation.language.block_names import find_block, name_block
 from fateforger.errors import BadInput
 from fateforger.planning.patch import AddBlocks, Op, Patch, RemoveBlock, UpdateBlock
 from fateforger.planning.plan import TBEvent, TBPlan, resolve, with_keys
@@ -29,6 +29,26 @@ from fateforger.planning.validation import first_mistake
 from fateforger.session.day import instant_in
 from fateforger.session.model import Session
 from fateforger.session.placement import fixed_start
+
+_NAME = re.compile(r"b([0-9]{1,3})")
+
+
+def name_block(position: int) -> str:
+    """Return the name by which a model knows the block at a position of the plan, counted from 0."""
+    return f"b{position + 1}"
+
+
+def is_block_name(text: str) -> bool:
+    """Check whether a text names a block, whether or not there is one."""
+    return _NAME.fullmatch(text) is not None
+
+
+def find_block(plan: TBPlan | None, name: str) -> str | None:
+    """Return the key of a block by that name, if the plan has one."""
+    found = _NAME.fullmatch(name)
+    place = -1 if found is None else int(found[1]) - 1
+    events = () if plan is None else plan.events
+    return events[place].block_key if 0 <= place < len(events) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from fateforger.conversation.language.answers import QueueWords, RitualWords, StartWords, WorkWords
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
@@ -60,33 +60,30 @@ from fateforger.tasks.task import (
 from fateforger.tasks.workflows import DECOMPOSE, Workflows
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, match_language, shorten
-from fateforger.values import replace
+from fateforger.values import Value, replace
 from fateforger.workflow.conformance import word_name
 
 
-class OpenPlan(BaseModel):
+class OpenPlan(Value):
     """A day that has a thread of its own."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     session_id: str
     date: Date
     step: str
 
 
-class WorkflowUse(BaseModel):
+class WorkflowUse(Value):
     """A workflow that a new task can have, and when it applies."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
     description: str
     applies_when: tuple[str, ...] = ()
     not_when: tuple[str, ...] = ()
 
 
-class RuledWork(BaseModel):
+class RuledWork(Value):
     """A task in hand that has rules: its steps by name, and the states that only the person knows, with their words."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     task_id: str
     title: str
     steps: tuple[str, ...] = ()
@@ -102,10 +99,9 @@ def list_uses(workflows: Workflows) -> tuple[WorkflowUse, ...]:
     )
 
 
-class OutsideContext(BaseModel):
+class OutsideContext(Value):
     """What a reading knows besides the plan of a thread: the queue, its rules, how long tasks take, plans, talk."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     tasks: tuple[QueuedTask, ...] = ()
     workflows: tuple[WorkflowUse, ...] = Field(default_factory=lambda: list_uses(Workflows()))
     ruled: tuple[RuledWork, ...] = ()

@@ -1,21 +1,24 @@
-"""Constraints in a message: one structured reading of each reply, in any language (S1, S94, S101, S116)."""
+"""Constraints in a message, read in one call in any language, and compared with earlier ones (S1, S94, S116, S173)."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from datetime import date as Date  # noqa: N812  as elsewhere
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from fateforger.conversation.language.answer_types import Clock
 from fateforger.conversation.language.answers import Spoken, aspect_of
+from fateforger.conversation.language.message_commands import get_numbered
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for, translate_for_job
 from fateforger.conversation.language.rule_limits import RuleLimits
-from fateforger.conversation.language.tables import day_facts, list_upcoming_days
+from fateforger.conversation.language.tables import day_facts, list_statements, list_upcoming_days
 from fateforger.errors import BadInput
 from fateforger.limits import (
+    MAX_COMPARED_RULES,
     MAX_READ_RULES,
     MAX_READ_WINDOWS,
     MAX_RECURRENCE_CHARS,
@@ -24,11 +27,11 @@ from fateforger.limits import (
     MAX_TOPICS,
     MAX_WORDS_CHARS,
 )
-from fateforger.memory.credentials import REFUSED
+from fateforger.memory.credentials import REFUSED, remove_private_data
 from fateforger.memory.day_ends import with_said_moment
 from fateforger.memory.documents import merge_document
-from fateforger.memory.private_data import remove_private_data
 from fateforger.memory.record import ConstraintRecord, DayRuleText, compute_uid
+from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import (
     Dimension,
     Domain,
@@ -49,27 +52,25 @@ from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import EXTRACT_LIMIT, UNDERSTAND_LIMIT
 from fateforger.session.model import Session
 from fateforger.text import gettext as _
+from fateforger.values import Value
+from fateforger.workers.contradictions import Judge, Judgment
 from fateforger.workers.lanes import TryLater
 from fateforger.workers.memory import Interpret, format_understood_id
 
-_CLOSED = ConfigDict(frozen=True, extra="forbid")
 
-
-class WindowWords(BaseModel):
+class WindowWords(Value):
     """A time of day that is wanted or not."""
 
-    model_config = _CLOSED
     kind: WindowKind
     start: Clock
     end: Clock
 
 
-class ConstraintWords(BaseModel):
+class ConstraintWords(Value):
     """One rule, as far as the message says it. What it is about is always said, so that it can be found and what it
     contradicts can be told without looking at words (S188).
     """
 
-    model_config = _CLOSED
     name: Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
     description: Annotated[str, Field(min_length=1, max_length=MAX_WORDS_CHARS)]
     necessity: Necessity
@@ -94,12 +95,11 @@ class ConstraintWords(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-class ConstraintInterpretation(BaseModel):
+class ConstraintInterpretation(Value):
     """Whether there is something to remember, how far it reaches, and what. What is unclear is asked (S94). Of a
     message that ``holds_secret`` nothing is remembered.
     """
 
-    model_config = _CLOSED
     should_extract: bool
     holds_secret: bool
     scope: Scope
@@ -206,3 +206,40 @@ def build_interpreter(model: Model, *, seconds: float = UNDERSTAND_LIMIT) -> Int
         )
 
     return understand
+
+
+class ComparedWords(Value):
+    """The rows of earlier statements that a new one contradicts, and of those that it says again in other words."""
+
+    contradicts: Annotated[tuple[int, ...], Field(max_length=MAX_COMPARED_RULES)] = ()
+    repeats: Annotated[tuple[int, ...], Field(max_length=MAX_COMPARED_RULES)] = ()
+
+
+async def compare_statements(newer: Version, earlier: Sequence[Version], model: Model) -> Judgment:
+    """Return the earlier statements that a new one contradicts or repeats, in their order. Raises ``ModelError``.
+
+    A row that is said to be both counts as contradicted.
+    """
+    prompt = prompt_for("compare", Role.EXTRACT, ComparedWords, newer.record.words, tables=(list_statements(earlier),))
+
+    def fits(words: ComparedWords) -> None:
+        for number in (*words.contradicts, *words.repeats):
+            get_numbered(earlier, number)
+
+    question = ModelQuestion(prompt, ComparedWords, seconds=EXTRACT_LIMIT, accept=fits)
+    words = (await ask(model, question)).value
+    contradicted, repeated = set(words.contradicts), set(words.repeats) - set(words.contradicts)
+    return Judgment(
+        contradicted=tuple(get_numbered(earlier, number) for number in sorted(contradicted)),
+        repeated=tuple(get_numbered(earlier, number) for number in sorted(repeated)),
+    )
+
+
+def build_judge(model: Model) -> Judge:
+    """Return a function that compares statements with the model."""
+
+    async def judge(newer: Version, earlier: Sequence[Version]) -> Judgment:
+        with translate_for_job():
+            return await compare_statements(newer, earlier, model)
+
+    return judge

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from fateforger.conversation.language.answer_types import Clock
 from fateforger.limits import MAX_KEPT_DAYS, MAX_TAG_CHARS, MAX_TOPICS
 from fateforger.memory.record import fold_label
 from fateforger.memory.vocabulary import Source, Status
+from fateforger.values import Value
 
-_CLOSED = ConfigDict(frozen=True, extra="forbid")
 StageName = Literal["DATE", "COLLECT", "CAPTURE", "SKELETON", "REFINE", "REVIEW"]
 Label = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)]
 
 
-class RuleLimits(BaseModel):
+class RuleLimits(Value):
     """What else limits a rule, as far as the message says it; null leaves a part as it is."""
 
-    model_config = _CLOSED
     at: Clock | None = None
     """Time of a slot that is a moment of the day."""
     kept_days: Annotated[int, Field(ge=1, le=MAX_KEPT_DAYS)] | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from fateforger.conversation.language.block_names import name_block
+from fateforger.conversation.language.plan_ops import name_block
 from fateforger.memory.applicability import Answer
 from fateforger.memory.reminders import build_sections, describe_days, describe_times
 from fateforger.memory.versions import Version

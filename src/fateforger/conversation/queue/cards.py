@@ -40,7 +40,6 @@ from fateforger.session.queue_commands import (
 )
 from fateforger.tasks.gate import can_take_back
 from fateforger.tasks.queue import blockers, ready_tasks
-from fateforger.tasks.refinement import find_gaps
 from fateforger.tasks.task import (
     ENDED,
     PRIORITIES,
@@ -56,6 +55,7 @@ from fateforger.tasks.task import (
     TaskSpec,
     TaskState,
     Work,
+    find_gaps,
     priority_words,
 )
 from fateforger.tasks.transitions import possible_actions

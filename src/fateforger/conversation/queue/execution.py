@@ -23,8 +23,8 @@ from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.work import Asker, TaskResult, Tools, carry_out_work, check_completion
 from fateforger.errors import BadInput, ModelError, StoreError, StoreUnavailable
 from fateforger.session.cards import Card
-from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.queue_commands import PullTask
+from fateforger.session.store import HeadFilter, iter_heads
 from fateforger.tasks.gate import Report, begin_task, judge_report
 from fateforger.tasks.queue import blockers
 from fateforger.tasks.task import QueuedTask, ReviewParts, TaskState

@@ -18,11 +18,11 @@ from fateforger.errors import VersionConflict
 from fateforger.session.cards import Card, Prose, plain
 from fateforger.session.commands.base import mint_key
 from fateforger.session.day import day_words
-from fateforger.session.heads import HeadFilter, iter_heads
 from fateforger.session.messages import RecentTalk
 from fateforger.session.model import ReturnedTask, ReturnedWork, Session, Task
 from fateforger.session.open_work import LOOK_BACK, work_of_missed_day
 from fateforger.session.queue_commands import UndoReturn
+from fateforger.session.store import HeadFilter, iter_heads
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import ENDED, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
 from fateforger.text import gettext as _

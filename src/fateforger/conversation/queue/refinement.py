@@ -17,8 +17,7 @@ from fateforger.planning.timing import zone
 from fateforger.session.cards import Button, Card, Controls, Note, Prose, plain
 from fateforger.session.messages import Focus, RecentTalk
 from fateforger.session.queue_commands import RefineTasks, ReviseTask
-from fateforger.tasks.refinement import Gap, find_gaps
-from fateforger.tasks.task import QueuedTask, priority_words
+from fateforger.tasks.task import Gap, QueuedTask, find_gaps, priority_words
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, ngettext
 from fateforger.ui.session_cards import START

@@ -108,8 +108,8 @@ from fateforger.tasks.transitions import apply_action, describe_action, replace_
 from fateforger.tasks.workflows import state_words
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_language, quote_title, use_language
-from fateforger.ui.duration_parts import list_durations
 from fateforger.ui.form_values import refuse_values
+from fateforger.ui.home_card import list_durations
 from fateforger.values import replace
 from fateforger.workers.turns import build_notification_job
 

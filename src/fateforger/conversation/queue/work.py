@@ -1,4 +1,4 @@
-"""Each kind of work, carried out as far as possible without the person (S168)."""
+"""Each kind of work, carried out as far as possible without the person (S168), and how long their tasks take."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
 from typing import Protocol, assert_never
 
-from fateforger.conversation.durations import DurationService
 from fateforger.conversation.language.plan_proposals import decompose_goal
 from fateforger.conversation.queue.cards import SHOW, build_reply, build_task_card
 from fateforger.conversation.queue.dispatch import read_queue
@@ -17,9 +16,9 @@ from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable
 from fateforger.memory.versions import Version
 from fateforger.planning.block_times import task_of
 from fateforger.ports.clock import Clock
-from fateforger.ports.homes import Homes
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.model import Model
+from fateforger.ports.people import Homes
 from fateforger.session.cards import Card
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.day import AddTasks
@@ -27,14 +26,16 @@ from fateforger.session.commands.plan import AddBlock
 from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.day import day_words, local_today
 from fateforger.session.gate import is_committed
+from fateforger.session.lengths import observe
 from fateforger.session.model import Session, SessionStatus, Task
-from fateforger.session.queue_commands import WriteParts
+from fateforger.session.queue_commands import CorrectDuration, ForgetDuration, WriteParts
 from fateforger.session.rulebook import RuleBook, unsaved_session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions, Talks
+from fateforger.tasks.durations import Estimate, correct_ratio, estimate_kinds, find_named, format_ratio, name_of
 from fateforger.tasks.gate import CLOSE, Report, Seen, complete_task, keep_progress, look_up
 from fateforger.tasks.parts import lay_out_parts, recall_parts
-from fateforger.tasks.ports import Change, Tasks
+from fateforger.tasks.ports import Change, Durations, Tasks
 from fateforger.tasks.task import (
     BlockTime,
     Decompose,
@@ -441,3 +442,41 @@ async def review_rules(tools: Tools, user_id: str, tz: str) -> TaskResult:
         "One rule waits for your word: right, or not?", "{count} rules wait for your word: right, or not?", count
     )
     return TaskResult(TaskState.WAITING, said)
+
+
+@dataclass(frozen=True, slots=True)
+class DurationService:
+    """Keeps a person's observed durations up to date with their sessions. All methods raise ``StoreError``."""
+
+    durations: Durations
+
+    async def estimates(self, user_id: str) -> tuple[Estimate, ...]:
+        """Return an estimate of each kind of task that is known well enough."""
+        return estimate_kinds(await self.durations.of(user_id))
+
+    async def find_for(self, session: Session) -> tuple[Estimate, ...] | None:
+        """Return the estimates for a day that is not refined yet; ``None`` for any other, which keeps those it has."""
+        return (
+            await self.estimates(session.user_id) if session.stage.number <= TimeboxingStage.SKELETON.number else None
+        )
+
+    async def follow(self, before: Session, after: Session) -> None:
+        """Store what a change of a session shows about its tasks, and delete what it no longer shows.
+
+        Observations that the change leaves as they are may have been forgotten, and stay so.
+        """
+        was, now = {each.id: each for each in observe(before)}, {each.id: each for each in observe(after)}
+        kept = [each for name, each in now.items() if was.get(name) != each]
+        await self.durations.keep(after.user_id, kept, gone=sorted(was.keys() - now.keys()))
+
+    async def correct(self, command: CorrectDuration | ForgetDuration) -> str:
+        """Replace or forget what is known about a kind of task, and return a sentence about it."""
+        known = find_named(await self.durations.of(command.user_id), command.name)
+        name = name_of(command.name)
+        if isinstance(command, ForgetDuration):
+            await self.durations.keep(command.user_id, (), gone=[each.id for each in known])
+            return _("I forgot how long “{name}” takes you.", name=name)
+        own = correct_ratio(command.name, command.percent / 100, command.at.date())
+        await self.durations.keep(command.user_id, [own])
+        ratio = format_ratio(own.ratio)
+        return _("From now on I plan {ratio} times as long for “{name}”.", name=name, ratio=ratio)

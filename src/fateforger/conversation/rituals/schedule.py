@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
 from fateforger.memory.vocabulary import WEEK, Weekday
 from fateforger.planning.timing import instant_of, zone
 from fateforger.session.queue_commands import RitualChange, RitualKind
-from fateforger.values import replace
+from fateforger.values import Value, replace
 
 WORKDAYS = WEEK[:5]
 NUMBERS: Mapping[Weekday, int] = {day: number for number, day in enumerate(WEEK)}
@@ -32,7 +32,7 @@ LOOK_BACK = timedelta(days=7)
 """Age up to which a message that was not sent is recorded as skipped."""
 
 
-class RitualSettings(BaseModel):
+class RitualSettings(Value):
     """The choices of a person. Each kind is off until they turn it on.
 
     ``shutdown`` is a time; with ``at_end`` it is the end of the day's frame instead. A review comes on the last of the
@@ -41,7 +41,6 @@ class RitualSettings(BaseModel):
     by the store.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     user_id: str
     morning: time | None = None
     shutdown: time | None = None

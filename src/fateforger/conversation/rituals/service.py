@@ -47,7 +47,6 @@ from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import StartTimeboxing
 from fateforger.session.day import day_words, local_today, whole_frame
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
-from fateforger.session.heads import HeadFilter
 from fateforger.session.messages import Exchange, RecentTalk
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.queue_commands import (
@@ -61,6 +60,7 @@ from fateforger.session.queue_commands import (
     SettleDay,
 )
 from fateforger.session.recall import recall
+from fateforger.session.store import HeadFilter
 from fateforger.tasks.task import ENDED, QueuedTask
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak

@@ -6,10 +6,9 @@ import hashlib
 from datetime import datetime
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.session.model import Session
 from fateforger.session.stages import TimeboxingStage
+from fateforger.values import Value
 
 
 def mint_key(prefix: str, *parts: object) -> str:
@@ -22,7 +21,7 @@ ALL_STAGES = frozenset(TimeboxingStage)
 PLANNED = frozenset({TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
 
-class SessionCommandBase(BaseModel):
+class SessionCommandBase(Value):
     """A command to a running session.
 
     A class declares where it is accepted, and the actions of the controls that give it
@@ -32,7 +31,6 @@ class SessionCommandBase(BaseModel):
     aware instant at which the person acted.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     home: ClassVar[TimeboxingStage | None] = None
     """Stage that the command belongs to; ``None`` if it fits any."""
     accepted: ClassVar[frozenset[TimeboxingStage]] = ALL_STAGES

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from fateforger.calendar.merge import Topic
 from fateforger.session.card_actions import (
     CardAction,
@@ -18,6 +16,7 @@ from fateforger.session.card_actions import (
 from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.commands.plan import PlanCommandBase
 from fateforger.session.model import CalendarWrite
+from fateforger.values import Value
 
 Side = Literal["calendar", "plan"]
 
@@ -124,13 +123,12 @@ class ResolveConflict(PlanCommandBase):
     seen: str | None = None
 
 
-class RefreshCalendar(BaseModel):
+class RefreshCalendar(Value):
     """Read the calendar again, because it seems to differ from what the session shows.
 
     No person asked for it. It queues with the person's commands, but does not count as activity of theirs.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Literal["look_again"] = "look_again"
     command_id: str
     session_id: str

@@ -7,7 +7,7 @@ from datetime import UTC, time, timedelta
 from datetime import date as Date  # noqa: N812  as in the commands of the day
 from typing import ClassVar, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 
 from fateforger.errors import BadInput, PatchInvalid
 from fateforger.planning import patch as ops
@@ -28,6 +28,7 @@ from fateforger.session.model import Session
 from fateforger.session.placement import GONE, by_time, fixed_start, resolved_block
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import gettext as _
+from fateforger.values import Value
 
 
 class PlanCommandBase(SessionCommandBase):
@@ -216,10 +217,9 @@ class ApplyFix(BlockCommand):
         return pick_fix(session, self.fix, self.at)
 
 
-class ApprovedChange(BaseModel):
+class ApprovedChange(Value):
     """Plan before and after a change, as the person approved it; ``proposal`` is the id of an agent's proposal."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     before: TBPlan
     after: TBPlan
     proposal: str = ""

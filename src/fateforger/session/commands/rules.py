@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_QUERIES, MAX_QUERY_CHARS
@@ -22,6 +22,7 @@ from fateforger.session.card_actions import (
 from fateforger.session.commands.base import SessionCommandBase
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
+from fateforger.values import Value
 
 ConstraintVerdict = Literal["accept", "decline", "archive", "restore", "set_aside", "use_again"]
 """Judgment of a constraint: right, not wanted, over, or wanted again; or (not) counting in this session."""
@@ -123,10 +124,9 @@ class RuleAnswer(SessionCommandBase):
     ts: str | None = None
 
 
-class RuleChoice(BaseModel):
+class RuleChoice(Value):
     """Two rules, and the one that counts; ``None`` keeps both."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     uids: tuple[str, str]
     keep: str | None = None
 
@@ -211,7 +211,7 @@ class HideMemory(SessionCommandBase):
     kind: Literal["hide_memory"] = "hide_memory"
 
 
-class AddExtracted(BaseModel):
+class AddExtracted(Value):
     """Constraints that were extracted from a reply in the background.
 
     It queues with the person's commands, but does not count as activity of theirs. ``of`` is the reply's id, and
@@ -221,7 +221,6 @@ class AddExtracted(BaseModel):
     ``repeats`` because it says the same in other words.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Literal["understood"] = "understood"
     command_id: str
     session_id: str
@@ -235,13 +234,12 @@ class AddExtracted(BaseModel):
     unread: str = ""
 
 
-class AskToReplace(BaseModel):
+class AskToReplace(Value):
     """Ask, outside of any plan, whether a constraint replaces an older one that it contradicts, or repeats, in meaning.
 
     ``uids`` name both, the newer one first. The question goes to the place where the newer one was told.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Literal["ask_to_replace"] = "ask_to_replace"
     command_id: str
     user_id: str

@@ -22,18 +22,16 @@ from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.intent import HydratedMessage
 from fateforger.tasks.task import Mode
 from fateforger.text import mark_message
+from fateforger.values import Value
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
 
-
-class StartTimeboxing(BaseModel):
+class StartTimeboxing(Value):
     """Begin planning in a channel, or in an existing thread.
 
     ``tz`` is the person's IANA zone. ``mode`` tells how the planning came about. ``inputs`` are tasks for that day,
     and ``note`` is shown on its first card.
     """
 
-    model_config = _FROZEN
     kind: Literal["start"] = "start"
     command_id: str
     user_id: str
@@ -160,23 +158,21 @@ class RequestWork(SessionCommandBase):
     request: HydratedMessage | QueueCommand
 
 
-class EndAbandoned(BaseModel):
+class EndAbandoned(Value):
     """End of an abandoned session, due at the instant ``at``.
 
     No person asked for it. It queues with the person's commands, but does not count as activity of theirs.
     """
 
-    model_config = _FROZEN
     kind: Literal["left_alone"] = "left_alone"
     command_id: str
     session_id: str
     at: datetime
 
 
-class KeepTitle(BaseModel):
+class KeepTitle(Value):
     """Leave the title of the thread alone, because the person chose it in Slack."""
 
-    model_config = _FROZEN
     kind: Literal["keep_title"] = "keep_title"
     command_id: str
     session_id: str

@@ -24,10 +24,8 @@ def test_a_url_and_its_name(text: str, name: str) -> None:
 
 
 def test_a_command_line_and_its_name() -> None:
-    endpoint = read_endpoint("/usr/bin/npx -y '@cocal/google-calendar-mcp' --token secret", {"GOOGLE": "secret"})
-    assert endpoint == CommandEndpoint(
-        "/usr/bin/npx", ("-y", "@cocal/google-calendar-mcp", "--token", "secret"), {"GOOGLE": "secret"}
-    )
+    endpoint = read_endpoint("/usr/bin/npx -y '@cocal/google-calendar-mcp' --token secret")
+    assert endpoint == CommandEndpoint("/usr/bin/npx", ("-y", "@cocal/google-calendar-mcp", "--token", "secret"))
     assert endpoint.describe() == "the calendar server “npx”"
     assert "secret" not in endpoint.name
     assert endpoint.name != read_endpoint("/usr/bin/npx -y another-server").name

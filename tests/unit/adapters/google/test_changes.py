@@ -21,7 +21,7 @@ from tests.fakes.serving import served
 from tests.unit.adapters.google.conftest import HandClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar
-from fateforger.adapters.google.channels import GoogleChannels
+from fateforger.adapters.google.changes import GoogleChannels
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.app.change_notices import PATH, ChangeNotices
 from fateforger.calendar.channels import LASTS, TRUSTED_FOR, PushSignals

@@ -9,7 +9,7 @@ import pytest
 from babel.core import get_global
 from tests.emulators.microsoft.mailbox import WINDOWS
 
-from fateforger.adapters.microsoft.zones import format_moment, parse_moment, to_iana, to_windows
+from fateforger.adapters.microsoft.wire import format_moment, parse_moment, to_iana, to_windows
 
 NOT_IN_WINDOWS = {"Antarctica/Troll", "Factory", "localtime"}
 

@@ -20,10 +20,9 @@ from tests.contracts.stores import new_file
 from tests.postgres import PostgresServer, Shutdown
 
 from fateforger.adapters.store.database import has_ended, open_database
-from fateforger.adapters.store.documents import JOURNAL_VERSION, OUTBOX_VERSION, SESSION_VERSION
 from fateforger.adapters.store.journal import CalendarLease
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.adapters.store.tables import table
+from fateforger.adapters.store.tables import JOURNAL_VERSION, OUTBOX_VERSION, SESSION_VERSION, table
 from fateforger.errors import InternalError, StoreUnavailable
 from fateforger.ports.jobs import NewJob
 

@@ -16,8 +16,8 @@ from tests.contracts.session_examples import session
 from tests.factories.sessions import GROUPS
 
 from fateforger.adapters.store.database import make_engine, parse_database_url
-from fateforger.adapters.store.documents import JOURNAL_VERSION, SESSION_VERSION
 from fateforger.adapters.store.store import Store, open_store
+from fateforger.adapters.store.tables import JOURNAL_VERSION, SESSION_VERSION
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import SyncOp, SyncPlan
 from fateforger.calendar.transactions import TxState

@@ -19,8 +19,8 @@ from tests.postgres import PostgresServer
 from fateforger.adapters.store.database import make_engine, parse_database_url
 from fateforger.adapters.store.sessions import SESSION
 from fateforger.adapters.store.store import open_store
-from fateforger.session.heads import HeadFilter, SessionHead
 from fateforger.session.model import ReturnedWork, Session, SessionStatus, WriteCounts
+from fateforger.session.store import HeadFilter, SessionHead
 
 NEW = {"tz", "status", "stage", "written", "judged"}
 
