@@ -151,6 +151,8 @@ class _Items:
             reward += weights.MEAL if task.type is ET.REGENERATION else weights.HABIT
         if task.one_thing:
             reward, slot = weights.ONE_THING, weights.ONE_THING_SLOT
+        if task.start is not None:
+            reward += weights.TIMED
         firm = None if task.start is None else 1 << max(0, self.axis.slot(self.context.instant(task.start)) - way)
         bounds = PieceBounds(task.max_pieces if split else 1, -(-task.min_chunk // GRID), _FULL_DAY)
         if split and self.policy.longest_focus and task.type is ET.DEEP_WORK:

@@ -44,10 +44,12 @@ from fateforger.ui.calendar_cards import (
     questions_words,
 )
 from fateforger.ui.card_parts import (
+    MOST_CHOICES,
     commitment,
     journey_notes,
     move_button,
     move_row,
+    offer_one_thing,
     paragraphs,
     picture,
     quality_note,
@@ -91,8 +93,6 @@ LATE = (
     (45, mark_message("45 min")),
     (60, mark_message("1 h")),
 )
-MOST_CHOICES = 100
-"""Choices that fit into a select."""
 
 
 def build_progress_controls(session: Session) -> tuple[Part, ...]:
@@ -186,6 +186,7 @@ def plan_card(session: Session) -> Card:
             *unkept_rules(session),
             *list_unplaced(session),
             *quality_note(session),
+            *offer_one_thing(session),
             *list_suggestions(session),
             *rules(session),
             *_when_written(session),
