@@ -175,10 +175,11 @@ def quality_note(session: Session) -> tuple[Part, ...]:
 def offer_one_thing(session: Session) -> tuple[Part, ...]:
     """Return a select of the tasks if the next step is to say which one matters most; nothing otherwise."""
     quality = grade_session(session)
-    if quality is None or not quality.findings or quality.findings[0].criterion is not Criterion.ONE_THING:
-        return ()
     choices = tuple(Choice(label=t.title[:75], value=t.id) for t in session.day.inputs.tasks[:MOST_CHOICES])
-    return (Controls(items=(MarkOneThing.action.select(choices),)),) if choices else ()
+    asked = quality is not None and [each.criterion for each in quality.findings[:1]] == [Criterion.ONE_THING]
+    if not asked or not choices:
+        return ()
+    return (Controls(items=(MarkOneThing.action.select(choices, placeholder=_("The one thing that matters")),)),)
 
 
 def unread_note(session: Session) -> tuple[Part, ...]:

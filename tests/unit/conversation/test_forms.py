@@ -99,7 +99,7 @@ async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
     assert (shown["title_1"], shown["minutes_1"], shown["kind_1"]) == ("Report", 120, "deep")
     assert (shown["title_5"], shown["minutes_5"], shown["kind_5"]) == ("Mails", 20, "shallow")
     assert "title_6" not in shown
-    rows = {name: value for name, value in shown.items() if name.endswith(("_1", "_2"))}
+    rows: dict[str, Any] = {name: value for name, value in shown.items() if name.endswith(("_1", "_2"))}
     assert await anna.fill("tasks", **rows, size=1, proceed=False) is None
     talk = (await anna.session()).day.inputs.tasks[1]
     assert (talk.title, talk.details.at) == ("Talk", time(10, 30))
