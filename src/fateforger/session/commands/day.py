@@ -100,6 +100,7 @@ class SetFrame(SessionCommandBase):
                 start_given=frame.start_given,
                 usual_start=frame.usual_start,
                 day_end=ended.day_end,
+                usual_end=ended.usual_end,
                 end_given=ended.end_given,
                 fills=said.fills or now.fills,
                 confirmed=False,
