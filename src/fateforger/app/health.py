@@ -16,7 +16,7 @@ import httpx
 
 from fateforger.adapters.answers import limit_answers
 from fateforger.adapters.tasklists import LOOK_SECONDS, TickTick
-from fateforger.app.data_dir import make_private
+from fateforger.app.data_dir import make_private, read_addresses
 from fateforger.app.memory import MEMORY_FIX, check_memory
 from fateforger.app.resources import Check, build_google_budget, check_owner, open_state
 from fateforger.app.tokens import (
@@ -372,19 +372,20 @@ def _check_pages(settings: Settings) -> Iterator[Check]:
 
 
 def _describe_page(settings: Settings, path: str) -> str:
-    if settings.port == 0:
+    page, _ = read_addresses(settings.data_dir)
+    if page is None and settings.port == 0:
         return "fateforger up prints its address."
+    page = page or find_page(settings)
     if settings.page_token is not None:  # a secret of the settings is not shown
-        return (
-            f"While fateforger runs, open {find_page(settings)}{path}?{PARAMETER}= followed by FATEFORGER_PAGE_TOKEN."
-        )
-    return f"While fateforger runs, open {build_address(find_page(settings), read_page_token(settings), path)}"
+        return f"While fateforger runs, open {page}{path}?{PARAMETER}= followed by FATEFORGER_PAGE_TOKEN."
+    return f"While fateforger runs, open {build_address(page, read_page_token(settings), path)}"
 
 
 def _describe_embedded(settings: Settings) -> str:
-    if settings.port == 0 or settings.caldav_port == 0:
+    _, url = read_addresses(settings.data_dir)
+    if url is None and (settings.port == 0 or settings.caldav_port == 0):
         return "fateforger up prints how calendar apps open it."
-    url = f"http://127.0.0.1:{settings.caldav_port}/{CALDAV_USER}/calendar/"
+    url = url or f"http://127.0.0.1:{settings.caldav_port}/{CALDAV_USER}/calendar/"
     return f"While fateforger runs, calendar apps can open {describe_caldav(url, read_caldav_password(settings))}."
 
 

@@ -64,8 +64,8 @@ class Task(BaseModel):
 class FrameFacts(BaseModel):
     """Frame of the day (Stage 1), in local times on the planned day.
 
-    An end before the start is on the next day. ``usual_start`` and ``usual_end`` are those of other days, kept while the
-    person gives another one for this day. Where a part is not ``_given`` for this day, their rules count before it
+    An end before the start is on the next day. ``usual_start`` and ``usual_end`` are those of other days, kept while
+    the person gives another one for this day. Where a part is not ``_given`` for this day, their rules count before it
     (:func:`fateforger.session.frame.frame_in_force`). When the day ``fills``, no time has to stay free.
     """
 

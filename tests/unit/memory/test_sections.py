@@ -66,7 +66,7 @@ def test_must_follow_and_consider() -> None:
     ],
 )
 def test_a_window_from_or_to_midnight_is_named_by_its_other_end(kind: str, start: str, end: str, words: str) -> None:
-    """S408"""
+    """S407"""
     payload = {"windows": [{"kind": kind, "start": start, "end": end}]}
     assert describe_times(version_of("w", payload=payload).record) == words
 

@@ -231,7 +231,7 @@ class RemoveTask(UnplacedCommandBase):
 
 
 def _read_task(click: Click) -> Fields:
-    """Read the task that a menu beside it stands for, or that was chosen from a list."""
+    """Read the task of the row whose menu was used, or the one that was chosen from a list."""
     return {"task_id": click.target or click.value}
 
 
