@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from tests.scenarios.program import Program
@@ -36,3 +37,24 @@ def test_it_is_well_until_it_is_dead(tmp_path: Path, postgres: str) -> None:
     answer = asked(program)
     assert (answer.returncode, answer.stdout) == (3, "")
     assert f"No fateforger answers at http://127.0.0.1:{program.port}/health: Connection refused." in answer.stderr
+
+
+def test_other_commands_know_where_it_listens(tmp_path: Path) -> None:
+    """S408: on whatever ports it was started; once it has ended, they name the configured ones again."""
+    program = Program(tmp_path / "data").start()
+    environment = {**os.environ, "FATEFORGER_DATA_DIR": str(program.data)}
+
+    def say(command: str) -> str:
+        arguments = [sys.executable, "-m", "fateforger", command]
+        return subprocess.run(arguments, check=False, capture_output=True, text=True, env=environment).stdout
+
+    try:
+        program.person()
+        assert say("health") == "It is well.\n"
+        told = say("doctor")
+        assert program.address in told
+        calendar = urlsplit(program.caldav_url())
+        assert f"http://{calendar.hostname}:{calendar.port}{calendar.path} (user name {calendar.username}" in told
+    finally:
+        assert program.stop() == 0
+    assert "http://127.0.0.1:8765/?token=" in say("doctor")

@@ -558,6 +558,16 @@ async def test_a_broken_block_leaves_the_rest_of_the_page_alone(tmp_path: Path, 
 
 
 @in_browser
+async def test_an_indented_line_belongs_to_the_item_above(tmp_path: Path, browser: Browser) -> None:
+    async with desk_at(tmp_path, browser) as desk:
+        text = "• Report: it needs 2 h\n  End the day at 20:30\n• Mail\nThat is all"
+        await desk.post(section(text))
+        items = desk.page.get_by_role("listitem")
+        await expect(items.filter(has_text="Report: it needs 2 h")).to_contain_text("End the day at 20:30")
+        await expect(items.filter(has_text="Mail")).not_to_contain_text("That is all")
+
+
+@in_browser
 async def test_a_changed_or_deleted_message_changes_on_the_page(tmp_path: Path, browser: Browser) -> None:
     async with desk_at(tmp_path, browser) as desk:
         shown = desk.page.locator("#messages .message .content")

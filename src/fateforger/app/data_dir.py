@@ -106,6 +106,40 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
         raise StoreUnavailable(f"I cannot use {path}: {error.strerror}.", where="data_dir") from None
 
 
+ADDRESSES = "addresses"
+"""Name of the file in the data directory that says where the program listens while it runs."""
+
+
+@contextlib.contextmanager
+def note_addresses(data_dir: Path, page: str, calendar: str | None) -> Iterator[None]:
+    """Note for other commands where the page and the embedded calendar are, until the block ends.
+
+    After ``kill -9`` the note stays until the next start. Raises ``StoreUnavailable``.
+    """
+    path = data_dir / ADDRESSES
+    path.unlink(missing_ok=True)
+    read_or_create(path, lambda: f"{page}\n{calendar or ''}\n")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def read_addresses(data_dir: Path) -> tuple[str | None, str | None]:
+    """Return where the program that runs has its page and its embedded calendar; ``None`` where that is not known.
+
+    Raises ``StoreUnavailable``.
+    """
+    try:
+        lines = (data_dir / ADDRESSES).read_text().splitlines()
+    except FileNotFoundError:
+        return None, None
+    except OSError as error:
+        raise StoreUnavailable(f"I cannot use {data_dir / ADDRESSES}: {error.strerror}.", where="data_dir") from None
+    page, calendar, *_ = (*lines, "", "")
+    return page or None, calendar or None
+
+
 PAGE_FILE, CALDAV_FILE = "page.token", "caldav.password"
 """Names of the files in the data directory."""
 CALDAV_USER = "me"

@@ -24,6 +24,7 @@ from fateforger.app.data_dir import (
     describe_exposure,
     find_page,
     make_private,
+    read_addresses,
     read_caldav_password,
     read_page_token,
 )
@@ -372,19 +373,20 @@ def _check_pages(settings: Settings) -> Iterator[Check]:
 
 
 def _describe_page(settings: Settings, path: str) -> str:
-    if settings.port == 0:
+    page, _ = read_addresses(settings.data_dir)
+    if page is None and settings.port == 0:
         return "fateforger up prints its address."
+    page = page or find_page(settings)
     if settings.page_token is not None:  # a secret of the settings is not shown
-        return (
-            f"While fateforger runs, open {find_page(settings)}{path}?{PARAMETER}= followed by FATEFORGER_PAGE_TOKEN."
-        )
-    return f"While fateforger runs, open {build_address(find_page(settings), read_page_token(settings), path)}"
+        return f"While fateforger runs, open {page}{path}?{PARAMETER}= followed by FATEFORGER_PAGE_TOKEN."
+    return f"While fateforger runs, open {build_address(page, read_page_token(settings), path)}"
 
 
 def _describe_embedded(settings: Settings) -> str:
-    if settings.port == 0 or settings.caldav_port == 0:
+    _, url = read_addresses(settings.data_dir)
+    if url is None and (settings.port == 0 or settings.caldav_port == 0):
         return "fateforger up prints how calendar apps open it."
-    url = f"http://127.0.0.1:{settings.caldav_port}/{CALDAV_USER}/calendar/"
+    url = url or f"http://127.0.0.1:{settings.caldav_port}/{CALDAV_USER}/calendar/"
     return f"While fateforger runs, calendar apps can open {describe_caldav(url, read_caldav_password(settings))}."
 
 

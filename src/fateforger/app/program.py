@@ -34,6 +34,7 @@ from fateforger.app.data_dir import (
     describe_caldav,
     describe_exposure,
     lock_data_dir,
+    note_addresses,
     read_caldav_password,
     read_page_token,
 )
@@ -372,15 +373,26 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
         store.people.on_erase(partial(supervisor.wake, INDEXING))
         team = await stack.enter_async_context(run_slack_app(slack, supervisor))
         await coordinator.resume()
-        code = await resources.ownership.offer_code()
+        stack.enter_context(note_addresses(settings.data_dir, web.url, _find_embedded(settings, local)))
         yield App(
             page_url=None if settings.real_slack else build_address(web.url, token),
             day_url=None if local is None else build_address(web.url, token, "/day/"),
             caldav=_describe_embedded(settings, local),
             lines=await _describe_parts(resources, team, ops_url),
             warning=describe_exposure(settings),
-            claim=None if code is None else describe_claim(code),
+            claim=await _offer_claim(resources),
         )
+
+
+async def _offer_claim(resources: _Resources) -> str | None:
+    """Return how somebody becomes the owner of the calendar, while it has none."""
+    code = await resources.ownership.offer_code()
+    return None if code is None else describe_claim(code)
+
+
+def _find_embedded(settings: Settings, local: LocalCalendar | None) -> str | None:
+    """Return the address of the embedded calendar, if that is the configured one."""
+    return None if local is None or settings.caldav_url else local.caldav_url
 
 
 def _describe_embedded(settings: Settings, local: LocalCalendar | None) -> str | None:

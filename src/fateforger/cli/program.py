@@ -109,14 +109,15 @@ _SECONDS = 8
 
 
 @click.command("health")
-@click.option("--port", type=int, help="Port of the program that runs; by default the configured one.")
+@click.option("--port", type=int, help="Port of the program that runs, if it runs on another data directory.")
 @click.pass_context
 def health_command(ctx: click.Context, port: int | None) -> None:
     """Ask the program that runs on this machine whether it is well. Exits with 3 when it is not, or does not answer."""
     settings = load_settings(ctx, port=port)
-    from fateforger.app.data_dir import find_page  # noqa: PLC0415  the help text needs none of it
+    from fateforger.app.data_dir import find_page, read_addresses  # noqa: PLC0415  the help text needs none of it
 
-    said = _ask(f"{find_page(settings)}/health")
+    page = None if port is not None else read_addresses(settings.data_dir)[0]
+    said = _ask(f"{page or find_page(settings)}/health")
     ill = [part for part in ("database", "slack") if not said.get(part)]
     if ill:
         raise WorldError(f"The program runs, but this does not answer: {', '.join(ill)}. fateforger doctor says more.")

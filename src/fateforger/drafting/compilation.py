@@ -144,13 +144,7 @@ class _Items:
         elif split is None:
             split = task.type is ET.DEEP_WORK and task.length(self.policy) >= _SPLITTABLE
         was = [b for b in self.context.previous if task_of(b.key, self.ids) == task.id and b.key not in pinned]
-        reward, slot = weights.PLACED, weights.PLACED_SLOT[task.priority]
-        if task.deadline is not None:
-            slot += weights.DUE_SLOT
-        if task.type in {ET.REGENERATION, ET.HABIT}:
-            reward += weights.MEAL if task.type is ET.REGENERATION else weights.HABIT
-        if task.one_thing:
-            reward, slot = weights.ONE_THING, weights.ONE_THING_SLOT
+        reward, slot = _reward_of(task)
         firm = None if task.start is None else 1 << max(0, self.axis.slot(self.context.instant(task.start)) - way)
         bounds = PieceBounds(task.max_pieces if split else 1, -(-task.min_chunk // GRID), _FULL_DAY)
         if split and self.policy.longest_focus and task.type is ET.DEEP_WORK:
@@ -274,6 +268,18 @@ class _Items:
             preferences=Preferences(start=(wish, away)),
         )
         self._set_previous(item, [b for b in self.context.previous if b.key == key])
+
+
+def _reward_of(task: Task) -> tuple[int, int]:
+    """Return the reward for a place of a task, and that for each of its slots."""
+    reward, slot = weights.PLACED, weights.PLACED_SLOT[task.priority]
+    if task.deadline is not None:
+        slot += weights.DUE_SLOT
+    if task.type in {ET.REGENERATION, ET.HABIT}:
+        reward += weights.MEAL if task.type is ET.REGENERATION else weights.HABIT
+    if task.one_thing:
+        reward, slot = weights.ONE_THING, weights.ONE_THING_SLOT
+    return reward if task.start is None else reward + weights.TIMED, slot
 
 
 def _is_generated(block: Resolved) -> bool:

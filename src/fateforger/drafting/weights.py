@@ -23,6 +23,8 @@ MEAL = 2_400
 """For a meal or a rest among the tasks: more than the shutdown."""
 HABIT = 400
 """For a habit: more than work of the same length."""
+TIMED = 3_600
+"""For a task whose start the person gave: more than the shutdown."""
 SHUTDOWN = 3_200
 SHUTDOWN_SHORT = 600
 """On days with three open hours or less."""

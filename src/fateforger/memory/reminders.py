@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, time
 
 from fateforger.memory.applicability import Answer, Applicable
 from fateforger.memory.record import Aspect, ConstraintRecord, Window, name_label
@@ -165,8 +165,18 @@ def describe_times(record: ConstraintRecord) -> str:
     return ", ".join((*map(_describe_window, record.payload.windows), *rule))
 
 
+_MIDNIGHT = time(0)
+_ENDS_OF_DAY = frozenset({_MIDNIGHT, time(23, 59)})
+
+
 def _describe_window(window: Window) -> str:
+    """Return a window as people say it: one from or to midnight is named by its other end."""
+    avoid = window.kind is WindowKind.AVOID
+    if window.start == _MIDNIGHT and window.end not in _ENDS_OF_DAY:
+        return _("not before {end:%H:%M}", end=window.end) if avoid else _("best before {end:%H:%M}", end=window.end)
+    if window.start != _MIDNIGHT and window.end in _ENDS_OF_DAY:
+        if avoid:
+            return _("not after {start:%H:%M}", start=window.start)
+        return _("best after {start:%H:%M}", start=window.start)
     span = f"{window.start:%H:%M}–{window.end:%H:%M}"
-    if window.kind is WindowKind.AVOID:
-        return _("avoid {span}", span=span)
-    return _("prefer {span}", span=span)
+    return _("avoid {span}", span=span) if avoid else _("prefer {span}", span=span)

@@ -20,6 +20,7 @@ from fateforger.text import gettext as _
 from fateforger.values import replace
 
 _EVENING = time(18, 0)
+_DRAFTED = frozenset({TimeboxingStage.SKELETON, TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
 
 
 def weekday(day: date) -> str:
@@ -177,16 +178,23 @@ def with_start(session: Session, start: time) -> FrameFacts:
 
 
 def with_end(session: Session, end: time) -> FrameFacts:
-    """Return the session's frame with an end that the person gave for this day."""
-    frame = session.day.frame
-    return replace(frame, day_end=end, end_given=frame.end_given or end != frame_in_force(session).day_end)
+    """Return the session's frame with an end that the person gave for this day.
+
+    From the draft on it holds for this day only: it makes room for something, and other days keep their end.
+    """
+    frame, shown = session.day.frame, frame_in_force(session)
+    usual = None
+    if session.stage in _DRAFTED:
+        usual = shown.day_end if frame.usual_end is None else frame.usual_end
+    return replace(frame, day_end=end, usual_end=usual, end_given=frame.end_given or end != shown.day_end)
 
 
 def usual_frame(frame: FrameFacts) -> FrameFacts:
     """Return the frame that the next day begins with; the rules of that day count before it."""
     start = frame.day_start if frame.usual_start is None else frame.usual_start
+    end = frame.day_end if frame.usual_end is None else frame.usual_end
     given = replace(frame, start_given=False, end_given=False, lunch_given=False)
-    return replace(given, day_start=start, usual_start=None, confirmed=False)
+    return replace(given, day_start=start, day_end=end, usual_start=None, usual_end=None, confirmed=False)
 
 
 def has_ended(day: date, tz: str, frame: FrameFacts, now: datetime) -> bool:

@@ -397,6 +397,17 @@ def option_words(before: Session, after: Session) -> tuple[str, ...]:
         *_frame_words(frame_in_force(before), frame_in_force(after)),
         *(line for task in after.day.inputs.tasks if task.id in tasks for line in _task_words(tasks[task.id], task)),
         *(_("“{title}” is off your list.", title=task.title) for task in tasks.values() if task.id not in stay),
+        *describe_one_thing(before, after),
+    )
+
+
+def describe_one_thing(before: Session, after: Session) -> tuple[str, ...]:
+    """Say which task became the one thing; nothing if none did."""
+    was = {task.id for task in before.day.inputs.tasks if task.one_thing}
+    return tuple(
+        _("“{title}” is the one thing that matters now.", title=task.title)
+        for task in after.day.inputs.tasks
+        if task.one_thing and task.id not in was
     )
 
 

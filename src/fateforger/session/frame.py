@@ -138,5 +138,5 @@ def follow_frame_rules(frame: FrameFacts, versions: Iterable[Version]) -> FrameF
     if Slot.WORK_START in stated and (frame.start_given or frame.usual_start is not None):
         frame = replace(frame, start_given=False, day_start=frame.usual_start or frame.day_start, usual_start=None)
     if Slot.WORK_END in stated and frame.end_given:
-        frame = replace(frame, end_given=False)
+        frame = replace(frame, end_given=False, day_end=frame.usual_end or frame.day_end, usual_end=None)
     return replace(frame, lunch_given=False) if Slot.LUNCH in stated and frame.lunch_given else frame

@@ -61,8 +61,8 @@ class Task(Value):
 class FrameFacts(Value):
     """Frame of the day (Stage 1), in local times on the planned day.
 
-    An end before the start is on the next day. ``usual_start`` is the usual start of days, kept while the person
-    gives another one for this day. Where a part is not ``_given`` for this day, their rules count before it
+    An end before the start is on the next day. ``usual_start`` and ``usual_end`` are those of other days, kept while
+    the person gives another one for this day. Where a part is not ``_given`` for this day, their rules count before it
     (:func:`fateforger.session.frame.frame_in_force`). When the day ``fills``, no time has to stay free.
     """
 
@@ -75,6 +75,7 @@ class FrameFacts(Value):
     lunch_given: bool = False
     confirmed: bool = False
     usual_start: time | None = None
+    usual_end: time | None = None
     fills: bool = False
 
 

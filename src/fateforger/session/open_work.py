@@ -93,7 +93,7 @@ def _list_open(session: Session, now: datetime) -> Iterator[OfferedInput]:
     if is_over(session, now):
         for task in _planned_not_done(session):
             yield OfferedInput(task=task, source="planned", day=session.date)
-    for task in _unplaced_tasks(session):
+    for task in list_unplaced_tasks(session):
         yield OfferedInput(task=task, source="unplaced", day=session.date)
 
 
@@ -114,8 +114,8 @@ def _planned_not_done(session: Session) -> Iterator[Task]:
             yield keep_for_later(task)
 
 
-def _unplaced_tasks(session: Session) -> Iterator[Task]:
-    """Yield the tasks that the plan has no room for."""
+def list_unplaced_tasks(session: Session) -> Iterator[Task]:
+    """Yield the tasks that the plan has no room for; the plan of the next day offers them."""
     tasks = {task.id: task for task in session.day.inputs.tasks}
     for each in session.planning.unplaced:
         task = each.task or tasks.get(each.task_id)

@@ -21,6 +21,7 @@ from fateforger.session.commands.day import (
     WAITS,
     AdjustFrame,
     DeferTask,
+    MarkOneThing,
     PutTogether,
     ReceiveTasks,
     RemoveTask,
@@ -33,7 +34,7 @@ from fateforger.session.commands.day import (
 )
 from fateforger.session.commands.plan import MovePlan, Replan
 from fateforger.session.day import busy_meetings, day_window, is_over, own_key
-from fateforger.session.draft import carry_basis, day_of, instance_in, options_for, work_of
+from fateforger.session.draft import carry_basis, day_of, describe_one_thing, instance_in, options_for, work_of
 from fateforger.session.model import Facts, Session, Task, Unplaced
 from fateforger.session.other_days import check_free, check_other_day, name_day, with_sent
 from fateforger.session.placement import by_time, find_placed, list_differences, resolved_block
@@ -173,8 +174,9 @@ def _time_after(block: Resolved, at: datetime) -> timedelta:
 
 ListCommand = TakeBack | ReceiveTasks | ReturnTasks | PutTogether | TakeApart
 """Commands that put tasks on the list or take them off, while the plan is refined."""
-OptionCommand = RemoveTask | ResizeTask | AdjustFrame | DeferTask | SplitTask | TickItems | ListCommand
-"""Commands for an item that found no place, for tasks of other days and for boxes, while the plan is refined."""
+OptionCommand = RemoveTask | ResizeTask | AdjustFrame | MarkOneThing | DeferTask | SplitTask | TickItems | ListCommand
+"""Commands for an item that found no place, for the one thing, for tasks of other days and for boxes, while the plan is
+refined."""
 OVER = mark_message("That day is over, so there is nothing left of it to replan.")
 MOVED = mark_message("Your plan moved to {day}, with {tasks}; see its thread.")
 NO_PLAN = mark_message("There is no plan to refit yet.")
@@ -284,9 +286,9 @@ def with_option(session: Session, command: OptionCommand, now: datetime) -> Refi
     if isinstance(command, TickItems):
         return _with_ticks(session, command)
     plan = _current_plan(session, now)
-    if isinstance(command, AdjustFrame):
+    if isinstance(command, AdjustFrame | MarkOneThing):
         day = command.apply_to(session)
-        return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), [])
+        return _fit(session, day, plan, instance_in(day), now.astimezone(UTC), [*describe_one_thing(session, day)])
     if isinstance(command, ListCommand):
         return _with_other_tasks(session, command, plan, now)
     each = next((u for u in session.planning.unplaced if u.task_id == command.task_id), None)

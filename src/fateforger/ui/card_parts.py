@@ -8,9 +8,11 @@ from datetime import UTC
 from fateforger.limits import MAX_CARRIED_CHARS
 from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET
+from fateforger.quality.model import Criterion
 from fateforger.session.card_actions import ButtonStyle
 from fateforger.session.cards import (
     Button,
+    Choice,
     Control,
     Controls,
     DayView,
@@ -23,7 +25,7 @@ from fateforger.session.cards import (
     plain,
     planned_blocks,
 )
-from fateforger.session.commands.day import TakeBack
+from fateforger.session.commands.day import MarkOneThing, TakeBack
 from fateforger.session.commands.thread import StageAction
 from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday, whole_frame
 from fateforger.session.draft import grade_session
@@ -45,6 +47,8 @@ KEEPS = mark_message("Close this plan? What is on your calendar stays there.")
 _LONGEST = 2_800
 """Characters of one paragraph; Slack accepts 3,000."""
 _MOST_NAMED = 3
+MOST_CHOICES = 100
+"""Choices that fit into a select."""
 
 
 def move_button(session: Session, move: Move, label: str | None = None, *, primary: bool = False) -> Button:
@@ -166,6 +170,16 @@ def quality_note(session: Session) -> tuple[Part, ...]:
     step = plain(quality.next_step, 200)
     level = _("Quality {level} of 4, {label}.", level=quality.level, label=quality.label)
     return (Note(text=join_sentences(level, step)),)
+
+
+def offer_one_thing(session: Session) -> tuple[Part, ...]:
+    """Return a select of the tasks if the next step is to say which one matters most; nothing otherwise."""
+    quality = grade_session(session)
+    choices = tuple(Choice(label=t.title[:75], value=t.id) for t in session.day.inputs.tasks[:MOST_CHOICES])
+    asked = quality is not None and [each.criterion for each in quality.findings[:1]] == [Criterion.ONE_THING]
+    if not asked or not choices:
+        return ()
+    return (Controls(items=(MarkOneThing.action.select(choices, placeholder=_("The one thing that matters")),)),)
 
 
 def unread_note(session: Session) -> tuple[Part, ...]:

@@ -1,7 +1,8 @@
 """Values of filled forms: one per field, or one error message per invalid field.
 
 Times and lengths are read as people type them: ``9``, ``9.30``, ``21h``, ``9:30 pm``; ``9-12, 14-16``; ``90``,
-``1 h 30``. A line of a list of tasks may end with a length: ``Report, 1 h 30``.
+``1 h 30``. A line of a list of tasks may begin or end with a length and a time of day: ``Report, 1 h 30``,
+``Gym at 18:30``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from datetime import date, time
 from typing import Any, Literal, NamedTuple
 
 from fateforger.errors import BadInput
-from fateforger.limits import MAX_CODE_CHARS, MAX_MESSAGE_CHARS, MAX_MINUTES
+from fateforger.limits import MAX_CODE_CHARS, MAX_MESSAGE_CHARS, MAX_MINUTES, MAX_TITLE_CHARS
 from fateforger.memory.credentials import REFUSED, TOO_LONG, redact_credentials
 from fateforger.session.commands import SessionCommand
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission, Input
@@ -31,10 +32,30 @@ _CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d{2})|h|(?<=\d)(\d{2}))?(am|pm)?")
 _HOURS = "(?:stunden|stunde|heures|heure|hours|hour|horas|hora|uren|hrs|std|uur|hr|h|u)"
 _MINUTES = "(?:minutes|minuten|minutos|minuut|minute|minuto|mins|min|m)"
 _LENGTH = re.compile(rf"(?:(\d+(?:[.,]\d+)?){_HOURS})?(?:(\d+){_MINUTES}?)?")
-_ENDING = re.compile(
-    rf"(?P<title>.*?[^\s,;:(–—-])[\s,;:(–—-]+(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES})\.?\)?",
-    re.IGNORECASE,
+_SPACE = r"[\s,;:(–—-]+"
+_LONG = rf"(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES})\.?"
+_HALF = r"\s*[ap]\.?m\b\.?"
+_PLAIN = rf"\d{{1,2}}:\d\d(?:{_HALF})?|\d{{1,2}}{_HALF}"
+"""A time of day that cannot be read as anything else; after a word like “at”, more will do."""
+_SAID = rf"\d{{1,2}}(?:[:.h]\d\d|\s*h\b)?(?:{_HALF})?"
+_AT = r"\b(?:at|um|om|à|a\s+las?)"
+_WHEN = (
+    rf"(?:(?:{_AT}\s+|@\s*)(?P<said>{_SAID})|\b(?P<plain>{_PLAIN}))"
+    rf"(?:\s*[-–—]\s*(?P<until>{_SAID}))?(?P<full>\s*(?:uhr|uur)\b)?"
 )
+_TIMED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (rf"(?P<title>.*?\w.*?){_SPACE}{_WHEN}\)?", rf"{_WHEN}{_SPACE}(?P<title>.*\w.*)")
+)
+_MEASURED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?P<title>.*?[^\s,;:(–—-])(?<!\bom)(?<!\bum)(?<!\bat)(?<!\bà){_SPACE}{_LONG}\)?",
+        rf"(?!\d+\s*m\b){_LONG}(?:{_SPACE}|\b)(?:(?:of|de)\s+|d['’])?(?P<title>[^\W\d].*)",
+    )
+)
+_EARLIEST = 7
+"""Hours before this can be meant as the afternoon; they count only as ``06:30``, ``6 am`` or ``6 Uhr``."""
 _DASH = re.compile(r"\s*[-–—‒−~]\s*")
 
 
@@ -87,22 +108,67 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
 
 
 class TaskLine(NamedTuple):
-    """A line of a list of tasks; ``minutes`` is ``None`` if it does not end with a length."""
+    """A line of a list of tasks; ``minutes`` and ``at`` are ``None`` if it says no length or no time of day."""
 
     title: str
     minutes: int | None = None
+    at: time | None = None
 
 
 def parse_task_line(line: str) -> TaskLine:
     """Parse a line of a list of tasks. A number without a unit belongs to the title: “Read chapter 3”."""
-    text = line.strip()
-    found = _ENDING.fullmatch(text)
-    if found is None:
-        return TaskLine(text)
+    read = TaskLine(line.strip())
+    if len(read.title) > MAX_TITLE_CHARS:
+        return read
+    for take in (_take_time, take_length, _take_time):
+        read = take(read)
+    return read
+
+
+def format_task_line(line: TaskLine) -> str:
+    """Format a title and its time of day, to be parsed again."""
+    return line.title if line.at is None else f"{line.title}, {line.at:%H:%M}"
+
+
+def split_task_list(text: str) -> str:
+    """Return a message with each of its tasks on a line of its own; commas separate the tasks of a single line."""
+    if "\n" in text.strip():
+        return text
+    lines: list[str] = []
+    for piece in re.split(r"\s*[,;]\s+", text.strip()):
+        if lines and parse_task_line(f"x {piece}").title == "x":  # only a length or a time, of the task before
+            lines[-1] += f", {piece}"
+        else:
+            lines.append(piece)
+    return "\n".join(lines)
+
+
+def take_length(line: TaskLine) -> TaskLine:
+    """Return the line with the length that its title begins or ends with, unless it has one."""
+    found = next(filter(None, (pattern.fullmatch(line.title) for pattern in _MEASURED)), None)
+    if found is None or line.minutes is not None:
+        return line
     try:
-        return TaskLine(found["title"], parse_minutes(found["length"]))
+        return line._replace(title=found["title"], minutes=parse_minutes(found["length"]))
     except BadInput:  # longer than a day: the person sees the whole line as a title
-        return TaskLine(text)
+        return line
+
+
+def _take_time(line: TaskLine) -> TaskLine:
+    found = next(filter(None, (pattern.fullmatch(line.title) for pattern in _TIMED)), None)
+    if found is None or line.at is not None:
+        return line
+    start, until = found["said"] or found["plain"], found["until"]
+    try:
+        at = parse_clock(start)
+        end = None if until is None else parse_clock(until)
+    except BadInput:  # no time of day: it belongs to the title
+        return line
+    sure = found["full"] or start.startswith("0") or re.search(r"[ap]\.?m", start, re.IGNORECASE)
+    if at.hour < _EARLIEST and not sure:
+        return line
+    minutes = line.minutes if end is None else (_to_minute(end) - _to_minute(at)) % DAY_MINUTES or None
+    return line._replace(title=found["title"].rstrip(" ,;:(–—-"), minutes=minutes, at=at)
 
 
 def format_windows(windows: tuple[tuple[time, time], ...]) -> str:

@@ -27,12 +27,22 @@ from fateforger.session.edits import writes_at_once
 from fateforger.session.gate import block_words
 from fateforger.session.messages import SyncReport, format_writes
 from fateforger.session.model import Session
+from fateforger.session.open_work import list_unplaced_tasks
 from fateforger.session.overview import block_span, block_title, clip_span, local_meeting, overview
 from fateforger.session.pending import GO_AHEAD, fix_button, held_question, refit_question, write_question
 from fateforger.session.placement import by_time
 from fateforger.session.stages import Move
 from fateforger.session.undone import find_undone
-from fateforger.text import count_more, count_rest, join_sentences, limit_items, mark_message, ngettext
+from fateforger.text import (
+    count_more,
+    count_rest,
+    join_sentences,
+    join_words,
+    limit_items,
+    mark_message,
+    ngettext,
+    quote_title,
+)
 from fateforger.text import gettext as _
 from fateforger.ui.box_parts import offer_box, tick_boxes
 from fateforger.ui.calendar_cards import (
@@ -44,10 +54,12 @@ from fateforger.ui.calendar_cards import (
     questions_words,
 )
 from fateforger.ui.card_parts import (
+    MOST_CHOICES,
     commitment,
     journey_notes,
     move_button,
     move_row,
+    offer_one_thing,
     paragraphs,
     picture,
     quality_note,
@@ -59,6 +71,7 @@ from fateforger.ui.card_parts import (
 from fateforger.ui.draft_cards import list_unplaced
 from fateforger.ui.rule_cards import build_add_button, rules, unkept_rules
 
+_MOST_UNPLACED = 5
 MOST_FINDINGS = 3
 """Findings listed after the next step; the others are only counted."""
 
@@ -91,8 +104,6 @@ LATE = (
     (45, mark_message("45 min")),
     (60, mark_message("1 h")),
 )
-MOST_CHOICES = 100
-"""Choices that fit into a select."""
 
 
 def build_progress_controls(session: Session) -> tuple[Part, ...]:
@@ -186,6 +197,7 @@ def plan_card(session: Session) -> Card:
             *unkept_rules(session),
             *list_unplaced(session),
             *quality_note(session),
+            *offer_one_thing(session),
             *list_suggestions(session),
             *rules(session),
             *_when_written(session),
@@ -360,6 +372,7 @@ def committed_card(session: Session) -> Card:
             *picture(session),
             *paragraphs(overview(session)),
             *journey_notes(session),
+            *(_name_unplaced(session) if done else ()),
             *((*build_progress_controls(session), *tick_boxes(session)) if done else ()),
             *(quality_note(session) if done else ()),
             *rules(session),
@@ -373,6 +386,20 @@ def committed_card(session: Session) -> Card:
             ),
         ),
     )
+
+
+def _name_unplaced(session: Session) -> tuple[Part, ...]:
+    """Return a sentence about the tasks that have no place on the calendar, and when they come back."""
+    titles = [quote_title(plain(task.title, 80), 160) for task in list_unplaced_tasks(session)]
+    if not titles:
+        return ()
+    text = ngettext(
+        "{titles} did not fit. I offer it again when you plan your next day.",
+        "{titles} did not fit. I offer them again when you plan your next day.",
+        len(titles),
+        titles=join_words(titles, _MOST_UNPLACED),
+    )
+    return (Prose(text=text),)
 
 
 def offer_move(session: Session) -> tuple[Button, ...]:

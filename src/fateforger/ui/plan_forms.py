@@ -48,8 +48,9 @@ from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import by_time, resolved_block
 from fateforger.session.zones import local_time
 from fateforger.text import gettext as _
+from fateforger.ui.card_parts import MOST_CHOICES
 from fateforger.ui.form_values import Filled, FormSpec
-from fateforger.ui.plan_cards import MOST_CHOICES, list_own_blocks, to_choice
+from fateforger.ui.plan_cards import list_own_blocks, to_choice
 
 
 def build_zone_form(session: Session, _request: FormRequest) -> Form:

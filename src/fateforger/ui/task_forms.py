@@ -53,7 +53,14 @@ from fateforger.ui.detail_forms import (
     fold_fields,
     read_details,
 )
-from fateforger.ui.form_values import Filled, FormSpec, TaskLine, parse_task_line
+from fateforger.ui.form_values import (
+    Filled,
+    FormSpec,
+    TaskLine,
+    format_task_line,
+    parse_task_line,
+    split_task_list,
+)
 from fateforger.values import replace
 
 ROWS = 3
@@ -98,7 +105,7 @@ def _build_lists(session: Session, said: str) -> tuple[FormField, ...]:
                 multiline=True,
                 optional=True,
                 max_length=MAX_NOTES_CHARS,
-                value=said if name == "deep" else "",
+                value=split_task_list(said) if name == "deep" else "",
             )
             for name, (label, hint) in zip(LISTS, lists, strict=True)
         ),
@@ -134,7 +141,7 @@ def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | N
             name=f"title_{row}",
             label=_("Task {row}", row=row),
             optional=True,
-            value=line.title[:MAX_TITLE_CHARS],
+            value=format_task_line(line)[:MAX_TITLE_CHARS],
             max_length=MAX_TITLE_CHARS,
             placeholder=_("What do you want to get done on {day}?", day=day_words(session.date)) if row == 1 else "",
         ),
@@ -159,7 +166,7 @@ def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | N
 
 def _hint_length(session: Session) -> str:
     """Return the hint of the list of deep work: how to write a length, with the usual ones."""
-    example = _("Add the length if you know it: “Report, 2 h”.")
+    example = _("Add the length and the time if you know them: “Report, 2 h”, “Gym at 18:30”.")
     return join_sentences(_("What needs your undisturbed attention."), example, _hint_usual_minutes(session))
 
 
@@ -206,7 +213,7 @@ def _read_lists(filled: Filled) -> tuple[Task, ...]:
             id=mint_key("t", filled.submission.command_id, row),
             title=line.title,
             minutes=line.minutes,
-            details=TaskDetails(kind=kind),
+            details=TaskDetails(kind=kind, at=line.at),
             one_thing=row == 1 and filled.flag("first"),
         )
         for row, (line, kind) in enumerate(((parse_task_line(text), kind) for text, kind in every), start=1)
@@ -225,17 +232,17 @@ def _read_rows(filled: Filled, size: int) -> tuple[Task, ...]:
 
 
 def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
-    title = filled.text(f"title_{row}", MAX_TITLE_CHARS)
+    line = parse_task_line(filled.text(f"title_{row}", MAX_TITLE_CHARS))
     minutes = filled.minutes(f"minutes_{row}")
-    if not title:
+    if not line.title:
         if minutes is not None:
             filled.errors[f"title_{row}"] = _(
                 "What are these {minutes} minutes for? Give the task a title.", minutes=minutes
             )
         return None
-    details = TaskDetails(kind=TaskKind(filled.choice(f"kind_{row}") or "deep"))
+    details = TaskDetails(kind=TaskKind(filled.choice(f"kind_{row}") or "deep"), at=line.at)
     key = mint_key("t", filled.submission.command_id, row)
-    return Task(id=key, title=title, minutes=minutes, details=details, one_thing=one_thing)
+    return Task(id=key, title=line.title, minutes=minutes or line.minutes, details=details, one_thing=one_thing)
 
 
 def build_goals_form(session: Session, _request: FormRequest) -> Form:

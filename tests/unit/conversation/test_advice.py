@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from tests.unit.conversation.person import House, Person, meeting
 
-from fateforger.session.cards import Button
+from fateforger.session.cards import Button, Select
 from fateforger.session.draft import STALE_FIX
 
 BREAK = "Add a break after “Report”"
@@ -115,3 +115,35 @@ async def test_the_grade_is_that_of_the_plan_as_it_is_on_the_calendar_now(anna: 
     assert BEST in anna.words
     await anna.press("Undo")
     assert ONE_THING in anna.words
+
+
+async def test_the_one_thing_is_named_where_it_is_asked_for(house: House, anna: Person) -> None:
+    """S404: on the draft, which puts it first, and on the plan, which makes room for it; Undo last update takes it back."""
+    await anna.to_tasks()
+    await anna.fill("tasks", size=3, title_1="Report", minutes_1=60, title_2="Mail", minutes_2=60)
+    assert ONE_THING in anna.words
+    mail = next(choice for choice in one_thing(anna).choices if choice.label == "Mail")
+    await anna.click("task.one_thing", value=mail.value)
+    assert "“Mail” is the one thing that matters now." in anna.words
+    assert "**09:00–10:00** Mail ⭐" in anna.words
+    assert BEST in anna.words
+    assert "task.one_thing" not in [getattr(each, "action", "") for each in anna.controls()]
+
+
+async def test_the_one_thing_can_still_be_named_on_the_plan(house: House, anna: Person) -> None:
+    """S404: as one change, which Undo last update takes back."""
+    await anna.to_tasks()
+    await anna.fill("tasks", size=3, title_1="Report", minutes_1=60, title_2="Mail", minutes_2=60)
+    await anna.press("Refine")
+    report = next(choice for choice in one_thing(anna).choices if choice.label == "Report")
+    await anna.click("task.one_thing", value=report.value)
+    assert "“Report” is the one thing that matters now." in anna.words
+    assert BEST in anna.words
+    await anna.press("Undo last update")
+    assert ONE_THING in anna.words
+    assert one_thing(anna).choices
+
+
+def one_thing(anna: Person) -> Select:
+    """The list from which the one thing is chosen."""
+    return next(c for c in anna.controls() if isinstance(c, Select) and c.action == "task.one_thing")

@@ -93,3 +93,15 @@ async def test_criteria_in_words(tmp_path: Path) -> None:
     tasks = (await anna.session()).day.inputs.tasks
     assert [task.done_when for task in tasks] == [("Bo has it",), ("Two pages",)]
     await house.close()
+
+
+async def test_what_found_no_place_is_named_when_the_day_is_committed(anna: Person) -> None:
+    """S406: and when it comes back; it is on no calendar."""
+    await anna.to_tasks()
+    tasks: dict[str, Any] = {"deep": "Report, 7 h", "other": "Mail, 3 h\nTaxes, 3 h"}
+    await anna.fill("tasks", **tasks, first=True)
+    assert "**Did not fit**" in anna.words
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    assert "is on your calendar" in anna.words
+    assert "“Mail” and “Taxes” did not fit. I offer them again when you plan your next day." in anna.words

@@ -74,24 +74,43 @@ async def test_more_rows(anna: Person) -> None:
 async def test_tasks_as_lists(anna: Person) -> None:
     """One task a line, with its length where the person wrote one; lists come in the order deep, other."""
     await anna.to_tasks()
-    lists: dict[str, Any] = {"deep": "Quarterly report, 1 h 30\n\n  Read chapter 3", "other": "Mails (20 min)"}
+    lists: dict[str, Any] = {
+        "deep": "Quarterly report, 1 h 30\n\n  Read chapter 3",
+        "other": "Mails (20 min)\nGym at 17:00, 45 min",
+    }
     assert await anna.fill("tasks", **lists, first=True, proceed=False) is None
     tasks = (await anna.session()).day.inputs.tasks
     assert [(task.title, task.minutes, task.details.kind, task.one_thing) for task in tasks] == [
         ("Quarterly report", 90, TaskKind.DEEP, True),
         ("Read chapter 3", None, TaskKind.DEEP, False),
         ("Mails", 20, TaskKind.SHALLOW, False),
+        ("Gym", 45, TaskKind.SHALLOW, False),
     ]
+    assert "**Gym** · 45 min · shallow · at 17:00" in anna.words
+    await anna.press("Continue")
+    assert "**17:00–17:45** Gym" in anna.words
 
 
 async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
     await anna.to_tasks()
-    typed = {"deep": "Report 2h\nTalk\nBook\nThesis", "other": "Mails, 20 min"}
+    typed = {"deep": "Report 2h\nTalk at 10:30\nBook\nThesis", "other": "Mails, 20 min"}
     request = FormRequest(form="tasks", session_id=anna.session_id, user_id=anna.user, size=1, chosen=typed)
     shown = {field.name: field.value for field in (await anna.door.open_form(request)).inputs}
     assert (shown["title_1"], shown["minutes_1"], shown["kind_1"]) == ("Report", 120, "deep")
     assert (shown["title_5"], shown["minutes_5"], shown["kind_5"]) == ("Mails", 20, "shallow")
     assert "title_6" not in shown
+    rows: dict[str, Any] = {name: value for name, value in shown.items() if name.endswith(("_1", "_2"))}
+    assert await anna.fill("tasks", **rows, size=1, proceed=False) is None
+    talk = (await anna.session()).day.inputs.tasks[1]
+    assert (talk.title, talk.details.at) == ("Talk", time(10, 30))
+
+
+def beside(anna: Person) -> tuple[Button, ...]:
+    """The buttons under the answer to the last message."""
+    reply = anna.arrived[-1].reply
+    assert reply is not None
+    (row,) = [part for part in reply.parts if isinstance(part, Controls)]
+    return tuple(each for each in row.items if isinstance(each, Button))
 
 
 async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) -> None:
@@ -99,16 +118,27 @@ async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) ->
     await anna.to_tasks()
     await anna.says("Report 2h\nMails")
     assert "There is no language model connected" in anna.words
-    reply = anna.arrived[-1].reply
-    assert reply is not None
-    (row,) = [part for part in reply.parts if isinstance(part, Controls)]
-    offer, rule = (each for each in row.items if isinstance(each, Button))
+    offer, rule = beside(anna)
     assert (rule.label, rule.action, rule.target) == ("Keep it as a rule", "form.rule_said", offer.target)
     assert (offer.label, offer.action) == ("Use it as my list of tasks", "form.tasks")
     assert await anna.fill("tasks", target=offer.target, proceed=False) is None
     tasks = (await anna.session()).day.inputs.tasks
     assert [(task.title, task.minutes) for task in tasks] == [("Report", 120), ("Mails", None)]
     assert offer.label not in anna.labels()
+
+
+async def test_commas_separate_the_tasks_of_a_message(anna: Person) -> None:
+    """S405: as people write them in a chat, with lengths and times after their task."""
+    await anna.to_tasks()
+    await anna.says("report 2h, call Anna, 20 min, gym at 17:00, mails")
+    assert await anna.fill("tasks", target=beside(anna)[0].target, proceed=False) is None
+    tasks = (await anna.session()).day.inputs.tasks
+    assert [(task.title, task.minutes) for task in tasks] == [
+        ("report", 120),
+        ("call Anna", 20),
+        ("gym", None),
+        ("mails", None),
+    ]
 
 
 async def test_a_message_that_nothing_can_read_becomes_a_rule(anna: Person) -> None:
@@ -139,13 +169,38 @@ async def test_a_message_that_nothing_can_read_becomes_a_rule(anna: Person) -> N
         ("Informe: 2 horas", "Informe", 120),
         ("Read chapter 3", "Read chapter 3", None),
         ("Plan 2 1 h", "Plan 2", 60),
-        ("Gym at 17:00", "Gym at 17:00", None),
         ("Sleep 40 hours", "Sleep 40 hours", None),
         ("90 min", "90 min", None),
     ],
 )
 def test_a_line_of_a_list(line: str, title: str, minutes: int | None) -> None:
-    assert parse_task_line(line) == (title, minutes)
+    assert parse_task_line(line) == (title, minutes, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "minutes", "at"),
+    [
+        ("30min mail", "mail", 30, None),
+        ("2 h de sport", "sport", 120, None),
+        ("100m sprint", "100m sprint", None, None),
+        ("Gym at 17:00", "Gym", None, time(17)),
+        ("Gym at 6 pm, 1h", "Gym", 60, time(18)),
+        ("Sport um 7", "Sport", None, time(7)),
+        ("Sport à 18h30, 45 min", "Sport", 45, time(18, 30)),
+        ("Vergadering om 9 uur", "Vergadering", None, time(9)),
+        ("Lunch with Anna, 12:30-13:15", "Lunch with Anna", 45, time(12, 30)),
+        ("14:00 Dentist", "Dentist", None, time(14)),
+        ("Call mom at 3", "Call mom at 3", None, None),
+        ("Call mom at 3:30", "Call mom at 3:30", None, None),
+        ("06:30 Run", "Run", None, time(6, 30)),
+        ("Flight at 25:00", "Flight at 25:00", None, None),
+        ("Ratio 16:9", "Ratio 16:9", None, None),
+        ("18:30", "18:30", None, None),
+    ],
+)
+def test_a_line_says_its_length_and_its_time(line: str, title: str, minutes: int | None, at: time | None) -> None:
+    """S405: before or after the title; an hour that could be morning or afternoon stays in the title."""
+    assert parse_task_line(line) == (title, minutes, at)
 
 
 @pytest.mark.parametrize(

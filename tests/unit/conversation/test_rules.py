@@ -94,7 +94,7 @@ async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, h
         "I'll remember “No calls before 10”.",
         "**1 rule**: 1 is used for this day. Deny / Edit opens one rule: confirm it, change it, or tell me not to use it.",
         "**No calls before 10**",
-        "Must · on Monday and Tuesday · avoid 00:00–10:00 · _used for this day_",
+        "Must · on Monday and Tuesday · not before 10:00 · _used for this day_",
     ]
     await anna.press_beside("memory", "Undo")
     assert "Your rules" not in anna.labels()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date, time
+from datetime import date, time, timedelta
 from typing import Any
 
 import pytest
-from tests.unit.conversation.person import House, Person, meeting
+from tests.unit.conversation.person import MONDAY, House, Person, meeting
 
 from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Select
@@ -168,6 +168,23 @@ async def test_the_frame_of_last_time_is_proposed(house: House, anna: Person) ->
     other = Person(house, user="U_OTHER")
     await other.to_frame()
     assert "09:00–18:00 (9 h), lunch around 12:30 for 45 min" in other.words
+
+
+async def test_a_day_that_was_made_longer_leaves_other_days_as_they_are(house: House, anna: Person) -> None:
+    """S409: by a way out of “Did not fit”, on the draft and on the plan; the first form of the day still counts on."""
+    await anna.to_frame()
+    await anna.fill("frame", day_start=time(9), day_end=time(16), lunch_start=time(12), lunch_minutes=30)
+    await anna.press("Continue")
+    await anna.fill("tasks", deep="Report, 3 h", other="Mail, 3 h\nTaxes, 2 h")
+    await anna.click("frame.until", "18:30")
+    assert "Your day ends at 18:30 now." in anna.words
+    await anna.press("Refine")
+    await anna.click("frame.until", "19:00")
+    assert (await anna.session()).day.frame.day_end == time(19)
+    later = Person(house)
+    await later.start(MONDAY + timedelta(days=1))
+    await later.press("Plan this day")
+    assert "09:00–16:00 (7 h), lunch around 12:00 for 30 min" in later.words
 
 
 async def test_stage_2_needs_something_to_do(anna: Person) -> None:

@@ -11,7 +11,7 @@ from toon_format import encode
 
 from fateforger.memory.applicability import decide_applicability
 from fateforger.memory.documents import read_record
-from fateforger.memory.reminders import build_sections, is_binding, needs_confirmation
+from fateforger.memory.reminders import build_sections, describe_times, is_binding, needs_confirmation
 from fateforger.session.rulebook import rows_of
 from fateforger.text import speak
 from fateforger.ui.rule_cards import describe_rule
@@ -46,11 +46,29 @@ def test_must_follow_and_consider() -> None:
         "source": "user",
         "said": "2026-02-01",
         "when": "on Monday and Tuesday",
-        "times": "avoid 00:00–10:00",
+        "times": "not before 10:00",
         "sure": 0.9,
     }
     walk = told.consider[0].row
     assert (walk["kind"], walk["source"], walk["sure"]) == ("state", "system", "0.5?")
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "end", "words"),
+    [
+        ("avoid", "00:00", "10:00", "not before 10:00"),
+        ("avoid", "16:00", "23:59", "not after 16:00"),
+        ("avoid", "16:00", "00:00", "not after 16:00"),
+        ("prefer", "00:00", "12:00", "best before 12:00"),
+        ("prefer", "20:00", "00:00", "best after 20:00"),
+        ("avoid", "12:00", "13:00", "avoid 12:00–13:00"),
+        ("avoid", "00:00", "00:00", "avoid 00:00–00:00"),
+    ],
+)
+def test_a_window_from_or_to_midnight_is_named_by_its_other_end(kind: str, start: str, end: str, words: str) -> None:
+    """S407"""
+    payload = {"windows": [{"kind": kind, "start": start, "end": end}]}
+    assert describe_times(version_of("w", payload=payload).record) == words
 
 
 @pytest.mark.parametrize(

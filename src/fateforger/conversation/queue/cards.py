@@ -110,7 +110,7 @@ def build_acknowledgment(task: QueuedTask, workflow: Workflow | None) -> Card:
     now = DoTaskNow.action.button(task.id) if ours else build_time_button(task)
     parts: list[Part] = [
         Prose(text=text),
-        Prose(text="\n".join(f"- {line}" for line in list_facts(task.id, task.spec, workflow))),
+        Note(text=" · ".join(list_facts(task.id, task.spec, workflow))),
         *build_rules(workflow),
         Prose(text=name_commands(PULL_IT, id=task.id)),
         Controls(items=(build_pull_button(task, _("Pull it now")), now, build_remind_button(task), SHOW.localize())),
@@ -120,11 +120,9 @@ def build_acknowledgment(task: QueuedTask, workflow: Workflow | None) -> Card:
 
 
 def list_facts(task_id: str, spec: TaskSpec, workflow: Workflow | None) -> tuple[str, ...]:
-    """Return a task's id, kind, priority, details and workflow, one line each."""
-    lines = [
-        f"`{task_id}`: {describe_kind(spec.work)}",
-        _("Priority: {priority}", priority=priority_words(spec.priority)),
-    ]
+    """Return a task's id, kind, priority, details and workflow, in a few words each."""
+    priority = _("Priority: {priority}", priority=priority_words(spec.priority))
+    lines = [f"`{task_id}`", describe_kind(spec.work), priority]
     if spec.remind_at is not None:
         lines.append(_("Reminder: {when}", when=describe_reminder(spec.remind_at)))
     if spec.details != PLAIN:
@@ -205,11 +203,12 @@ def _format_row(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> s
 
 
 def _list_dates(task: QueuedTask, today: Date) -> tuple[str, ...]:
-    """Return when a task is due, whether that is over, and its reminder."""
+    """Return the later day that a task is kept for, when it is due, whether that is over, and its reminder."""
     due, at = describe_due(task.spec.details), task.spec.remind_at
-    day = task.spec.details.due_day
+    day, kept = task.spec.details.due_day, task.spec.details.from_day
+    later = "" if kept is None or kept <= today else _("for {day}", day=day_words(kept))
     late = _("⚠️ {due}, and not done", due=due) if day is not None and day < today else due
-    return (*((late,) if late else ()), *(() if at is None else (f"⏰ {describe_reminder(at)}",)))
+    return (*filter(None, (later, late)), *(() if at is None else (f"⏰ {describe_reminder(at)}",)))
 
 
 def format_task(task: QueuedTask) -> str:

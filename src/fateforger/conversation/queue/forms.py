@@ -49,7 +49,7 @@ from fateforger.ui.detail_forms import (
     fold_fields,
     read_details,
 )
-from fateforger.ui.form_values import Filled
+from fateforger.ui.form_values import Filled, TaskLine, take_length
 from fateforger.values import replace_named
 
 KINDS: Mapping[str, str] = {
@@ -218,7 +218,8 @@ def _read_title(filled: Filled, work: Work | None) -> str:
         case ReviewConstraints():
             return _("Look through my rules")
         case _:
-            return filled.text("title", MAX_TITLE_CHARS, needed=_("What is to be done? A few words will do."))
+            title = filled.text("title", MAX_TITLE_CHARS, needed=_("What is to be done? A few words will do."))
+            return _read_line(filled).title if isinstance(work, Do) else title
 
 
 def _read_work(filled: Filled) -> Work | None:
@@ -228,7 +229,7 @@ def _read_work(filled: Filled) -> Work | None:
     if kind == "decompose":
         return Decompose()
     if kind == "do":
-        return Do(minutes=filled.minutes("minutes"))
+        return Do(minutes=_read_line(filled).minutes)
     day = filled.day("date")
     if day is None:
         filled.errors["date"] = _("Which day is it for?")
@@ -237,6 +238,11 @@ def _read_work(filled: Filled) -> Work | None:
         return PlanDay(date=day)
     minutes = filled.minutes("minutes", needed=_("How many minutes shall I block?"))
     return None if minutes is None else BlockTime(date=day, minutes=minutes, start=filled.clock("start"))
+
+
+def _read_line(filled: Filled) -> TaskLine:
+    """Return the title and the minutes; those that are left open may be in the title, as in “Report, 2 h”."""
+    return take_length(TaskLine(filled.text("title", MAX_TITLE_CHARS), filled.minutes("minutes")))
 
 
 def build_envelope(submission: FormSubmission) -> dict[str, Any]:

@@ -100,6 +100,7 @@ class SetFrame(SessionCommandBase):
                 start_given=frame.start_given,
                 usual_start=frame.usual_start,
                 day_end=ended.day_end,
+                usual_end=ended.usual_end,
                 end_given=ended.end_given,
                 fills=said.fills or now.fills,
                 confirmed=False,
@@ -229,10 +230,15 @@ class RemoveTask(UnplacedCommandBase):
         return session.with_day(inputs=without_task(session.day.inputs, self.task_id))
 
 
-class MarkOneThing(TaskCommandBase):
-    """Stage 2: mark the one thing."""
+def _read_task(click: Click) -> Fields:
+    """Read the task of the row whose menu was used, or the one that was chosen from a list."""
+    return {"task_id": click.target or click.value}
 
-    action: ClassVar = CardAction("task.one_thing", "Make it the one thing", read_target("task_id"))
+
+class MarkOneThing(UnplacedCommandBase):
+    """Mark the one thing."""
+
+    action: ClassVar = CardAction("task.one_thing", "Make it the one thing", _read_task)
     kind: Literal["mark_one_thing"] = "mark_one_thing"
     task_id: str
 

@@ -12,6 +12,7 @@ from tests.unit.conversation.person import ANNA, EXECUTOR, MONDAY, House
 from tests.unit.conversation.queue.desk import Desk, labels, words_of
 
 from fateforger.errors import StoreUnavailable
+from fateforger.planning.task_details import TaskDetails
 from fateforger.session.forms import FormErrors
 from fateforger.session.queue_commands import PullTask
 from fateforger.tasks.ports import Change, Tasks
@@ -25,7 +26,7 @@ async def test_a_task_is_acknowledged_with_all_that_applies(anna: Desk) -> None:
     task = await anna.adds("Toggle dark mode", priority=1, project="web", workflow="tdd-cycle")
     assert words_of(anna.card) == (
         "I put “Toggle dark mode” into your queue.\n"
-        f"- `{task.id}`: something that you do\n- Priority: 1 (high)\n- Project: web\n- Rules: tdd-cycle\n"
+        f"`{task.id}` · something that you do · Priority: 1 (high) · Project: web · Rules: tdd-cycle\n"
         "Rules that will apply:\n"
         "- A test exists and fails before implementation begins\n"
         "- The test passes before refactoring begins\n"
@@ -96,6 +97,13 @@ async def test_the_queue_is_listed_with_what_can_be_pressed(anna: Desk) -> None:
     assert f"[home] **Buy milk** `{task.id}` 2 (normal), ready" in anna.words
     await anna.press("Pull", row="Buy milk")
     assert (await anna.task(task.id)).state is TaskState.WAITING
+
+
+async def test_a_task_for_a_later_day_says_so(anna: Desk) -> None:
+    """S407: in the list and on App Home, until that day has come."""
+    task = await anna.adds("Groceries", details=TaskDetails(from_day=date(2026, 3, 5)))
+    await anna.lists()
+    assert f"**Groceries** `{task.id}` 2 (normal), ready, for Thursday 5 March" in anna.words
 
 
 @pytest.mark.parametrize("label", ["Done", "Put it back"])

@@ -7,6 +7,7 @@ import { link, token, unescape } from "./tokens.js";
 const TAGS = new Map([["*", "strong"], ["_", "em"], ["~", "s"]]);
 const DEEPEST = 6;
 const BULLET = /^(\s*)([•◦▪‣*-]|\d{1,3}[.)])\s+(\S.*)$/;
+const CONTINUED = /^\s{2,}\S/;
 const QUOTE = /^(?:&gt;|>)\s?/;
 const ADDRESS = /^https?:\/\/[^\s<>|]+[^\s<>|.,;:!?)\]}'"]/i;
 
@@ -46,6 +47,8 @@ function lines(store, text) {
     } else if (BULLET.test(row)) {
       const [, indent, mark, rest] = BULLET.exec(row);
       into("list", () => h("ul", { class: "lines", role: "list" })).append(item(store, indent, mark, rest));
+    } else if (group?.kind === "list" && CONTINUED.test(row)) {
+      group.node.lastChild.lastChild.append("\n", inline(store, row.trim()));
     } else {
       group = null;
       plain.push(row);
