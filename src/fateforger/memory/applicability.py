@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from datetime import date as Date  # noqa: N812  as elsewhere
 from enum import StrEnum
 from functools import cached_property
@@ -169,11 +169,7 @@ def _describe_condition(excluded: Excluded) -> str:
 
 def compute_last_day(version: Version, context: Context) -> date | None:
     """Return the last day of its time to live, or ``None`` if it has none."""
-    days = version.record.lifecycle.ttl_days
-    if days is None:
-        return None
-    confirmed = context.local_day(version.updated_at)
-    return confirmed + timedelta(days=min(days, (date.max - confirmed).days))
+    return version.record.lifecycle.count_from(context.local_day(version.updated_at))
 
 
 def _format_date(day: date | None) -> str:
@@ -415,8 +411,8 @@ def decide_applicability(versions: Iterable[Version], context: Context) -> Answe
 def _find_replaced(mine: Mapping[str, Version], context: Context) -> dict[str, Version]:
     """Return, by uid, the newest constraint that replaces it on the day.
 
-    Only the dates of the replacement count: one for Tuesdays leaves nothing of the old one on other days. A constraint
-    of a session replaces only within that session.
+    Only the dates and the time to live of the replacement count: one for Tuesdays leaves nothing of the old one on
+    other days. A constraint of a session replaces only within that session.
     """
     replaced: dict[str, Version] = {}
     named = find_successors(mine)
@@ -426,6 +422,8 @@ def _find_replaced(mine: Mapping[str, Version], context: Context) -> dict[str, V
             if uid not in mine or not record.applicability.within_dates(context.day):
                 continue
             if _is_other_session(version, context) or not still_replaces(version, named):
+                continue
+            if not version.retired and _is_expired(version, context):
                 continue
             before = replaced.get(uid)
             if before is None or (version.updated_at, version.uid) > (before.updated_at, before.uid):
@@ -465,7 +463,7 @@ def _check_day(version: Version, flat: Flat, context: Context) -> Why | None:
         return Why.NOT_YET
     if day > flat.end:
         return Why.OVER
-    if flat.ttl_days is not None and _is_expired(version, flat.ttl_days, context):
+    if _is_expired(version, context):
         return Why.EXPIRED
     if day.weekday() not in flat.weekdays:
         return Why.OTHER_WEEKDAY
@@ -474,11 +472,14 @@ def _check_day(version: Version, flat: Flat, context: Context) -> Why | None:
     return None
 
 
-def _is_expired(version: Version, days: int, context: Context) -> bool:
-    """Check whether a constraint has outlived its days.
+def _is_expired(version: Version, context: Context) -> bool:
+    """Check whether a constraint has outlived its time to live, if it has one.
 
     A local day differs from that of UTC by at most one, so the zone matters only when the end is that close.
     """
+    days = version.flat.ttl_days
+    if days is None:
+        return False
     left = version.updated_at.toordinal() + days - context.day.toordinal()
     if abs(left) > 1:
         return left < 0

@@ -118,14 +118,11 @@ def compute_retention(version: Version, now: datetime) -> float:
 
 
 def _find_over(version: Version, context: Context) -> Finding | None:
-    """Find a constraint past its dates or its time to live.
-
-    One that replaces another stays beyond its time to live, because archiving it would revive the other one.
-    """
+    """Find a constraint past its dates or its time to live."""
     end, last = version.record.applicability.end_date, compute_last_day(version, context)
     if end is not None and end < context.day:
         ended = end
-    elif last is not None and last < context.day and not version.record.lifecycle.supersedes_uids:
+    elif last is not None and last < context.day:
         ended = last
     else:
         return None

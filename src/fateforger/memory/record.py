@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, time, timedelta
 from datetime import date as Date  # noqa: N812  as elsewhere
 from typing import Annotated, Any, Self
 
@@ -198,6 +198,12 @@ class Lifecycle(BaseModel):
     supersedes_uids: tuple[Uid, ...] = ()
     ttl_days: int | None = Field(None, ge=0)
 
+    def count_from(self, confirmed: Date) -> Date | None:
+        """Return the last day of a constraint that was confirmed on a day; ``None`` if it has no time to live."""
+        if self.ttl_days is None:
+            return None
+        return confirmed + timedelta(days=min(self.ttl_days, (date.max - confirmed).days))
+
 
 class Aspect(BaseModel):
     """The part of life it is about, and what it depends on: it applies only when each aspect of
@@ -282,6 +288,11 @@ class ConstraintRecord(BaseModel):
     def words(self) -> str:
         """The person's words, or the name if they are unknown."""
         return self.description.strip() or self.name.strip()
+
+    def find_last_day(self, confirmed: Date) -> Date | None:
+        """Return the last day on which it can apply, if it was confirmed on a day; ``None`` if it has no end."""
+        ends = (self.applicability.end_date, self.lifecycle.count_from(confirmed))
+        return min((day for day in ends if day is not None), default=None)
 
     def with_uid(self, uid: str) -> ConstraintRecord:
         """Return the same record with that uid."""

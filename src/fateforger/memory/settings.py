@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import time
+from datetime import date, time
 
 from fateforger.memory.day_ends import kind_of, read_moments, types_of, with_moment
 from fateforger.memory.record import (
@@ -426,8 +426,8 @@ def describe_wish(record: ConstraintRecord) -> str:
     return _("{wish} {days}", wish=describe_setting(setting), days=days) if days else describe_setting(setting)
 
 
-def confirm_wish(record: ConstraintRecord) -> str:
-    """Return the sentence that reads a setting or a routine back; empty for any other record.
+def confirm_wish(record: ConstraintRecord, last: date | None = None) -> str:
+    """Return the sentence that reads a setting or a routine back, and its ``last`` day; empty for any other record.
 
     A rule in the person's own words that happens to give an end of the day is named by these instead.
     """
@@ -436,8 +436,8 @@ def confirm_wish(record: ConstraintRecord) -> str:
         return ""
     if record.scope is Scope.SESSION:
         return _("{wish}, on this day only.", wish=wish)
-    if when.end_date is not None:
-        return _("{wish}, until {date}.", wish=wish, date=format_date(when.end_date))
+    if last is not None:
+        return _("{wish}, until {date}.", wish=wish, date=format_date(last))
     if when.start_date is not None:
         return _("{wish}, from {date} on.", wish=wish, date=format_date(when.start_date))
     return _("{wish} from now on.", wish=wish)

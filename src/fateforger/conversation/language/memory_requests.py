@@ -166,6 +166,14 @@ def changes_of(rule: RuleWords) -> dict[str, Any]:
     return said if rule.limits is None else merge_document(said, rule.limits.to_fields())
 
 
+def _limits_of(rule: RuleWords) -> dict[str, Any]:
+    """Return the fields of a record that limit the days or steps of a rule to what the words say, by group."""
+    limits = {} if rule.limits is None else rule.limits.to_fields()
+    said = {**limits, "applicability": changes_of(rule).get("applicability")}
+    groups = ("applicability", "lifecycle", "aspect_classification", "applies_stages")
+    return {name: said[name] for name in groups if said.get(name)}
+
+
 def _change_rule(words: MemoryWords, version: Version, head: Mapping[str, Any]) -> SessionCommand:
     """Return the command that archives, updates or supersedes a rule. Raises ``BadInput`` if it cannot be read."""
     seen = version.seq or None
@@ -173,10 +181,13 @@ def _change_rule(words: MemoryWords, version: Version, head: Mapping[str, Any]) 
         return JudgeConstraint(**head, uid=version.uid, verdict="archive", reason=words.reason, seen=seen)
     if words.rule is None:
         raise BadInput(_("I did not understand how that rule shall be; please say it once more."))
-    setting = _change_setting(words.rule, version)
+    setting, changes = _change_setting(words.rule, version), changes_of(words.rule)
     if setting is not None:
-        return SetPolicy(**head, records=(setting,))
-    changes = changes_of(words.rule)
+        limits = _limits_of(words.rule)
+        if not limits:
+            return SetPolicy(**head, records=(setting,))
+        # The setting stays, and counts again when this one does not.
+        return RememberConstraint(**head, record=read_record(merge_document(_as_new(setting), limits)))
     if words.wish is MemoryWish.UPDATE:
         return ReviseConstraint(**head, uid=version.uid, record=patch_record(version.record, changes), seen=seen)
     record = read_record(merge_document(_as_new(version.record), changes))
