@@ -2,7 +2,7 @@
 
 It has five groups: core, applicability (when), payload (what it asks for), lifecycle (what it replaces and how long it
 lives), and routing. ``aspect_classification`` gives its part of life and its dependence on others. Dates are calendar
-days of the planned day; clock times are in ``applicability.timezone``.
+days of the planned day; clock times are in ``applicability.timezone``, or where the person is that day.
 """
 
 from __future__ import annotations
@@ -408,10 +408,16 @@ def compute_content_key(record: ConstraintRecord) -> str:
 
 
 def compute_rule_key(record: ConstraintRecord) -> str:
-    """Return a key that is equal for records that ask for the same, whatever their names."""
+    """Return a key that is equal for records that ask for the same, whatever their names and time zones."""
     return _digest(
-        {name: value for name, value in _build_rule_material(record).items() if name not in {"name", "scope"}}
+        {name: value for name, value in _build_rule_material(record).items() if name not in {"name", "scope", "zone"}}
     )
+
+
+def have_comparable_clocks(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+    """Check whether their clock times share a zone. One without a zone uses the planned day's, whatever that is."""
+    zones = {one.applicability.timezone, other.applicability.timezone} - {None}
+    return len(zones) < 2
 
 
 def has_rule(record: ConstraintRecord) -> bool:
@@ -422,16 +428,18 @@ def has_rule(record: ConstraintRecord) -> bool:
 
 def asks_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     """Check whether the typed fields of two records ask for the same; words alone never do."""
-    return has_rule(one) and compute_rule_key(one) == compute_rule_key(other)
+    return has_rule(one) and have_comparable_clocks(one, other) and compute_rule_key(one) == compute_rule_key(other)
 
 
 def means_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     """Check whether two records are one constraint in other words, or in another language.
 
     They are if both are fully described by their typed fields, and these are equal. For rules whose meaning is in their
-    words, only the person can tell.
+    words, only the person can tell, unless they have the same name, too.
     """
-    if not (is_typed(one) and is_typed(other)) or one.scope is not other.scope:
+    if one.scope is not other.scope or not have_comparable_clocks(one, other):
+        return False
+    if not (is_typed(one) and is_typed(other)) and _fold(one.name) != _fold(other.name):
         return False
     alike = set(one.applies_event_types) == set(other.applies_event_types) and one.necessity is other.necessity
     return alike and _get_slot(one) == _get_slot(other) and compute_rule_key(one) == compute_rule_key(other)

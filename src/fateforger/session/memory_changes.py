@@ -338,7 +338,7 @@ def remember_constraint(
     known = memory.newest.get(uid)
     if supersedes is None and (known is None or known.retired) and (alike := find_alike(memory, record)) is not None:
         known, uid = alike, alike.uid
-        record = record if alike.retired else merge_restated(record, alike.record)
+        record = record if alike.retired else _put_in_known_words(record, alike.record)
     if known is not None and not known.retired:
         said = merge_restated(known.record, record)
         confirmed = known.record.status is Status.LOCKED
@@ -369,6 +369,16 @@ def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> Constrai
         aspect=again.aspect or known.aspect,
         confidence=max((c for c in (known.confidence, again.confidence) if c is not None), default=None),
     )
+
+
+def _put_in_known_words(again: ConstraintRecord, known: ConstraintRecord) -> ConstraintRecord:
+    """Return a restatement in the words in which the constraint is known, for as long as is said now.
+
+    A time zone that only one of them names was not meant.
+    """
+    merged = merge_restated(again, known)
+    local = known.applicability if again.applicability.timezone is not None else again.applicability
+    return replace(merged, applicability=local, lifecycle=replace(merged.lifecycle, ttl_days=again.lifecycle.ttl_days))
 
 
 def noted_sentence(record: ConstraintRecord, today: Date) -> str:

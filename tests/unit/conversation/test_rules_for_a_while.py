@@ -63,18 +63,19 @@ async def test_what_it_took_the_place_of_counts_again(anna: Person, house: House
     assert "It was kept until 16 March 2026 and not confirmed since" in words_in(await after.look("rules"))
 
 
+@pytest.mark.parametrize("words", ["Bed at ten", "In bed by ten"])
 @pytest.mark.parametrize(
     ("first", "again", "lasts"),
     [(3, 14, 14), (14, 3, 3), (3, None, 100), (None, 3, 100)],
     ids=["longer", "shorter", "for good now", "for good before"],
 )
 async def test_what_is_said_again_is_kept_as_long_as_was_said(
-    anna: Person, house: House, first: int | None, again: int | None, lasts: int
+    anna: Person, house: House, words: str, first: int | None, again: int | None, lasts: int
 ) -> None:
     """S410: only a lasting rule does not end because it is said once more for a while."""
     await anna.to_frame()
-    for days in (first, again):
-        await remember(anna, "Bed at ten", "22:00", lifecycle={"ttl_days": days})
+    for days, name in ((first, "Bed at ten"), (again, words)):
+        await remember(anna, name, "22:00", lifecycle={"ttl_days": days})
     assert counting(await (await later(house, lasts)).session()) == ["Bed at ten"]
     if lasts < 100:
         assert counting(await (await later(house, 1)).session()) == []

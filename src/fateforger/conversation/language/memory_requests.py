@@ -84,7 +84,7 @@ def memory_commands(
             return (ShowMemory(**head, uids=shown, search=words.search, filter=words.only),)
         case MemoryWish.REMEMBER:
             lasting = [v.record for v in listed if not v.retired and v.record.scope is Scope.PROFILE]
-            return (_remember(head, lasting, new_record(_take_step(words.rule, lasting), session)),)
+            return (_remember(head, lasting, new_record(_take_step(words.rule, lasting))),)
         case MemoryWish.UNDO:
             return (UndoMemory(**head, write=_last_write(session)),)
         case MemoryWish.KEEP:
@@ -114,7 +114,7 @@ def _remember(head: Mapping[str, Any], known: Sequence[ConstraintRecord], record
         return RememberConstraint(**head, record=with_standard_form(record))
     same = [each for each in known if get_setting_slot(each) is setting.slot and not each.applicability.days_of_week]
     base = same[0] if same else None
-    return SetPolicy(**head, records=(build_setting(setting, record.applicability.timezone, base),))
+    return SetPolicy(**head, records=(build_setting(setting, base),))
 
 
 def _holds_always(record: ConstraintRecord) -> bool:
@@ -133,7 +133,7 @@ def _take_step(rule: RuleWords | None, known: Sequence[ConstraintRecord]) -> Rul
     return replace(rule, minutes_min=change_number(rule.slot, now, more=rule.change == "more"))
 
 
-def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
+def new_record(rule: RuleWords | None) -> ConstraintRecord:
     """Return the record of a rule that was stated explicitly, and is therefore confirmed. Raises ``BadInput``."""
     if rule is None or rule.description is None:
         raise BadInput(_("I did not understand what to remember; please say the rule once more."))
@@ -143,7 +143,6 @@ def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
         "scope": "profile",
         "status": Status.LOCKED,
         "source": Source.USER,
-        "applicability": {"timezone": session.tz},
     }
     record = _parse_record(merge_document(document, changes_of(rule)))
     return with_said_moment(record, rule.slot, None if rule.limits is None else rule.limits.at)
@@ -201,10 +200,10 @@ def _change_setting(changed: RuleWords, version: Version) -> ConstraintRecord | 
         return None
     rule = _take_step(replace(changed, slot=setting.slot), [version.record])
     if rule is not None and rule.minutes_min is not None and not rule.windows:
-        return build_setting(replace(setting, number=rule.minutes_min), None, version.record)
+        return build_setting(replace(setting, number=rule.minutes_min), version.record)
     at = None if changed.limits is None else changed.limits.at
     if setting.at is not None and at is not None:
-        return build_setting(replace(setting, at=at), None, version.record)
+        return build_setting(replace(setting, at=at), version.record)
     return None
 
 
