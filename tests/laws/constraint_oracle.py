@@ -57,14 +57,10 @@ def _days(row: dict[str, Any], zone: ZoneInfo) -> set[date]:
         days = {day for day in days if day.strftime("%A")[:2].upper() in when["days_of_week"]}
     if when["recurrence"]:
         days &= _occurrences(when["recurrence"], when["start_date"])
-    return {day for day in days if not _is_over(row, day, zone)}
-
-
-def _is_over(row: dict[str, Any], day: date, zone: ZoneInfo) -> bool:
-    """Its time to live has ended by that day."""
-    kept = row["constraint_record"]["lifecycle"]["ttl_days"]
-    written = datetime.fromisoformat(row["updated_at"]).astimezone(zone).date()
-    return kept is not None and (day - written).days > kept
+    if record["lifecycle"]["ttl_days"] is not None:
+        written = datetime.fromisoformat(row["updated_at"]).astimezone(zone).date()
+        days = {day for day in days if (day - written).days <= record["lifecycle"]["ttl_days"]}
+    return days
 
 
 @cache
@@ -91,11 +87,7 @@ def _days_taken(uid: str, rows: dict[str, dict[str, Any]], context: dict[str, An
         ):
             continue
         because = row["event"]["action"] == "archive" and row["event"]["reason"] == "superseded"
-        if record["status"] != "declined":
-            taken |= {
-                day for day in _span(record) if not _is_over(row, day, ZoneInfo(context.get("timezone") or "UTC"))
-            }
-        elif because:
+        if record["status"] != "declined" or because:
             taken |= _span(record)
     return taken
 

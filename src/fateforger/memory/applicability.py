@@ -411,8 +411,8 @@ def decide_applicability(versions: Iterable[Version], context: Context) -> Answe
 def _find_replaced(mine: Mapping[str, Version], context: Context) -> dict[str, Version]:
     """Return, by uid, the newest constraint that replaces it on the day.
 
-    Only the dates and the time to live of the replacement count: one for Tuesdays leaves nothing of the old one on
-    other days. A constraint of a session replaces only within that session.
+    Only the dates of the replacement count: one for Tuesdays leaves nothing of the old one on other days. A constraint
+    of a session replaces only within that session.
     """
     replaced: dict[str, Version] = {}
     named = find_successors(mine)
@@ -422,8 +422,6 @@ def _find_replaced(mine: Mapping[str, Version], context: Context) -> dict[str, V
             if uid not in mine or not record.applicability.within_dates(context.day):
                 continue
             if _is_other_session(version, context) or not still_replaces(version, named):
-                continue
-            if not version.retired and _is_expired(version, context):
                 continue
             before = replaced.get(uid)
             if before is None or (version.updated_at, version.uid) > (before.updated_at, before.uid):
@@ -463,7 +461,7 @@ def _check_day(version: Version, flat: Flat, context: Context) -> Why | None:
         return Why.NOT_YET
     if day > flat.end:
         return Why.OVER
-    if _is_expired(version, context):
+    if flat.ttl_days is not None and _is_expired(version, flat.ttl_days, context):
         return Why.EXPIRED
     if day.weekday() not in flat.weekdays:
         return Why.OTHER_WEEKDAY
@@ -472,14 +470,11 @@ def _check_day(version: Version, flat: Flat, context: Context) -> Why | None:
     return None
 
 
-def _is_expired(version: Version, context: Context) -> bool:
-    """Check whether a constraint has outlived its time to live, if it has one.
+def _is_expired(version: Version, days: int, context: Context) -> bool:
+    """Check whether a constraint has outlived its days.
 
     A local day differs from that of UTC by at most one, so the zone matters only when the end is that close.
     """
-    days = version.flat.ttl_days
-    if days is None:
-        return False
     left = version.updated_at.toordinal() + days - context.day.toordinal()
     if abs(left) > 1:
         return left < 0

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from fateforger.errors import BadInput
 from fateforger.memory.applicability import AS_SAID, SAME, TAKEN_BACK, Context, decide_applicability
-from fateforger.memory.consolidation import mark_replacing, restore_replaced, retire_all_replaced
+from fateforger.memory.consolidation import bound_replacement, mark_replacing, restore_replaced, retire_all_replaced
 from fateforger.memory.contradiction import (
     Change,
     Finding,
@@ -95,7 +95,7 @@ class Memory:
             at += _TICK
         return Version(
             user_id=self.user_id,
-            record=record.with_uid(uid),
+            record=bound_replacement(record, self.today).with_uid(uid),
             created_at=min([at, *(version.created_at for version in mine)]),
             updated_at=at,
             event=event,
@@ -357,12 +357,13 @@ def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> Constrai
 
     A confirmed constraint stays confirmed, a lasting one lasting, and facts that only the old record has are kept.
     """
-    life, days = known.lifecycle, again.lifecycle.ttl_days
+    life = known.lifecycle
+    lasting = life.ttl_days is None and known.applicability.end_date is None
     uids = tuple(dict.fromkeys((*life.supersedes_uids, *again.lifecycle.supersedes_uids)))
     return replace(
         again,
         status=Status.LOCKED if Status.LOCKED in {known.status, again.status} else again.status,
-        lifecycle=replace(life, supersedes_uids=uids, ttl_days=None if life.ttl_days is None else days),
+        lifecycle=replace(life, supersedes_uids=uids, ttl_days=None if lasting else again.lifecycle.ttl_days),
         topics=again.topics or known.topics,
         applies_stages=again.applies_stages or known.applies_stages,
         applies_event_types=again.applies_event_types or known.applies_event_types,

@@ -60,7 +60,7 @@ async def test_what_it_took_the_place_of_counts_again(anna: Person, house: House
     after = await later(house, 1)
     assert counting(await after.session()) == ["Bed at ten"]
     assert "“Bed at ten”" in after.words
-    assert "It was kept until 16 March 2026 and not confirmed since" in words_in(await after.look("rules"))
+    assert "It ended on 16 March 2026" in words_in(await after.look("rules"))
 
 
 @pytest.mark.parametrize("words", ["Bed at ten", "In bed by ten"])
@@ -136,3 +136,15 @@ async def test_a_setting_for_a_while_leaves_the_usual_one(
     now = await hear(session(), "first", wish("remember", rule=known))
     now = await hear(now, "second", wish(meant, 1, rule=change))
     assert now.rules.memory_writes[-1].lines == lines
+
+
+async def test_said_again_it_still_ends(anna: Person, house: House) -> None:
+    """S410: what took the place of another rule for a while, and is said once more for a while."""
+    await anna.to_frame()
+    await remember(anna, "Bed at ten", "22:00")
+    await say_another(anna, "")
+    again = await later(house, 7)
+    await say_another(again, "")
+    assert counting(await again.session()) == ["Bed at eleven"]
+    assert counting(await (await later(house, 14)).session()) == ["Bed at eleven"]
+    assert counting(await (await later(house, 1)).session()) == ["Bed at ten"]
