@@ -7,6 +7,7 @@
     │   ├── BadInput         any other input that cannot be used as it is
     │   ├── ConfirmationNeeded   it is unlikely to be intended and has to be confirmed
     │   └── NotUndoable      there is nothing to undo, or it was undone already
+    │       └── WrittenElsewhere  it was written to another calendar than the one that is used now
     ├── WorldError           something outside failed; trying again may help; exit status 3
     │   ├── CalendarError
     │   │   ├── CalendarUnreachable   no connection, time-out, server error
@@ -101,6 +102,10 @@ class ConfirmationNeeded(UserError):
 
 class NotUndoable(UserError):
     """There is nothing to undo, or it was undone already."""
+
+
+class WrittenElsewhere(NotUndoable):
+    """What is to be undone was written to another calendar than the one that is used now, and is still there."""
 
 
 class WorldError(FateforgerError):

@@ -322,6 +322,8 @@ class JournalContract:
         assert [tx.id for tx in await journal.history(CALENDAR, group="a")] == ["t1", "t0"]
         assert [tx.id for tx in await journal.history(CALENDAR, group="a", day=TOMORROW)] == ["t1"]
         assert await journal.history("local:you") == ()
+        await journal.begin(transaction("t4", [create(4, tx="t4")], group="a", calendar="local:you"))
+        assert [tx.id for tx in await journal.history(None, group="a")] == ["t4", "t1", "t0"]
 
     async def test_one_owner_at_a_time(self, journal: Journal, other: Journal) -> None:
         """P20, and the lease part of P2."""

@@ -102,7 +102,7 @@ class DyingJournal:
         return await self._read(lambda: self.inner.list_unsettled(calendar))
 
     async def history(
-        self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50
+        self, calendar: str | None, *, day: date | None = None, group: str | None = None, limit: int = 50
     ) -> tuple[Transaction, ...]:
         return await self._read(lambda: self.inner.history(calendar, day=day, group=group, limit=limit))
 

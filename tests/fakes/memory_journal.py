@@ -108,12 +108,12 @@ class MemoryJournal:
         )
 
     async def history(
-        self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50
+        self, calendar: str | None, *, day: date | None = None, group: str | None = None, limit: int = 50
     ) -> tuple[Transaction, ...]:
         found = [
             t
             for t in reversed(self.transactions.values())
-            if t.calendar == calendar and day in {None, t.day} and group in {None, t.group}
+            if calendar in {None, t.calendar} and day in {None, t.day} and group in {None, t.group}
         ]
         return tuple(found[:limit])
 

@@ -99,7 +99,7 @@ class NamedOnly(Passing):
         found: Transaction | None = await self._real.get(transaction_id)
         return found
 
-    async def history(self, calendar: str, *, day: Any = None, **query: Any) -> tuple[Transaction, ...]:
+    async def history(self, calendar: str | None, *, day: Any = None, **query: Any) -> tuple[Transaction, ...]:
         """Return the newest first; ``day`` is given when an undo looks for what goes along with the named one."""
         found: tuple[Transaction, ...] = await self._real.history(calendar, day=day, **query)
         named, self._named = self._named, None
@@ -110,7 +110,7 @@ class NamedOnly(Passing):
 class Shallow(Passing):
     """An undo looks at the newest transactions only, and takes what is older for nothing."""
 
-    async def history(self, calendar: str, **query: Any) -> tuple[Transaction, ...]:
+    async def history(self, calendar: str | None, **query: Any) -> tuple[Transaction, ...]:
         found: tuple[Transaction, ...] = await self._real.history(calendar, **query)
         return found[:3]
 

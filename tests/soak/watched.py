@@ -265,7 +265,7 @@ class SeenJournal:
     async def list_unsettled(self, calendar: str | None = None) -> tuple[Transaction, ...]:
         return await self.life.through(lambda: self.inner.list_unsettled(calendar))
 
-    async def history(self, calendar: str, **query: Any) -> tuple[Transaction, ...]:
+    async def history(self, calendar: str | None, **query: Any) -> tuple[Transaction, ...]:
         return await self.life.through(lambda: self.inner.history(calendar, **query))
 
     async def ledger(self, calendar: str, day: Any) -> Ledger:

@@ -258,9 +258,9 @@ class Journal(Protocol):
         ...
 
     async def history(
-        self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50
+        self, calendar: str | None, *, day: date | None = None, group: str | None = None, limit: int = 50
     ) -> tuple[Transaction, ...]:
-        """Return transactions, newest first."""
+        """Return transactions of one calendar, or of all, newest first."""
         ...
 
     async def ledger(self, calendar: str, day: date) -> Ledger:

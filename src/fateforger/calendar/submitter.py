@@ -32,7 +32,7 @@ from fateforger.calendar.results import (
     report_unchanged,
 )
 from fateforger.calendar.transactions import OpState, Transaction, TxState, begin_transaction
-from fateforger.calendar.undo import Choice, choose_targets, undo_sync
+from fateforger.calendar.undo import STAYS_ELSEWHERE, Choice, choose_targets, is_written_elsewhere, undo_sync
 from fateforger.calendar.verdicts import ID_USED_UP
 from fateforger.errors import ConfirmationNeeded, NotUndoable
 from fateforger.planning.plan import TBPlan
@@ -209,7 +209,10 @@ class CalendarSubmitter:
         told: WriteProgressCallback = ignore_write_progress,
     ) -> SyncResult:
         """Go back to before the first transaction of a group that is in effect. Raises ``NotUndoable``."""
-        return await self._undo(Choice(group=group), cause, context, force=force, told=told)
+        result = await self._undo(Choice(group=group), cause, context, force=force, told=told)
+        if not await is_written_elsewhere(self._outside, group):
+            return result
+        return replace(result, details=(*result.details, _(STAYS_ELSEWHERE)))
 
     async def history(self, day: date) -> tuple[Transaction, ...]:
         """Return the writes for a day, newest first, at most as many as undo reads."""

@@ -20,7 +20,7 @@ from fateforger.calendar.late_creates import mark_arrived
 from fateforger.calendar.model import WRITES
 from fateforger.calendar.transactions import UNDOES, OpState, Transaction, TxState, begin_transaction
 from fateforger.calendar.undo_plan import plan_undo
-from fateforger.errors import NotUndoable
+from fateforger.errors import NotUndoable, WrittenElsewhere
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, ngettext
 from fateforger.values import replace
@@ -29,6 +29,16 @@ UNDONE_ALREADY = mark_message("That was undone already.")
 _NOTHING = mark_message("There is nothing to undo.")
 OUT_OF_DATE = mark_message(
     "Something was written after that list was made, so I did nothing. This is how it looks now."
+)
+
+
+ELSEWHERE = mark_message(
+    "I wrote that to another calendar than the one I use now. Connect that calendar again to take it back, or delete"
+    " the blocks there."
+)
+STAYS_ELSEWHERE = mark_message(
+    "What I wrote to the calendar that you used before stays there. Connect that calendar again, and History takes it"
+    " back."
 )
 
 
@@ -91,8 +101,10 @@ async def _choose_since(outside: CommitContext, first: Transaction, choice: Choi
 
 async def _find_named(outside: CommitContext, transaction_id: str) -> Transaction:
     found = await outside.journal.get(transaction_id)
-    if found is None or found.calendar != outside.calendar.key:
+    if found is None:
         raise NotUndoable(_("I know of no such change to this calendar."), where=transaction_id)
+    if found.calendar != outside.calendar.key and found.undoable:
+        raise WrittenElsewhere(_(ELSEWHERE), where=transaction_id)
     if found.state is TxState.UNDONE:
         again = _("That was done again already.") if found.kind == "undo" else _(UNDONE_ALREADY)
         raise NotUndoable(again, where=transaction_id)
@@ -105,9 +117,17 @@ async def _find_first_of_group(outside: CommitContext, group: str) -> Sequence[T
     """Return the first write of a group in effect on each of its days, the latest written day first."""
     history = await _read_history(outside, lambda _: False, group=group)
     standing = [t for t in history if t.kind == "submit" and t.undoable]
+    if not standing and await is_written_elsewhere(outside, group):
+        raise WrittenElsewhere(_(ELSEWHERE))
     if not standing:
         raise NotUndoable(_(UNDONE_ALREADY if history else _NOTHING))
     return tuple({t.day: t for t in standing}.values())
+
+
+async def is_written_elsewhere(outside: CommitContext, group: str) -> bool:
+    """Check whether writes of a group are in effect on another calendar: the person has connected a new one since."""
+    everywhere = await outside.journal.history(None, group=group, limit=outside.limits.history)
+    return any(t.calendar != outside.calendar.key and t.kind == "submit" and t.undoable for t in everywhere)
 
 
 async def _find_newest(outside: CommitContext, day: date | None) -> Transaction:

@@ -49,7 +49,7 @@ from fateforger.conversation.write_results import (
     find_changes_to_write,
     require_confirmation,
 )
-from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError
+from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError, WrittenElsewhere
 from fateforger.planning.plan import TBPlan
 from fateforger.session.cards import Activity, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands.thread import Opening
@@ -271,9 +271,9 @@ class Effects:
             try:
                 result = await calendar.undo_since(transaction, cause=cause, context=context, told=told)
                 break
-            except NotUndoable:
-                continue  # already undone by another command: only the plan is left to restore
             except (UserError, CalendarError) as error:
+                if _is_undone(error):
+                    continue  # by another command: only the plan is left to restore
                 return before.refuse(_("I could not take that back: {reason}", reason=error.message))
             finally:
                 self._looker.forget(session.user_id, session.date, session.tz)
@@ -286,15 +286,20 @@ class Effects:
         calendar = await self._calendars.of(session.user_id)
         try:
             result = await calendar.undo_group(effect.group, cause=cause, context=context, told=told)
-        except NotUndoable as error:
-            return apply_missing_group(session, error.message)
         except (UserError, CalendarError) as error:
+            if _is_undone(error):
+                return apply_missing_group(session, error.message)
             return before.refuse(
                 _("I could not take it back: {reason}", reason=error.message), _("Nothing has changed.")
             )
         finally:
             self._looker.forget(session.user_id, session.date, session.tz)
         return apply_group_undo(session, result)
+
+
+def _is_undone(error: Exception) -> bool:
+    """Check whether an undo has nothing left to do: another command has undone the write already."""
+    return isinstance(error, NotUndoable) and not isinstance(error, WrittenElsewhere)
 
 
 def _report_writing(tell: ProgressCallback) -> WriteProgressCallback:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from datetime import date as Date  # noqa: N812  as elsewhere
 from enum import StrEnum
 from functools import cached_property
@@ -169,11 +169,7 @@ def _describe_condition(excluded: Excluded) -> str:
 
 def compute_last_day(version: Version, context: Context) -> date | None:
     """Return the last day of its time to live, or ``None`` if it has none."""
-    days = version.record.lifecycle.ttl_days
-    if days is None:
-        return None
-    confirmed = context.local_day(version.updated_at)
-    return confirmed + timedelta(days=min(days, (date.max - confirmed).days))
+    return version.record.lifecycle.count_from(context.local_day(version.updated_at))
 
 
 def _format_date(day: date | None) -> str:

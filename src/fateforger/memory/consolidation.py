@@ -39,6 +39,22 @@ def mark_replacing(record: ConstraintRecord, old: Version) -> ConstraintRecord:
     return replace(record, lifecycle=replace(life, supersedes_uids=uids))
 
 
+def bound_replacement(record: ConstraintRecord, today: Date) -> ConstraintRecord:
+    """Return a replacement that is kept for some days as one that ends on a date; any other record as it is.
+
+    Only the dates of a replacement say when the old one counts again (A4).
+    """
+    last = record.find_last_day(today)
+    if last is None or record.lifecycle.ttl_days is None or not record.lifecycle.supersedes_uids:
+        return record
+    return replace(
+        record,
+        scope=Scope.DATESPAN if record.scope is Scope.PROFILE else record.scope,
+        applicability=replace(record.applicability, end_date=last),
+        lifecycle=replace(record.lifecycle, ttl_days=None),
+    )
+
+
 def retire_replaced(old: Version, new: Version, today: Date) -> Change | None:
     """Return the event that retires the old one if the new one leaves it no day from ``today`` on.
 

@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from fateforger.limits import MAX_COMPARED_RULES
-from fateforger.memory.record import ConstraintRecord, Window, has_rule, is_typed
+from fateforger.memory.record import ConstraintRecord, Window, has_rule, have_comparable_clocks, is_typed
 from fateforger.memory.recurrence import list_weekdays
 from fateforger.memory.versions import Event, Instant, Version, select_newest
 from fateforger.memory.vocabulary import (
@@ -111,12 +111,6 @@ def possible_weekdays(version: Version) -> frozenset[int]:
     if rule is None:
         return version.flat.weekdays
     return version.flat.weekdays & {WEEK.index(day) for day in WEEK if day.value in list_weekdays(rule)}
-
-
-def have_comparable_clocks(one: ConstraintRecord, other: ConstraintRecord) -> bool:
-    """Check whether their clock times share a zone. One without a zone uses the planned day's, whatever that is."""
-    zones = {one.applicability.timezone, other.applicability.timezone} - {None}
-    return len(zones) < 2
 
 
 def list_spans(record: ConstraintRecord, kind: WindowKind) -> list[Span]:

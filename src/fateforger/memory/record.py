@@ -2,7 +2,7 @@
 
 It has five groups: core, applicability (when), payload (what it asks for), lifecycle (what it replaces and how long it
 lives), and routing. ``aspect_classification`` gives its part of life and its dependence on others. Dates are calendar
-days of the planned day; clock times are in ``applicability.timezone``.
+days of the planned day; clock times are in ``applicability.timezone``, or where the person is that day.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, time, timedelta
 from datetime import date as Date  # noqa: N812  as elsewhere
 from typing import Annotated, Any, Self
 
@@ -192,6 +192,12 @@ class Lifecycle(Value):
     supersedes_uids: tuple[Uid, ...] = ()
     ttl_days: int | None = Field(None, ge=0)
 
+    def count_from(self, confirmed: Date) -> Date | None:
+        """Return the last day of a constraint that was confirmed on a day; ``None`` if it has no time to live."""
+        if self.ttl_days is None:
+            return None
+        return confirmed + timedelta(days=min(self.ttl_days, (date.max - confirmed).days))
+
 
 class Aspect(Value):
     """The part of life it is about, and what it depends on: it applies only when each aspect of
@@ -274,6 +280,11 @@ class ConstraintRecord(Value):
     def words(self) -> str:
         """The person's words, or the name if they are unknown."""
         return self.description.strip() or self.name.strip()
+
+    def find_last_day(self, confirmed: Date) -> Date | None:
+        """Return the last day on which it can apply, if it was confirmed on a day; ``None`` if it has no end."""
+        ends = (self.applicability.end_date, self.lifecycle.count_from(confirmed))
+        return min((day for day in ends if day is not None), default=None)
 
     def with_uid(self, uid: str) -> ConstraintRecord:
         """Return the same record with that uid."""
@@ -389,10 +400,16 @@ def compute_content_key(record: ConstraintRecord) -> str:
 
 
 def compute_rule_key(record: ConstraintRecord) -> str:
-    """Return a key that is equal for records that ask for the same, whatever their names."""
+    """Return a key that is equal for records that ask for the same, whatever their names and time zones."""
     return _digest(
-        {name: value for name, value in _build_rule_material(record).items() if name not in {"name", "scope"}}
+        {name: value for name, value in _build_rule_material(record).items() if name not in {"name", "scope", "zone"}}
     )
+
+
+def have_comparable_clocks(one: ConstraintRecord, other: ConstraintRecord) -> bool:
+    """Check whether their clock times share a zone. One without a zone uses the planned day's, whatever that is."""
+    zones = {one.applicability.timezone, other.applicability.timezone} - {None}
+    return len(zones) < 2
 
 
 def has_rule(record: ConstraintRecord) -> bool:
@@ -403,16 +420,18 @@ def has_rule(record: ConstraintRecord) -> bool:
 
 def asks_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     """Check whether the typed fields of two records ask for the same; words alone never do."""
-    return has_rule(one) and compute_rule_key(one) == compute_rule_key(other)
+    return has_rule(one) and have_comparable_clocks(one, other) and compute_rule_key(one) == compute_rule_key(other)
 
 
 def means_the_same(one: ConstraintRecord, other: ConstraintRecord) -> bool:
     """Check whether two records are one constraint in other words, or in another language.
 
     They are if both are fully described by their typed fields, and these are equal. For rules whose meaning is in their
-    words, only the person can tell.
+    words, only the person can tell, unless they have the same name, too.
     """
-    if not (is_typed(one) and is_typed(other)) or one.scope is not other.scope:
+    if one.scope is not other.scope or not have_comparable_clocks(one, other):
+        return False
+    if not (is_typed(one) and is_typed(other)) and _fold(one.name) != _fold(other.name):
         return False
     alike = set(one.applies_event_types) == set(other.applies_event_types) and one.necessity is other.necessity
     return alike and _get_slot(one) == _get_slot(other) and compute_rule_key(one) == compute_rule_key(other)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import time
+from datetime import date, time
 
 from fateforger.memory.day_ends import kind_of, read_moments, types_of, with_moment
 from fateforger.memory.record import (
@@ -297,20 +297,24 @@ def _wanted_hours(record: ConstraintRecord) -> tuple[Hours, ...]:
     return tuple((w.start, w.end) for w in record.payload.windows if w.kind is WindowKind.PREFER)
 
 
-def build_setting(setting: Setting, tz: str | None, base: ConstraintRecord | None = None) -> ConstraintRecord:
-    """Return the record of a setting that the person wrote down; ``base`` is the one that it changes."""
+def build_setting(setting: Setting, base: ConstraintRecord | None = None) -> ConstraintRecord:
+    """Return the record of a setting that the person wrote down; ``base`` is the one that it changes.
+
+    Its times are those of the clock wherever the person is.
+    """
     spec = SPECS[setting.slot]
     slot = setting.slot.value
     record = ConstraintRecord(
         name="-",
         necessity=Necessity.SHOULD,
         scope=Scope.PROFILE,
-        applicability=Applicability(timezone=tz),
         aspect=Aspect(aspect_id=slot, frame_slot=slot, dimension=Dimension.POLICY),
     )
     scalars = {} if setting.number is None else {spec.number: setting.number}
+    record = record if base is None else base
     changed = replace(
-        record if base is None else base,
+        record,
+        applicability=replace(record.applicability, timezone=None),
         status=Status.LOCKED,
         source=Source.USER,
         confidence=1.0,
@@ -322,7 +326,7 @@ def build_setting(setting: Setting, tz: str | None, base: ConstraintRecord | Non
     return with_standard_form(replace(changed, payload=_build_payload(spec.kind, setting.hours, scalars)))
 
 
-def build_routine(routine: Routine, days: tuple[Weekday, ...], tz: str | None) -> ConstraintRecord:
+def build_routine(routine: Routine, days: tuple[Weekday, ...]) -> ConstraintRecord:
     """Return the record of a routine that the person wrote down."""
     record = ConstraintRecord(
         name=routine.title,
@@ -331,7 +335,7 @@ def build_routine(routine: Routine, days: tuple[Weekday, ...], tz: str | None) -
         source=Source.USER,
         scope=Scope.PROFILE,
         confidence=1.0,
-        applicability=Applicability(timezone=tz, days_of_week=days),
+        applicability=Applicability(days_of_week=days),
         payload=_build_payload(
             RuleKind.PREFER_WINDOW, () if routine.hours is None else (routine.hours,), {"duration_min": routine.minutes}
         ),
@@ -426,8 +430,8 @@ def describe_wish(record: ConstraintRecord) -> str:
     return _("{wish} {days}", wish=describe_setting(setting), days=days) if days else describe_setting(setting)
 
 
-def confirm_wish(record: ConstraintRecord) -> str:
-    """Return the sentence that reads a setting or a routine back; empty for any other record.
+def confirm_wish(record: ConstraintRecord, last: date | None = None) -> str:
+    """Return the sentence that reads a setting or a routine back, and its ``last`` day; empty for any other record.
 
     A rule in the person's own words that happens to give an end of the day is named by these instead.
     """
@@ -436,8 +440,8 @@ def confirm_wish(record: ConstraintRecord) -> str:
         return ""
     if record.scope is Scope.SESSION:
         return _("{wish}, on this day only.", wish=wish)
-    if when.end_date is not None:
-        return _("{wish}, until {date}.", wish=wish, date=format_date(when.end_date))
+    if last is not None:
+        return _("{wish}, until {date}.", wish=wish, date=format_date(last))
     if when.start_date is not None:
         return _("{wish}, from {date} on.", wish=wish, date=format_date(when.start_date))
     return _("{wish} from now on.", wish=wish)

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from fateforger.errors import BadInput
 from fateforger.memory.applicability import AS_SAID, SAME, TAKEN_BACK, Context, decide_applicability
-from fateforger.memory.consolidation import mark_replacing, restore_replaced, retire_all_replaced
+from fateforger.memory.consolidation import bound_replacement, mark_replacing, restore_replaced, retire_all_replaced
 from fateforger.memory.contradiction import (
     Change,
     Finding,
@@ -94,7 +94,7 @@ class Memory:
             at += _TICK
         return Version(
             user_id=self.user_id,
-            record=record.with_uid(uid),
+            record=bound_replacement(record, self.today).with_uid(uid),
             created_at=min([at, *(version.created_at for version in mine)]),
             updated_at=at,
             event=event,
@@ -228,9 +228,13 @@ def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
     return replace(record, lifecycle=replace(life, supersedes_uids=uids))
 
 
-def replacement_sentence(new: ConstraintRecord, old: ConstraintRecord, since: Date | None = None) -> str:
-    """Return the sentence that one constraint takes the place of another."""
-    when = _("from now on") if since is None else _("from {since} on", since=format_date(since))
+def replacement_sentence(new: ConstraintRecord, old: ConstraintRecord, today: Date, since: Date | None = None) -> str:
+    """Return the sentence that one constraint takes the place of another, and for how long."""
+    when, last = _("from now on"), new.find_last_day(today)
+    if since is not None:
+        when = _("from {since} on", since=format_date(since))
+    elif last is not None:
+        when = _("until {end}", end=format_date(last))
     return _(
         "{new} takes the place of {old} {when}.",
         new=quote_title(new.name),
@@ -308,7 +312,8 @@ def _add_questions(taken: MemoryChange, findings: list[Finding]) -> MemoryChange
 def _replaced_line(finding: Finding, memory: Memory) -> str:
     newer, older = (memory.find_version(uid).record for uid in finding.uids)
     start = newer.applicability.start_date
-    return replacement_sentence(newer, older, start if start is not None and start > memory.day else None)
+    since = start if start is not None and start > memory.day else None
+    return replacement_sentence(newer, older, memory.today, since)
 
 
 def remember_constraint(
@@ -328,11 +333,11 @@ def remember_constraint(
     if supersedes is not None and supersedes != uid:
         old = memory.find_version(supersedes)
         record = mark_replacing(record, old)
-        lines = (replacement_sentence(record, old.record),)
+        lines = (replacement_sentence(record, old.record, memory.today),)
     known = memory.newest.get(uid)
     if supersedes is None and (known is None or known.retired) and (alike := find_alike(memory, record)) is not None:
         known, uid = alike, alike.uid
-        record = record if alike.retired else merge_restated(record, alike.record)
+        record = record if alike.retired else _put_in_known_words(record, alike.record)
     if known is not None and not known.retired:
         said = merge_restated(known.record, record)
         confirmed = known.record.status is Status.LOCKED
@@ -342,21 +347,22 @@ def remember_constraint(
     else:
         event = Event(action=Action.UPSERT)
     taken = release_from_replacers(taken, uid)
-    taken = taken.with_version(taken.memory.next(uid, record, event), noted_sentence(record), *lines)
+    taken = taken.with_version(taken.memory.next(uid, record, event), noted_sentence(record, memory.today), *lines)
     return resolve_conflicts(taken, uid)
 
 
 def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> ConstraintRecord:
     """Merge a constraint with its restatement.
 
-    A confirmed constraint stays confirmed, and facts that only the old record has are kept.
+    A confirmed constraint stays confirmed, a lasting one lasting, and facts that only the old record has are kept.
     """
     life = known.lifecycle
+    lasting = life.ttl_days is None and known.applicability.end_date is None
     uids = tuple(dict.fromkeys((*life.supersedes_uids, *again.lifecycle.supersedes_uids)))
     return replace(
         again,
         status=Status.LOCKED if Status.LOCKED in {known.status, again.status} else again.status,
-        lifecycle=replace(life, supersedes_uids=uids),
+        lifecycle=replace(life, supersedes_uids=uids, ttl_days=None if lasting else again.lifecycle.ttl_days),
         topics=again.topics or known.topics,
         applies_stages=again.applies_stages or known.applies_stages,
         applies_event_types=again.applies_event_types or known.applies_event_types,
@@ -365,13 +371,23 @@ def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> Constrai
     )
 
 
-def noted_sentence(record: ConstraintRecord) -> str:
+def _put_in_known_words(again: ConstraintRecord, known: ConstraintRecord) -> ConstraintRecord:
+    """Return a restatement in the words in which the constraint is known, for as long as is said now.
+
+    A time zone that only one of them names was not meant.
+    """
+    merged = merge_restated(again, known)
+    local = known.applicability if again.applicability.timezone is not None else again.applicability
+    return replace(merged, applicability=local, lifecycle=replace(merged.lifecycle, ttl_days=again.lifecycle.ttl_days))
+
+
+def noted_sentence(record: ConstraintRecord, today: Date) -> str:
     """Confirm that the constraint is remembered, and until when; a setting or a routine is read back."""
-    if wish := confirm_wish(record):
+    end = record.find_last_day(today)
+    if wish := confirm_wish(record, end):
         return wish
     if record.scope is Scope.SESSION:
         return _("Noted for this day: {name}.", name=quote_title(record.name))
-    end = record.applicability.end_date
     name = quote_title(record.name)
     if end is None:
         return _("I'll remember {name}.", name=name)
@@ -421,7 +437,7 @@ def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, s
     event = Event(action=Action.DECLINE if declined else Action.UPDATE)
     name = quote_title(record.name)
     said = _("{name} is declined.", name=name) if declined else _("{name} is changed.", name=name)
-    if not declined and (wish := confirm_wish(record)):
+    if not declined and (wish := confirm_wish(record, record.find_last_day(taken.memory.today))):
         said = wish
     taken = taken.with_version(taken.memory.next(uid, record, event), said)
     return restore_displaced(taken, uid) if declined else resolve_conflicts(taken, uid)
@@ -524,7 +540,9 @@ def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None
         taken = taken.with_version(memory.next(loser.uid, without_superseded(loser.record, kept.uid), let_go))
     event = Event(action=Action.UPDATE, reason=f"supersedes {loser.uid}")
     record = mark_replacing(kept.record, loser)
-    taken = taken.with_version(taken.memory.next(kept.uid, record, event), replacement_sentence(record, loser.record))
+    taken = taken.with_version(
+        taken.memory.next(kept.uid, record, event), replacement_sentence(record, loser.record, memory.today)
+    )
     return displace_others(taken, kept.uid)
 
 

@@ -173,7 +173,7 @@ def describe_constraint(taken: MemoryChange) -> tuple[str, ...]:
         )
     facts = " · ".join(text for text in (_(_BINDING[row.necessity]), row.when or _("always"), row.times) if text)
     said = (quote_title(words, LONGEST_WORDS),) if words != row.name else ()
-    noted = noted_sentence(taken.versions[0].record)
+    noted = noted_sentence(taken.versions[0].record, memory.today)
     others = (*(line for line in taken.lines if line != noted), *(question.sentence for question in taken.questions))
     return (label_text(quote_title(row.name), facts), *said, *others)
 

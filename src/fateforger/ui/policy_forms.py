@@ -213,9 +213,8 @@ def read_policy_form(book: RuleBook, submission: FormSubmission) -> SessionComma
         except BadInput as error:
             filled.errors[BEST_HOURS] = error.message
     known = {slot: _find_rule(book, slot) for slot in wanted}
-    tz = book.person.tz if book.session is not None else None
     records = tuple(
-        build_setting(value, tz, None if (rule := known[slot]) is None else rule.record)
+        build_setting(value, None if (rule := known[slot]) is None else rule.record)
         for slot, value in wanted.items()
         if value is not None
     )
@@ -318,6 +317,7 @@ def build_routine_form(_book: RuleBook, request: FormRequest) -> Form:
 
 def read_routine_form(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
     """Return the command that remembers the routine, or the errors per field."""
+    del book
     filled = Filled(submission)
     title = filled.text("title", MAX_QUERY_CHARS, needed=_("Please say what it is, like “Gym”."))
     minutes = filled.minutes("minutes", least=5)
@@ -332,7 +332,7 @@ def read_routine_form(book: RuleBook, submission: FormSubmission) -> SessionComm
     chosen = filled.many("days")
     days = tuple(day for day in Weekday if day.value in chosen)
     routine = Routine(title, length, hours, ET(filled.choice("kind") or ET.HABIT.value))
-    record = build_routine(routine, days, book.person.tz if book.session is not None else None)
+    record = build_routine(routine, days)
     return RememberConstraint(**filled.envelope, record=record)
 
 

@@ -303,17 +303,19 @@ SHORT = 60
 """Maximum length of a name that is derived from the words of a rule."""
 
 
-def build_record(filled: Filled, before: ConstraintRecord | None, *, tz: str | None) -> ConstraintRecord | None:
+def build_record(filled: Filled, before: ConstraintRecord | None) -> ConstraintRecord | None:
     """Return the filled-in record; ``None`` if there are errors, which are then in ``filled``.
 
-    Only what was edited differs from ``before``. Without ``tz`` the times are in the time zone of the planned day.
+    Only what was edited differs from ``before``. Edited times are those of the clock wherever the person is.
     """
     payload = _read_payload(filled, filled.choice("kind") or find_kind(before), before)
     words = _read_words(filled, before, spoken=describe_payload_rule(payload))
     name = _read_name(filled, words, before)
-    when = _read_applicability(filled, before, tz)
+    when = _read_applicability(filled, before)
     if filled.errors or payload is None or when is None:
         return None
+    if before is not None and payload.windows != before.payload.windows:
+        when = replace(when, timezone=None)
     base = read_limits(filled, before or ConstraintRecord(name=name, scope=Scope.PROFILE))
     if filled.errors:
         return None
@@ -400,8 +402,8 @@ def _with_length(filled: Filled, base: Payload, kind: RuleKind) -> Payload:
     return replace(base, scalar_params=ScalarParams.model_validate({**known, bound: minutes}))
 
 
-def _read_applicability(filled: Filled, before: ConstraintRecord | None, tz: str | None) -> Applicability | None:
-    base = Applicability(timezone=tz) if before is None else before.applicability
+def _read_applicability(filled: Filled, before: ConstraintRecord | None) -> Applicability | None:
+    base = Applicability() if before is None else before.applicability
     start, end = filled.day("start_date"), filled.day("end_date")
     if start is not None and end is not None and end < start:
         filled.errors["end_date"] = _(

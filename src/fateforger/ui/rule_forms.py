@@ -335,7 +335,7 @@ def read_edited_rule(book: RuleBook, submission: FormSubmission) -> SessionComma
     seen, uid = parse_rule_target(submission.target)
     version = book.rule(uid)[1]
     filled = Filled(submission)
-    record = build_record(filled, version.record, tz=None if book.session is None else book.session.tz)
+    record = build_record(filled, version.record)
     if record is None:
         return FormErrors(errors=filled.errors)
     if version.seq != seen:
@@ -400,7 +400,7 @@ def read_new_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand 
     """Return the command that remembers the new rule, or the errors per field."""
     old = _find_replaced(book, submission.target)
     filled = Filled(submission)
-    record = build_record(filled, None, tz=None if book.session is None else book.session.tz)
+    record = build_record(filled, None)
     if record is None:
         return FormErrors(errors=filled.errors)
     if book.session is not None and old is None and filled.choice("reach") == "day":

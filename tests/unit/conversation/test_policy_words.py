@@ -51,7 +51,7 @@ async def test_words_set_the_policy(said: dict[str, Any], sentence: str) -> None
 
 async def test_more_of_a_setting_that_is_there_changes_it_by_a_step() -> None:
     """S245"""
-    said_before = build_setting(Setting(Slot.SLACK, 30), "Europe/Amsterdam").with_uid("air")
+    said_before = build_setting(Setting(Slot.SLACK, 30)).with_uid("air")
     air = replace(version_of("air", seq=1), record=said_before)
     model = ScriptedModel(wants("memory"), wish("memory_update_constraint", 1, rule=rule(change="more")))
     out = await run_turn(turn(NOW, said("user_reply", text="more air"), memory=stored(air)), model)
@@ -74,7 +74,7 @@ async def test_more_of_a_setting_that_is_there_changes_it_by_a_step() -> None:
 )
 async def test_a_step_from_none_and_from_no_limit(slot: Slot, number: int, change: str, sentence: str) -> None:
     """S245"""
-    before = build_setting(Setting(slot, number), "Europe/Amsterdam").with_uid("set")
+    before = build_setting(Setting(slot, number)).with_uid("set")
     model = ScriptedModel(wants("memory"), wish("memory_update_constraint", 1, rule=rule(change=change)))
     known = stored(replace(version_of("set", seq=1), record=before))
     out = await run_turn(turn(NOW, said("user_reply", text=change), memory=known), model)

@@ -206,12 +206,12 @@ THIRD, WORDED = f"{SEEN[2]} {NAMED[2]}", wants("memory")
 NEW_RULE = rule(description="Nothing after six", necessity="must", days_of_week=["FR"])
 NEW_RECORD = {
     "name": "Nothing after six", "description": "Nothing after six", "necessity": "must", "scope": "profile",
-    "applicability": {"days_of_week": ["FR"], "timezone": "Europe/Amsterdam"},
+    "applicability": {"days_of_week": ["FR"]},
 }  # fmt: skip
 REVISED = merge_document(write_record(KNOWN[1].record), changes_of(RuleWords.model_validate(NEW_RULE)))
 REPLACING = {**{n: v for n, v in REVISED.items() if n not in {"lifecycle", "confidence"}}, "status": "locked"}
 
-MORE_AIR = build_setting(Setting(Slot.SLACK, 20), "Europe/Amsterdam")
+MORE_AIR = build_setting(Setting(Slot.SLACK, 20))
 
 ANSWER, REPLAN = wants("answer"), wants("replan")
 NO_ROOM = Unplaced(task_id="taxes", title="Taxes", reason="the day is full", task=task("Taxes", 600))

@@ -274,7 +274,7 @@ def _is_busy(event: WireEvent) -> bool:
 def _build_raw(event: WireEvent, start: datetime | date, end: datetime | date, kept: Mapping[str, str]) -> Json:
     """Return all that is compared or needed to make the event again, by the names that images use for it."""
     optional: Json = {
-        "colorId": next((_COLORS[name] for name in event.categories if name in _COLORS), None),
+        "colorId": _COLORS.get(_find_color(event.categories) or ""),
         "location": (event.location.display_name if event.location else None) or None,
         "attendees": [_read_guest(attendee) for attendee in event.attendees],
         "visibility": None if event.sensitivity == "normal" else event.sensitivity,
@@ -304,6 +304,11 @@ def _build_raw(event: WireEvent, start: datetime | date, end: datetime | date, k
     }
 
 
+def _find_color(categories: Iterable[str]) -> str | None:
+    """Return the category that is the colour of an event: the first that has one. Further ones are the person's."""
+    return next((name for name in categories if name in _COLORS), None)
+
+
 def _build_point(moment: datetime | date, original_zone: str | None) -> Json:
     if not isinstance(moment, datetime):
         return {"date": moment.isoformat()}
@@ -330,7 +335,8 @@ def _read_reminder(event: WireEvent) -> Json:
 
 def _list_others(event: WireEvent) -> list[str]:
     """Return what only Outlook has, as lines that :func:`_build_others` reads."""
-    lines = [f"CATEGORIES:{name}" for name in event.categories if name not in _COLORS]
+    color = _find_color(event.categories)
+    lines = [f"CATEGORIES:{name}" for name in event.categories if name != color]
     lines += [f"IMPORTANCE:{event.importance}"] if event.importance != "normal" else []
     lines += [f"SHOWAS:{event.show_as}"] if event.show_as not in _PLAIN_SHOWN else []
     return lines + (["ATTACHMENTS"] if event.has_attachments else [])
@@ -403,8 +409,10 @@ def build_update(changes: Mapping[str, Any], found: EventImage, marker: Marker, 
             case "description":
                 body["body"] = _build_text(value)
             case "color_id":
-                others = [kept for kept in found.raw.get("categories", ()) if kept not in _COLORS]
-                body["categories"] = others if value is None else [CATEGORIES[value], *others]
+                color, known = None if value is None else CATEGORIES[value], found.raw.get("categories", ())
+                replaced = {color, _find_color(known)}
+                others = [kept for kept in known if kept not in replaced]
+                body["categories"] = others if color is None else [color, *others]
             case _:
                 body[name] = format_moment(value, time_zone)
     return body

@@ -161,9 +161,11 @@ class SqlJournal(OnDatabase):
         return await self._find(query if calendar is None else query.where(TX.c.calendar == calendar))
 
     async def history(
-        self, calendar: str, *, day: date | None = None, group: str | None = None, limit: int = 50
+        self, calendar: str | None, *, day: date | None = None, group: str | None = None, limit: int = 50
     ) -> tuple[Transaction, ...]:
-        query = select(SyncTx).where(TX.c.calendar == calendar).order_by(TX.c.seq.desc()).limit(limit)
+        query = select(SyncTx).order_by(TX.c.seq.desc()).limit(limit)
+        if calendar is not None:
+            query = query.where(TX.c.calendar == calendar)
         if day is not None:
             query = query.where(TX.c.day == day)
         if group is not None:

@@ -84,7 +84,7 @@ def memory_commands(
             return (ShowMemory(**head, uids=shown, search=words.search, filter=words.only),)
         case MemoryWish.REMEMBER:
             lasting = [v.record for v in listed if not v.retired and v.record.scope is Scope.PROFILE]
-            return (_remember(head, lasting, new_record(_take_step(words.rule, lasting), session)),)
+            return (_remember(head, lasting, new_record(_take_step(words.rule, lasting))),)
         case MemoryWish.UNDO:
             return (UndoMemory(**head, write=_last_write(session)),)
         case MemoryWish.KEEP:
@@ -114,7 +114,7 @@ def _remember(head: Mapping[str, Any], known: Sequence[ConstraintRecord], record
         return RememberConstraint(**head, record=with_standard_form(record))
     same = [each for each in known if get_setting_slot(each) is setting.slot and not each.applicability.days_of_week]
     base = same[0] if same else None
-    return SetPolicy(**head, records=(build_setting(setting, record.applicability.timezone, base),))
+    return SetPolicy(**head, records=(build_setting(setting, base),))
 
 
 def _holds_always(record: ConstraintRecord) -> bool:
@@ -133,7 +133,7 @@ def _take_step(rule: RuleWords | None, known: Sequence[ConstraintRecord]) -> Rul
     return replace(rule, minutes_min=change_number(rule.slot, now, more=rule.change == "more"))
 
 
-def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
+def new_record(rule: RuleWords | None) -> ConstraintRecord:
     """Return the record of a rule that was stated explicitly, and is therefore confirmed. Raises ``BadInput``."""
     if rule is None or rule.description is None:
         raise BadInput(_("I did not understand what to remember; please say the rule once more."))
@@ -143,7 +143,6 @@ def new_record(rule: RuleWords | None, session: Session) -> ConstraintRecord:
         "scope": "profile",
         "status": Status.LOCKED,
         "source": Source.USER,
-        "applicability": {"timezone": session.tz},
     }
     record = _parse_record(merge_document(document, changes_of(rule)))
     return with_said_moment(record, rule.slot, None if rule.limits is None else rule.limits.at)
@@ -166,6 +165,14 @@ def changes_of(rule: RuleWords) -> dict[str, Any]:
     return said if rule.limits is None else merge_document(said, rule.limits.to_fields())
 
 
+def _limits_of(rule: RuleWords) -> dict[str, Any]:
+    """Return the fields of a record that limit the days or steps of a rule to what the words say, by group."""
+    limits = {} if rule.limits is None else rule.limits.to_fields()
+    said = {**limits, "applicability": changes_of(rule).get("applicability")}
+    groups = ("applicability", "lifecycle", "aspect_classification", "applies_stages")
+    return {name: said[name] for name in groups if said.get(name)}
+
+
 def _change_rule(words: MemoryWords, version: Version, head: Mapping[str, Any]) -> SessionCommand:
     """Return the command that archives, updates or supersedes a rule. Raises ``BadInput`` if it cannot be read."""
     seen = version.seq or None
@@ -173,10 +180,13 @@ def _change_rule(words: MemoryWords, version: Version, head: Mapping[str, Any]) 
         return JudgeConstraint(**head, uid=version.uid, verdict="archive", reason=words.reason, seen=seen)
     if words.rule is None:
         raise BadInput(_("I did not understand how that rule shall be; please say it once more."))
-    setting = _change_setting(words.rule, version)
+    setting, changes = _change_setting(words.rule, version), changes_of(words.rule)
     if setting is not None:
-        return SetPolicy(**head, records=(setting,))
-    changes = changes_of(words.rule)
+        limits = _limits_of(words.rule)
+        if not limits:
+            return SetPolicy(**head, records=(setting,))
+        # The setting stays, and counts again when this one does not.
+        return RememberConstraint(**head, record=read_record(merge_document(_as_new(setting), limits)))
     if words.wish is MemoryWish.UPDATE:
         return ReviseConstraint(**head, uid=version.uid, record=patch_record(version.record, changes), seen=seen)
     record = read_record(merge_document(_as_new(version.record), changes))
@@ -190,10 +200,10 @@ def _change_setting(changed: RuleWords, version: Version) -> ConstraintRecord | 
         return None
     rule = _take_step(replace(changed, slot=setting.slot), [version.record])
     if rule is not None and rule.minutes_min is not None and not rule.windows:
-        return build_setting(replace(setting, number=rule.minutes_min), None, version.record)
+        return build_setting(replace(setting, number=rule.minutes_min), version.record)
     at = None if changed.limits is None else changed.limits.at
     if setting.at is not None and at is not None:
-        return build_setting(replace(setting, at=at), None, version.record)
+        return build_setting(replace(setting, at=at), version.record)
     return None
 
 

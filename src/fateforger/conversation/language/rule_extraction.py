@@ -153,7 +153,6 @@ def _build_record(words: ConstraintWords, scope: Scope, session: Session) -> Con
             "start_date": words.start_date,
             "end_date": words.end_date,
             "days_of_week": words.days_of_week,
-            "timezone": session.tz,
             "recurrence": words.recurrence,
         },
         "payload": {

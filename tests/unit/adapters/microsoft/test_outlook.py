@@ -122,6 +122,19 @@ async def test_the_persons_categories_stay(calendar: MicrosoftCalendar, mailbox:
     assert find_item(mailbox, owned()).values["categories"] == ["Errands", "Travel"]
 
 
+async def test_a_second_colour_is_the_persons(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
+    """S413, K12: it is seen as their addition, so that no undo deletes the event, and another colour leaves it there."""
+    await put(calendar)
+    mine = (await read(calendar)).raw["categories"]
+    mailbox.user_edit(find_item(mailbox, owned()).id, categories=[*mine, "Red category"])
+    event = await read(calendar)
+    assert (event.color_id, event.extras.others) == (fields().color_id, ("CATEGORIES:Red category",))
+    await calendar.update(owned(), {"color_id": "5"}, marker("t2-0"))
+    assert find_item(mailbox, owned()).values["categories"] == ["Yellow category", "Red category"]
+    await calendar.update(owned(), {"color_id": "11"}, marker("t3-0"))
+    assert find_item(mailbox, owned()).values["categories"] == ["Red category"]
+
+
 async def test_an_event_is_made_again_as_it_was(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
     """K12: all that Graph lets a program write, and no guests, who would get a mail."""
     wanted = EventExtras(

@@ -1,0 +1,63 @@
+"""A person commits, connects another calendar, and presses Undo: what is said is true, and nothing is lost (S411)."""
+
+from __future__ import annotations
+
+from datetime import time
+
+from tests.fakes.google_calendar import GoogleCalendarFake
+from tests.unit.conversation.person import House, Person
+
+ELSEWHERE = "I wrote that to another calendar than the one I use now. Connect that calendar again to take it back"
+STAYS = "What I wrote to the calendar that you used before stays there. Connect that calendar again, and History"
+
+
+def connect(house: House, calendar: GoogleCalendarFake) -> None:
+    house.calendar = calendar
+    house.restart()
+
+
+async def test_undo_waits_for_the_calendar_that_was_written_to(anna: Person, house: House) -> None:
+    """S411"""
+    await anna.to_committed()
+    first, committed = house.calendar, house.on_calendar()
+    connect(house, GoogleCalendarFake(key="another"))
+    await anna.press("Undo")
+    assert ELSEWHERE in anna.words
+    assert "Nothing has changed." in anna.words
+    connect(house, first)
+    assert house.on_calendar() == committed
+    await anna.press("Undo")
+    assert "Taken back: I removed 5 blocks from your calendar." in anna.words
+    assert house.on_calendar(whole=True) == {}
+
+
+async def test_a_single_change_waits_too(anna: Person, house: House) -> None:
+    """S411: the plan keeps it, since the calendar that it was written to does."""
+    await anna.to_refine()
+    await anna.fill("add_block", title="Ring mum", start=time(16, 0), minutes=30)
+    first, written = house.calendar, house.on_calendar()
+    connect(house, GoogleCalendarFake(key="another"))
+    await anna.press("Undo last update")
+    assert ELSEWHERE in anna.words
+    assert "Ring mum" in anna.words
+    connect(house, first)
+    assert house.on_calendar() == written
+    await anna.press("Undo last update")
+    assert "“Ring mum” is out of the plan." in anna.words
+    assert house.on_calendar() == {}
+
+
+async def test_what_stays_on_the_other_calendar_is_said(anna: Person, house: House) -> None:
+    """S411: the plan was written to both; Undo takes it off the one that is connected."""
+    await anna.to_committed()
+    first, committed = house.calendar, house.on_calendar()
+    connect(house, GoogleCalendarFake(key="another"))
+    await anna.press("Back to refine")
+    await anna.press("Commit to calendar")
+    assert house.on_calendar() == committed
+    await anna.press("Undo")
+    assert "Taken back: I removed 5 blocks from your calendar." in anna.words
+    assert STAYS in anna.words
+    assert house.on_calendar(whole=True) == {}
+    connect(house, first)
+    assert house.on_calendar() == committed
