@@ -130,10 +130,10 @@ def _build_google_service(settings: Settings, clock: Clock, store: Store) -> Ser
     async def look(tokens: TokenSource, _address: str | None) -> Account:
         opened = GoogleClient(tokens, clock, url=api)
         try:
-            report = await try_account(opened)
+            name, calendars = await try_account(opened)
         finally:
             await opened.aclose()
-        return Account(report.account, report.calendars)
+        return Account(name, calendars)
 
     def build(tokens: TokenSource, connection: Connection) -> AccountCalendar:
         budget = SharedBudget(store.buckets, build_account_bucket(connection.account), PROJECT)

@@ -7,7 +7,6 @@ import copy
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Self
@@ -282,15 +281,6 @@ class GoogleCalendar:
 # --- the account ---
 
 
-@dataclass(frozen=True, slots=True)
-class AccountReport:
-    """An account that answers: its address, its calendars, and the seconds that it took."""
-
-    account: str
-    calendars: tuple[CalendarEntry, ...]
-    seconds: float
-
-
 async def list_calendars(client: GoogleClient) -> tuple[CalendarEntry, ...]:
     """Return all calendars of an account, the primary one first. Raises :class:`~fateforger.errors.CalendarError`.
 
@@ -309,12 +299,11 @@ async def list_calendars(client: GoogleClient) -> tuple[CalendarEntry, ...]:
     return tuple(replace(e, access_role=read_only.get(e.access_role, e.access_role)) for e in sort_entries(found))
 
 
-async def try_account(client: GoogleClient) -> AccountReport:
-    """Check that an account can be used: its calendars can be listed, and the events of the primary one can be read.
+async def try_account(client: GoogleClient) -> tuple[str, tuple[CalendarEntry, ...]]:
+    """Return the address of an account that can be used, and its calendars.
 
-    Raises :class:`~fateforger.errors.CalendarError`.
+    They can be listed, and the events of the primary one can be read. Raises :class:`~fateforger.errors.CalendarError`.
     """
-    begun = time.monotonic()
     calendars = await list_calendars(client)
     primary = next((entry for entry in calendars if entry.primary), None)
     if primary is None:
@@ -322,4 +311,4 @@ async def try_account(client: GoogleClient) -> AccountReport:
     answer = await client.read(build_path("calendars", primary.id, "events"), {"maxResults": 1})
     if isinstance(answer, Refusal):
         raise answer.to_error()
-    return AccountReport(primary.id, calendars, time.monotonic() - begun)
+    return primary.id, calendars

@@ -70,7 +70,7 @@ async def test_a_service_account_plans_for_a_person_of_its_domain(
     tokens = open_delegated_tokens(account, "owner@example.com", clock)
     base = account.token_url.removesuffix("/token")
     async with aclosing(GoogleClient(tokens, clock, url=f"{base}/calendar/v3")) as client:
-        assert (await try_account(client)).account == "owner@example.com"
+        assert (await try_account(client))[0] == "owner@example.com"
         calendar = GoogleCalendar(client, "primary", time_zone="Europe/Berlin", key="google/owner")
         await put(calendar)
         google.accounts.expire_access()  # and gets another token without anybody's help

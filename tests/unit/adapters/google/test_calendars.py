@@ -273,9 +273,9 @@ async def test_the_account_is_tried(client: GoogleClient, google: GoogleEmulator
     google.calendars |= {"team@example.com": GoogleStore("Europe/Amsterdam"), "boss@example.com": GoogleStore()}
     google.api.names = {"team@example.com": "Team", "boss@example.com": "Boss"}
     google.api.roles = {"team@example.com": "writer", "boss@example.com": "freeBusyReader"}
-    report = await try_account(client)
-    assert report.account == "owner@example.com"
-    assert [(c.id, c.summary, c.writable, c.readable, c.primary, c.time_zone) for c in report.calendars] == [
+    account, calendars = await try_account(client)
+    assert account == "owner@example.com"
+    assert [(c.id, c.summary, c.writable, c.readable, c.primary, c.time_zone) for c in calendars] == [
         ("owner@example.com", "owner@example.com", True, True, True, "Europe/Berlin"),
         ("boss@example.com", "Boss", False, False, False, "Europe/Berlin"),
         ("team@example.com", "Team", False, True, False, "Europe/Amsterdam"),
