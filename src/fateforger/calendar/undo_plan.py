@@ -3,7 +3,7 @@
     we did  | calendar now                       | undo
     --------+------------------------------------+--------------------------------------------------------
     create  | as we left it                      | delete
-    create  | changed, or something was added    | release: it is the person's now (``force`` deletes it), and what we
+    create  | changed, added to, or brought back | release: it is the person's now (``force`` deletes it), and what we
             |                                    | wrote over their change since goes back to that
     update  | field as we left it                | the field's value from before
     update  | field changed                      | stays, and is reported
@@ -287,7 +287,8 @@ def _explain_keeping(lineage: Lineage, left: Canon, extras: EventExtras, *, forc
     if lineage.extras is not None and (done := describe_extras(lineage.extras, extras)) is not None:
         return done
     if not lineage.changed_since(left):
-        return None
+        released = lineage.head is not None and lineage.head.standing is Standing.RELEASED
+        return _("it is yours now") if released else None
     return _("you changed it since") if lineage.now == lineage.current else _("you had changed it")
 
 

@@ -192,3 +192,19 @@ async def test_a_change_that_was_seen_survives_a_crash_before_the_card(house: Ho
     await anna.press("Back to refine")
     await anna.choose("Report", "15 min later")
     assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
+
+
+async def test_what_was_brought_back_stays_when_all_is_taken_back(house: House, anna: Person) -> None:
+    """S414: it was left to the person, so Undo leaves it to them, and says so."""
+    await anna.to_committed("Report", "Mail")
+    mail = event(house, "Mail").id
+    house.calendar.store.user_delete(mail)
+    await anna.press("Back to refine")
+    house.calendar.store.user_restore(mail)
+    await anna.choose("Report", "15 min later")
+    assert "“Mail”: You brought it back, so I left it to you." in anna.words
+    await anna.press("Commit to calendar")
+    await anna.press("Undo")
+    assert "Taken back: I removed 3 blocks from your calendar." in anna.words
+    assert "I left “Mail” on your calendar: it is yours now." in anna.words
+    assert house.on_calendar(whole=True) == {"Mail": "10:10-11:10"}

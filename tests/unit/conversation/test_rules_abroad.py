@@ -17,6 +17,7 @@ from tests.unit.conversation.sessions import said, session, turn
 
 from fateforger.conversation.language.rule_extraction import build_records, interpret
 from fateforger.conversation.turn_runs import run_turn
+from fateforger.conversation.turn_values import MemoryReading
 from fateforger.planning.plan import resolve
 from fateforger.planning.timing import zone
 
@@ -53,7 +54,7 @@ async def test_said_again_abroad_it_is_the_same_rule(anna: Person, house: House)
     """S412: also one that an earlier version tied to the time zone of that day."""
     fields: dict[str, Any] = {
         "rule_kind": "avoid_window",
-        "windows": [{"kind": "avoid", "start": "00:00", "end": "10:00"}],
+        "windows": [avoiding("00:00", "10:00")],
     }
     old = version_of("old", user=ANNA, name="Nothing before 10", timezone="Europe/Amsterdam", **fields)
     await house.store.constraints.write([old], cause="told")
@@ -68,10 +69,24 @@ async def test_said_again_abroad_it_is_the_same_rule(anna: Person, house: House)
 
 async def test_words_tie_no_rule_to_a_time_zone() -> None:
     """S412: told to be remembered, and found in a message."""
-    windows = [{"kind": "avoid", "start": "00:00", "end": "10:00"}]
+    windows = [avoiding("00:00", "10:00")]
     told = wished(description="nothing before ten", windows=windows)
     reply = said("user_reply", text="…")
     now = (await run_turn(turn(session(), reply), ScriptedModel(wants("memory"), wish("remember", rule=told)))).session
     heard = found(rule("Late", "nothing before ten", windows=windows))
     (record,) = build_records(await interpret(reply, session(), ScriptedModel(heard)), session())
     assert {now.rules.said[-1].record.applicability.timezone, record.applicability.timezone} == {None}
+
+
+async def test_times_that_words_change_are_tied_to_no_time_zone() -> None:
+    """S412: of a rule that an earlier version tied to one."""
+    old = version_of("old", user="U1", seq=1, timezone="Europe/Amsterdam", windows=[avoiding("00:00", "10:00")])
+    given = turn(session(), said("user_reply", text="…"))
+    given = given.model_copy(update={"memory": MemoryReading(versions=(old,))})
+    more = wish("memory_update_constraint", 1, rule=wished(windows=[avoiding("00:00", "11:00")]))
+    record = (await run_turn(given, ScriptedModel(wants("memory"), more))).session.rules.said[-1].record
+    assert (record.applicability.timezone, record.payload.windows[0].end) == (None, time(11))
+
+
+def avoiding(start: str, end: str) -> dict[str, str]:
+    return {"kind": "avoid", "start": start, "end": end}

@@ -187,6 +187,8 @@ def _change_rule(words: MemoryWords, version: Version, head: Mapping[str, Any]) 
             return SetPolicy(**head, records=(setting,))
         # The setting stays, and counts again when this one does not.
         return RememberConstraint(**head, record=read_record(merge_document(_as_new(setting), limits)))
+    if words.rule.windows is not None:
+        changes = merge_document(changes, {"applicability": {"timezone": None}})
     if words.wish is MemoryWish.UPDATE:
         return ReviseConstraint(**head, uid=version.uid, record=patch_record(version.record, changes), seen=seen)
     record = read_record(merge_document(_as_new(version.record), changes))
