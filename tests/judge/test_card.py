@@ -11,6 +11,7 @@ import pytest
 from tests.factories.instances import day_of
 from tests.judge.day import MINUTE, Day, runs
 from tests.judge.gallery import FILES
+from tests.judge.rivals import find_rivals
 
 from fateforger.drafting.instance import read_instance
 from fateforger.drafting.model import write_draft
@@ -70,3 +71,15 @@ def test_the_card_of_a_random_day_asks_for_nothing_that_could_be_had(family: str
     """S244"""
     document = day_of(family, seed)
     assert told({**document, "constraints": []}) == []
+
+
+RANDOM_DAYS = [
+    *((family, seed) for family in ("typical", "heavy") for seed in range(6)),
+    *((family, seed) for family in ("light", "typical", "heavy") for seed in range(20_000, 20_010)),
+]
+
+
+@pytest.mark.parametrize(("family", "seed"), RANDOM_DAYS)
+def test_no_other_draft_of_a_random_day_keeps_more(family: str, seed: int) -> None:
+    """S244: with the rules of the day, also where they contradict each other."""
+    assert find_rivals(day_of(family, seed)) == []

@@ -10,13 +10,13 @@ as much is left out as does not fit into the day.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from fateforger.drafting import weights
 from fateforger.drafting.axis import longest_run, slot_range
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.placement import cost as cost_of
-from fateforger.drafting.problem import Item, Piece, Placed, Problem
+from fateforger.drafting.problem import Item, Piece, Pieces, Placed, Problem
 
 
 def lower_bound(problem: Problem) -> int:
@@ -338,119 +338,164 @@ def improve_placement(
             current, current_cost = trial, cost
             if cost < best_cost:
                 best, best_cost = trial, cost
-    return optimize_locally(problem, best, stop), finished
+    return optimize_locally(best, stop), finished
 
 
-def optimize_locally(problem: Problem, placement: Placement, stop: Callable[[], bool] | None = None) -> Placed:
-    """Reach a local optimum.
-
-    No single item can be placed more cheaply with the others unmoved, and no swap of two items out of rank order
-    helps.
-    """
+def optimize_locally(placement: Placement, stop: Callable[[], bool] | None = None) -> Placed:
+    """Return the placement once no neighbor of a few kinds is cheaper; each kind is searched until it has none."""
     best, cost = placement, cost_of(placement)
-    again = True
-    while again and not (stop is not None and stop()):
-        again = False
-        for item in problem.items:
-            if not item.source.pinned:
-                best, cost, better = _try_earlier(best, cost, item)
-                again = again or better
-                others = (i for i in problem.items if not i.source.pinned)
-                best, cost, better = _try_reinsert(best, cost, [item], others)
-                again = again or better
-        best, cost, better = _try_exchanges(best, cost)
-        again = again or better
-        for early, late in _misordered_pairs(problem, best):
-            best, cost, better = _try_reinsert(best, cost, [early, late], [late, early])
-            again = again or better
+    kinds = (_earlier, _reinserted, _exchanged, _reordered, _shifted, _substituted)
+    unchanged = 0
+    while unchanged < len(kinds):
+        for kind in kinds:
+            unchanged += 1
+            while (found := _cheaper(kind(best), best, cost)) is not None and not (stop is not None and stop()):
+                best, cost = found
+                unchanged = 1
+            if unchanged == len(kinds) or (stop is not None and stop()):
+                return best.placed
     return best.placed
+
+
+def _cheaper(neighbors: Iterable[Placement], than: Placement, cost: int) -> tuple[Placement, int] | None:
+    """Return the first neighbor that is cheaper and satisfies as much, with its cost."""
+    problem = than.problem
+    must = [item.index for item in problem.items if item.required and than.placed[item.index]]
+    held = len(problem.violated_caps(than.placed))
+    for trial in neighbors:
+        now = cost_of(trial, cost)
+        if (
+            now < cost
+            and all(trial.placed[index] for index in must)
+            and len(problem.violated_caps(trial.placed)) <= held
+        ):
+            return trial, now
+    return None
 
 
 _EARLIER = 12
 """Slots by which a piece is moved to an earlier start at most."""
+_SHIFTS = (-2, -1, 1, 2)
+"""Slots by which a row of pieces is moved."""
 
 
-def _try_earlier(best: Placement, cost: int, item: Item) -> tuple[Placement, int, bool]:
-    """Move a piece of an item to an earlier start, if that is cheaper.
+def _movable(placement: Placement, *, there: bool) -> list[Item]:
+    """Return the items that are placed, or left out; of pinned ones, none."""
+    items = placement.problem.items
+    return [item for item in items if not item.source.pinned and bool(placement.placed[item.index]) is there]
+
+
+def _earlier(placement: Placement) -> Iterator[Placement]:
+    """Move a piece to an earlier start.
 
     Insertion does not see what items share beyond their neighbors, such as a pause in a run of focus.
     """
-    for piece in best.placed[item.index]:
-        rest = best.remove_items((item.index,))
-        if sum(map(bool, rest.placed)) != sum(map(bool, best.placed)) - 1:
-            return best, cost, False  # others need it
-        for start in range(max(0, piece[0] - _EARLIER), piece[0]):
-            pieces = tuple(sorted((start, piece[1]) if p == piece else p for p in best.placed[item.index]))
-            if not item.starts(piece[1]) >> start & 1 or not rest.fits(item, pieces):
-                continue
-            trial = rest.copy()
-            trial.take(item, pieces)
-            now = cost_of(trial, cost)
-            if now < cost:
-                return trial, now, True
-    return best, cost, False
+    for item in _movable(placement, there=True):
+        for piece in placement.placed[item.index]:
+            for start in range(max(0, piece[0] - _EARLIER), piece[0]):
+                if item.starts(piece[1]) >> start & 1 and (trial := _move(placement, [(item, piece, start)])):
+                    yield trial
 
 
-def _try_exchanges(best: Placement, cost: int) -> tuple[Placement, int, bool]:
-    """Put a piece ahead of the one or two before it, if that is cheaper."""
-    pieces = [(piece, item) for item in best.problem.items for piece in best.placed[item.index]]
-    pieces.sort(key=lambda each: each[0])
-    for last in range(1, len(pieces)):
+def _reinserted(placement: Placement) -> Iterator[Placement]:
+    """Take an item out, and insert it and what was left out."""
+    for item in _movable(placement, there=True):
+        trial = placement.remove_items((item.index,))
+        for each in _movable(trial, there=False):
+            trial.insert(each)
+        yield trial
+
+
+def _exchanged(placement: Placement) -> Iterator[Placement]:
+    """Put a piece ahead of the one or two before it."""
+    row = _pieces(placement)
+    for last in range(1, len(row)):
         for first in range(max(0, last - 2), last):
-            trial = _exchange(best, pieces[first : last + 1])
-            if trial is None or len(best.problem.violated_caps(trial.placed)) > len(
-                best.problem.violated_caps(best.placed)
-            ):
-                continue
-            now = cost_of(trial, cost)
-            if now < cost:
-                return trial, now, True
-    return best, cost, False
+            *others, (mover, moved) = row[first : last + 1]
+            later = sum(moved) - sum(others[-1][1])
+            moves = [(item, piece, piece[0] + later) for item, piece in others]
+            if trial := _move(placement, [(mover, moved, others[0][1][0]), *moves]):
+                yield trial
 
 
-def _exchange(best: Placement, row: list[tuple[Piece, Item]]) -> Placement | None:
-    """Return the placement with the last piece of a row ahead of the others, or ``None`` where that is impossible."""
-    items = [item for _, item in row]
-    trial = best.remove_items(item.index for item in items)
-    same = len({item.index for item in items}) < len(items)
-    if same or sum(map(bool, trial.placed)) != sum(map(bool, best.placed)) - len(items):
+def _reordered(placement: Placement) -> Iterator[Placement]:
+    """Take out two pieces of work that lie out of rank order on one day, and insert the later one first."""
+    problem = placement.problem
+    there = sorted(
+        (item for item in _movable(placement, there=True) if item.work), key=lambda i: placement.placed[i.index]
+    )
+    days = [problem.day_of(placement.placed[item.index][0][0]) for item in there]
+    for n, early in enumerate(there):
+        for m in range(n + 1, len(there)):
+            if early.rank < there[m].rank and days[n] == days[m]:
+                trial = placement.remove_items((early.index, there[m].index))
+                for item in (there[m], early):
+                    trial.insert(item)
+                yield trial
+
+
+def _shifted(placement: Placement) -> Iterator[Placement]:
+    """Move a piece by a slot or two, with those that it runs into; insert what there is room for then."""
+    pieces = _pieces(placement)
+    for by in _SHIFTS:
+        row = pieces if by > 0 else pieces[::-1]
+        for first in range(len(row)):
+            moves: list[tuple[Item, Piece, int]] = []
+            for item, piece in row[first:]:
+                if moves and not _meets(moves[-1][1], piece, by):
+                    break
+                moves.append((item, piece, piece[0] + by))
+            if trial := _move(placement, moves):
+                _fill(trial)
+                yield trial
+
+
+def _meets(moved: Piece, other: Piece, by: int) -> bool:
+    """Check whether a piece that is moved by some slots runs into another one."""
+    return sum(moved) + by > other[0] if by > 0 else moved[0] + by < sum(other)
+
+
+def _substituted(placement: Placement) -> Iterator[Placement]:
+    """Take an item out for one that was left out, and insert what there is room for then."""
+    for out in _movable(placement, there=False):
+        for item in _movable(placement, there=True):
+            trial = placement.remove_items((item.index,))
+            if trial.insert(out):
+                trial.insert(item)
+                _fill(trial)
+                yield trial
+
+
+def _fill(placement: Placement) -> None:
+    """Insert what was left out, as far as there is room."""
+    everywhere = placement.problem.everywhere
+    for item in sorted(_movable(placement, there=False), key=lambda i: -i.reward):
+        room, longest = _room(placement, everywhere)
+        least, shortest = item.smallest
+        if least <= room and shortest <= longest:
+            placement.insert(item, quick=True)
+
+
+def _pieces(placement: Placement) -> list[tuple[Item, Piece]]:
+    """Return all pieces in time order."""
+    pieces = [(item, piece) for item in placement.problem.items for piece in placement.placed[item.index]]
+    return sorted(pieces, key=lambda each: each[1])
+
+
+def _move(placement: Placement, moves: list[tuple[Item, Piece, int]]) -> Placement | None:
+    """Return the placement with pieces of these items at other starts, or ``None`` where that is impossible."""
+    after: dict[int, Pieces] = {}
+    for item, piece, start in moves:
+        pieces = after.get(item.index, placement.placed[item.index])
+        after[item.index] = tuple((start, piece[1]) if each == piece else each for each in pieces)
+    trial = placement.remove_items(after)
+    if any(trial.placed[n] or not placement.placed[n] for n in after) or sum(map(bool, trial.placed)) != sum(
+        map(bool, placement.placed)
+    ) - len(after):
         return None  # one of them is pinned, or others need it
-    later = sum(row[-1][0]) - sum(row[-2][0])
-    starts = [row[0][0][0], *(start + later for (start, _), _ in row[:-1])]
-    for (piece, item), start in zip([row[-1], *row[:-1]], starts, strict=True):
-        new = tuple(sorted((start, piece[1]) if p == piece else p for p in best.placed[item.index]))
-        if not item.starts(piece[1]) >> start & 1 or not trial.fits(item, new):
+    for index, pieces in after.items():
+        item = placement.problem.items[index]
+        if not trial.fits(item, pieces):
             return None
-        trial.take(item, new)
+        trial.take(item, tuple(sorted(pieces)))
     return trial
-
-
-def _misordered_pairs(problem: Problem, placement: Placement) -> list[tuple[Item, Item]]:
-    """Return pairs of work on one day whose later item has the higher rank."""
-    placed = placement.placed
-    there = [item for item in problem.items if item.work and not item.source.pinned and placed[item.index]]
-    there.sort(key=lambda i: placed[i.index])
-    return [
-        (one, other)
-        for place, one in enumerate(there)
-        for other in there[place + 1 :]
-        if one.rank < other.rank
-        and problem.day_of(placed[one.index][0][0]) == problem.day_of(placed[other.index][0][0])
-    ]
-
-
-def _try_reinsert(
-    best: Placement, cost: int, removed: Iterable[Item], back: Iterable[Item]
-) -> tuple[Placement, int, bool]:
-    """Reinsert these items in order, and keep the result if it is cheaper and satisfies as much."""
-    problem = best.problem
-    trial = best.remove_items(item.index for item in removed)
-    for item in back:
-        if not trial.placed[item.index]:
-            trial.insert(item)
-    if any(i.required and best.placed[i.index] and not trial.placed[i.index] for i in problem.items):
-        return best, cost, False
-    now = cost_of(trial)
-    if now >= cost or len(problem.violated_caps(trial.placed)) > len(problem.violated_caps(best.placed)):
-        return best, cost, False
-    return trial, now, True

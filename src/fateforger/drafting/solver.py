@@ -173,7 +173,7 @@ def with_optimum(result: Solution, found: Optimum) -> Solution:
     """
     problem, placed = result.problem, result.placed
     if points(Placement(problem, found.placed)) < points(Placement(problem, placed)):
-        placed = optimize_locally(problem, Placement(problem, found.placed))
+        placed = optimize_locally(Placement(problem, found.placed))
     return replace(result, placed=placed, least=found.least)
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import time
 from typing import Any
 
 import pytest
 
+from fateforger.drafting.compilation import compile_problem
+from fateforger.drafting.context import build_context
 from fateforger.drafting.instance import read_instance
+from fateforger.drafting.neighborhood_search import optimize_locally
+from fateforger.drafting.placement import Placement
 from fateforger.drafting.solver import draft_instance
+from fateforger.planning.timing import zone
 
 DAY: dict[str, Any] = {
     "date": "2026-03-02",
@@ -48,3 +54,49 @@ def test_how_many_steps_were_taken_is_told_while_the_search_goes_on() -> None:
     draft_instance(read_instance({**DAY, "tasks": crowded}), steps=500, seen=seen.append)
     assert seen == sorted(seen)
     assert (seen[0], len(seen) > 10, 400 < seen[-1] < 500) == (0, True, True)
+
+
+def polished(document: dict[str, Any], starts: dict[str, str]) -> dict[str, str]:
+    """Return the starts of the blocks after a placement with blocks at these starts is polished."""
+    context = build_context(read_instance(document))
+    problem = compile_problem(context)
+    placement = Placement(problem)
+    for item in problem.items:
+        if item.source.id in starts:
+            hour, minute = map(int, starts[item.source.id].split(":"))
+            placement.take(item, ((context.axis.slot(context.instant(time(hour, minute))), item.slots),))
+    placed = optimize_locally(placement)
+    local = zone(document["tz"])
+    return {
+        item.source.id: f"{context.axis.when(pieces[0][0]).astimezone(local):%H:%M}"
+        for item, pieces in zip(problem.items, placed, strict=True)
+        if pieces
+    }
+
+
+MORNING: dict[str, Any] = {
+    "date": "2026-03-02",
+    "tz": "Europe/Amsterdam",
+    "frame": {"start": "09:00", "end": "10:00"},
+    "policy": {"lunch": None, "shutdown": 0, "slack_percent": None},
+}
+
+
+def test_more_important_work_takes_the_place_of_less_important_work() -> None:
+    """S417: also when the less important one comes first in the list, and fits as well."""
+    tasks = [
+        {"id": name, "title": name, "minutes": 60, "type": "SW", "priority": priority}
+        for name, priority in (("less", 4), ("more", 2))
+    ]
+    assert polished({**MORNING, "tasks": tasks}, {"less": "09:00"}) == {"more": "09:00"}
+
+
+def test_a_later_start_makes_room_for_a_task_in_a_gap() -> None:
+    """S417: five minutes before the call and five after it become ten for the note."""
+    tasks: list[dict[str, Any]] = [
+        {"id": "mail", "title": "Mail", "minutes": 25, "type": "SW", "priority": 3},
+        {"id": "call", "title": "Call", "minutes": 25, "type": "SW", "priority": 3, "not_before": "09:30"},
+        {"id": "note", "title": "Note", "minutes": 10, "type": "SW", "priority": 3},
+    ]
+    told = polished({**MORNING, "tasks": tasks}, {"mail": "09:00", "call": "09:30"})
+    assert told == {"mail": "09:00", "note": "09:25", "call": "09:35"}

@@ -164,3 +164,24 @@ def test_other_deep_work_goes_before_the_best_hours_of_the_one_thing() -> None:
     afternoon = [{"start": "14:00", "end": "17:00"}]
     shown = names(drafted(task("Talk", 60, one_thing=True, energy=afternoon), task("Report", 60)))
     assert shown.index("Report") < shown.index("Talk")
+
+
+def test_what_the_person_said_outranks_that_the_one_thing_comes_first() -> None:
+    """S416: small work is to come last, also when it is the one thing, and it still lies in the first half of the day."""
+    record = {
+        "name": "small last",
+        "description": "deep work before small work",
+        "necessity": "should",
+        "payload": {"rule_kind": "sequencing"},
+        "applies_event_types": ["DW", "SW"],
+    }
+    document = {
+        "date": "2026-03-02",
+        "tz": "Europe/Amsterdam",
+        "frame": {"start": "09:00", "end": "17:00"},
+        "tasks": [task("Call the bank", 30, type="SW", one_thing=True), task("Report", 90, priority=1)],
+    }
+    assert names(draft_instance(read_instance(document)))[0] == "Call the bank"
+    said = draft_instance(read_instance(document | {"constraints": [{"uid": "c1", "constraint_record": record}]}))
+    assert names(said)[:2] == ["Report", "Call the bank"]
+    assert said.broken == ()
