@@ -17,7 +17,7 @@ from fateforger.drafting.solver import draft_instance
 pytestmark = pytest.mark.extra  # a campaign of many random cases
 
 DAYS = range(9000, 9030)
-MOST = 8
+MOST = 9
 """Days of these on which the judge may have something to say; a plan weighs wishes against each other."""
 NEVER = frozenset({"frame", "required", "musts", "due"})
 

@@ -71,7 +71,7 @@ SLACK_SLOT = 360
 FOCUS_RUN_SLOT = 240
 """For each slot of focus without a pause beyond what the person holds."""
 BREAK_SLOT = 160
-ONE_FIRST = 1_500
+ONE_FIRST = 1_590
 """For each pair of other deep work and a later piece of the one thing; less where it would cost that work its place."""
 WORK_END = 3_600
 """For each piece of work after the shutdown: more than the shutdown is worth, which then lies later or nowhere."""
