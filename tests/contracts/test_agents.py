@@ -68,7 +68,7 @@ class TestClients:
         assert await store.clients.revoke("robot", now=NOW + 2 * AN_HOUR) == gone
         assert await store.clients.revoke("nobody", now=NOW) is None
 
-    async def test_nobody_is_reachable_where_the_app_was_removed_or_who_has_left(self, both: Both) -> None:
+    async def test_people_who_left_or_whose_workspace_removed_the_app_are_not_reachable(self, both: Both) -> None:
         """S420: until the app is back."""
         store, other = both
         installations = SqlInstallations(store.database, Vault(new_key()))
