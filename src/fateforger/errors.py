@@ -7,7 +7,7 @@
     │   ├── BadInput         any other input that cannot be used as it is
     │   ├── ConfirmationNeeded   it is unlikely to be intended and has to be confirmed
     │   └── NotUndoable      there is nothing to undo, or it was undone already
-    │       └── WrittenElsewhere  it was written to another calendar than the one that is used now
+    │       └── WrittenElsewhere  it was written to a calendar that is no longer used
     ├── WorldError           something outside failed; trying again may help; exit status 3
     │   ├── CalendarError
     │   │   ├── CalendarUnreachable   no connection, time-out, server error
@@ -105,7 +105,7 @@ class NotUndoable(UserError):
 
 
 class WrittenElsewhere(NotUndoable):
-    """The write to undo is still on another calendar than the one that is used now."""
+    """The write to undo is on a calendar that is no longer used."""
 
 
 class WorldError(FateforgerError):

@@ -32,8 +32,8 @@ NO_TOKEN = (
 )
 WRONG_TOKEN = "I don't know this token. Its owner makes one with fateforger mcp client add."  # noqa: S105  a message, not a token
 PERSON_GONE = (
-    "The person this token works for has left Slack, or the app was removed from their workspace. Until that changes,"
-    " the token is of no use."
+    "The person this token works for has left Slack, or the app was removed from their workspace. The token works again"
+    " when that has changed."
 )
 TOO_FAST = f"Too many calls: a client may make {MAX_CALLS_PER_MINUTE} a minute. Try again in a moment."
 BROKEN = "Something went wrong on my side, and I can't say whether that was done. The log of fateforger says more."
@@ -85,8 +85,8 @@ class CallHandler:
     async def authenticate(self, token: str | None) -> Client:
         """Return the client of a token.
 
-        Raises :class:`Refused` for a token that is missing, wrong, expired or revoked, or of a person who is not in
-        Slack any longer, and ``StoreError``.
+        Raises :class:`Refused` for a token that is missing, wrong, expired or revoked, or whose person cannot be
+        reached in Slack any more, and ``StoreError``.
         """
         client = await self._find_client(token)
         await self._check_access(client, self.clock.now())

@@ -53,7 +53,7 @@ class Clients(Protocol):
         ...
 
     async def is_reachable(self, user_id: str) -> bool:
-        """Check whether the app was not removed where a person is, and their account was not deactivated."""
+        """Check whether a person's account is active and the app has not been removed from their workspace."""
         ...
 
     async def revoke(self, name: str, *, now: datetime) -> Client | None:

@@ -107,14 +107,14 @@ def read_or_create(path: Path, make: Callable[[], str]) -> str:
 
 
 ADDRESSES = "addresses"
-"""Name of the file in the data directory that says where the program listens while it runs."""
+"""Name of the file in the data directory with the addresses of the running program."""
 
 
 @contextlib.contextmanager
 def note_addresses(data_dir: Path, page: str, calendar: str | None) -> Iterator[None]:
-    """Note for other commands where the page and the embedded calendar are, until the block ends.
+    """Keep the addresses of the page and of the embedded calendar in a file for other commands, until the block ends.
 
-    After ``kill -9`` the note stays until the next start. Raises ``StoreUnavailable``.
+    After ``kill -9`` the file stays until the next start. Raises ``StoreUnavailable``.
     """
     path = data_dir / ADDRESSES
     path.unlink(missing_ok=True)
@@ -126,7 +126,7 @@ def note_addresses(data_dir: Path, page: str, calendar: str | None) -> Iterator[
 
 
 def read_addresses(data_dir: Path) -> tuple[str | None, str | None]:
-    """Return where the program that runs has its page and its embedded calendar; ``None`` where that is not known.
+    """Return the addresses of the running program's page and embedded calendar; ``None`` for an unknown one.
 
     Raises ``StoreUnavailable``.
     """

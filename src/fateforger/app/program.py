@@ -385,7 +385,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
 
 
 async def _offer_claim(resources: _Resources) -> str | None:
-    """Return how somebody becomes the owner of the calendar, while it has none."""
+    """Return instructions for becoming the owner of the calendar; ``None`` if it has one."""
     code = await resources.ownership.offer_code()
     return None if code is None else describe_claim(code)
 

@@ -125,7 +125,7 @@ async def _find_first_of_group(outside: CommitContext, group: str) -> Sequence[T
 
 
 async def is_written_elsewhere(outside: CommitContext, group: str) -> bool:
-    """Check whether writes of a group are in effect on another calendar: the person has connected a new one since."""
+    """Check whether writes of a group are in effect on another calendar, which the person has since replaced."""
     everywhere = await outside.journal.history(None, group=group, limit=outside.limits.history)
     return any(t.calendar != outside.calendar.key and t.kind == "submit" and t.undoable for t in everywhere)
 

@@ -96,7 +96,7 @@ def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | 
     client = run_with_store(ctx, where, revoke)
     if client is None:
         raise BadInput(f"There is no agent called {name}; mcp client list shows those that are there.", where="name")
-    print_result({"client": _to_document(client)}, [f"{client.name} has no access any more."], as_json=as_json)
+    print_result({"client": _to_document(client)}, [f"{client.name} no longer has access."], as_json=as_json)
 
 
 @click.command("log")

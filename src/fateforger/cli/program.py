@@ -109,7 +109,7 @@ _SECONDS = 8
 
 
 @click.command("health")
-@click.option("--port", type=int, help="Port of the program that runs, if it runs on another data directory.")
+@click.option("--port", type=int, help="Port of the running program, if it uses another data directory.")
 @click.pass_context
 def health_command(ctx: click.Context, port: int | None) -> None:
     """Ask the program that runs on this machine whether it is well. Exits with 3 when it is not, or does not answer."""

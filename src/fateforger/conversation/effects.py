@@ -298,7 +298,7 @@ class Effects:
 
 
 def _is_undone(error: Exception) -> bool:
-    """Check whether an undo has nothing left to do: another command has undone the write already."""
+    """Check whether an undo has nothing left to do because another command has already undone the write."""
     return isinstance(error, NotUndoable) and not isinstance(error, WrittenElsewhere)
 
 

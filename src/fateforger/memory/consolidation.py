@@ -40,9 +40,9 @@ def mark_replacing(record: ConstraintRecord, old: Version) -> ConstraintRecord:
 
 
 def bound_replacement(record: ConstraintRecord, today: Date) -> ConstraintRecord:
-    """Return a replacement that is kept for some days as one that ends on a date; any other record as it is.
+    """Give a replacement that is kept for some days an end date; return any other record unchanged.
 
-    Only the dates of a replacement say when the old one counts again (A4).
+    The end date of a replacement decides when the old record counts again (A4).
     """
     last = record.find_last_day(today)
     if last is None or record.lifecycle.ttl_days is None or not record.lifecycle.supersedes_uids:

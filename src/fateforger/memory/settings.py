@@ -300,7 +300,7 @@ def _wanted_hours(record: ConstraintRecord) -> tuple[Hours, ...]:
 def build_setting(setting: Setting, base: ConstraintRecord | None = None) -> ConstraintRecord:
     """Return the record of a setting that the person wrote down; ``base`` is the one that it changes.
 
-    Its times are those of the clock wherever the person is.
+    Its times are local to wherever the person is.
     """
     spec = SPECS[setting.slot]
     slot = setting.slot.value

@@ -180,7 +180,7 @@ def with_start(session: Session, start: time) -> FrameFacts:
 def with_end(session: Session, end: time) -> FrameFacts:
     """Return the session's frame with an end that the person gave for this day.
 
-    From the draft on it holds for this day only: it makes room for something, and other days keep their end.
+    Once the day is drafted, the end holds for this day only: it makes room for something, and other days keep theirs.
     """
     frame, shown = session.day.frame, frame_in_force(session)
     usual = None

@@ -402,7 +402,7 @@ def option_words(before: Session, after: Session) -> tuple[str, ...]:
 
 
 def describe_one_thing(before: Session, after: Session) -> tuple[str, ...]:
-    """Say which task became the one thing; nothing if none did."""
+    """Return a sentence that names the task that became the one thing, if one did."""
     was = {task.id for task in before.day.inputs.tasks if task.one_thing}
     return tuple(
         _("“{title}” is the one thing that matters now.", title=task.title)

@@ -229,7 +229,7 @@ def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
 
 
 def replacement_sentence(new: ConstraintRecord, old: ConstraintRecord, today: Date, since: Date | None = None) -> str:
-    """Return the sentence that one constraint takes the place of another, and for how long."""
+    """Return a sentence that says which constraint takes the place of which, and for how long."""
     when, last = _("from now on"), new.find_last_day(today)
     if since is not None:
         when = _("from {since} on", since=format_date(since))
@@ -372,9 +372,9 @@ def merge_restated(known: ConstraintRecord, again: ConstraintRecord) -> Constrai
 
 
 def _put_in_known_words(again: ConstraintRecord, known: ConstraintRecord) -> ConstraintRecord:
-    """Return a restatement in the words in which the constraint is known, for as long as is said now.
+    """Return a restatement in the known words of the constraint, for as long as the restatement says.
 
-    A time zone that only one of them names was not meant.
+    A time zone that only one of them names is dropped: it was not meant.
     """
     merged = merge_restated(again, known)
     local = known.applicability if again.applicability.timezone is not None else again.applicability

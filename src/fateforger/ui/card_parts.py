@@ -173,7 +173,7 @@ def quality_note(session: Session) -> tuple[Part, ...]:
 
 
 def offer_one_thing(session: Session) -> tuple[Part, ...]:
-    """Return a select of the tasks if the next step is to say which one matters most; nothing otherwise."""
+    """Return a list to choose the task that matters most from, if choosing it is the next step."""
     quality = grade_session(session)
     choices = tuple(Choice(label=t.title[:75], value=t.id) for t in session.day.inputs.tasks[:MOST_CHOICES])
     asked = quality is not None and [each.criterion for each in quality.findings[:1]] == [Criterion.ONE_THING]

@@ -36,7 +36,7 @@ _SPACE = r"[\s,;:(–—-]+"
 _LONG = rf"(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES})\.?"
 _HALF = r"\s*[ap]\.?m\b\.?"
 _PLAIN = rf"\d{{1,2}}:\d\d(?:{_HALF})?|\d{{1,2}}{_HALF}"
-"""A time of day that cannot be read as anything else; after a word like “at”, more will do."""
+"""A time of day that cannot be read as anything else; after a word like “at”, other forms count, too."""
 _SAID = rf"\d{{1,2}}(?:[:.h]\d\d|\s*h\b)?(?:{_HALF})?"
 _AT = r"\b(?:at|um|om|à|a\s+las?)"
 _WHEN = (
@@ -55,7 +55,7 @@ _MEASURED = tuple(
     )
 )
 _EARLIEST = 7
-"""Hours before this can be meant as the afternoon; they count only as ``06:30``, ``6 am`` or ``6 Uhr``."""
+"""Earlier hours may be meant as the afternoon, so they count only as ``06:30``, ``6 am`` or ``6 Uhr``."""
 _DASH = re.compile(r"\s*[-–—‒−~]\s*")
 
 
@@ -108,7 +108,7 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
 
 
 class TaskLine(NamedTuple):
-    """A line of a list of tasks; ``minutes`` and ``at`` are ``None`` if it says no length or no time of day."""
+    """A line of a list of tasks; ``minutes`` and ``at`` are ``None`` if it gives no length or no time of day."""
 
     title: str
     minutes: int | None = None
@@ -136,7 +136,7 @@ def split_task_list(text: str) -> str:
         return text
     lines: list[str] = []
     for piece in re.split(r"\s*[,;]\s+", text.strip()):
-        if lines and parse_task_line(f"x {piece}").title == "x":  # only a length or a time, of the task before
+        if lines and parse_task_line(f"x {piece}").title == "x":  # a length or a time alone: that of the task before
             lines[-1] += f", {piece}"
         else:
             lines.append(piece)

@@ -306,7 +306,7 @@ SHORT = 60
 def build_record(filled: Filled, before: ConstraintRecord | None) -> ConstraintRecord | None:
     """Return the filled-in record; ``None`` if there are errors, which are then in ``filled``.
 
-    Only what was edited differs from ``before``. Edited times are those of the clock wherever the person is.
+    Only what was edited differs from ``before``. Edited times are local to wherever the person is.
     """
     payload = _read_payload(filled, filled.choice("kind") or find_kind(before), before)
     words = _read_words(filled, before, spoken=describe_payload_rule(payload))

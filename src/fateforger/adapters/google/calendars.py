@@ -300,9 +300,9 @@ async def list_calendars(client: GoogleClient) -> tuple[CalendarEntry, ...]:
 
 
 async def try_account(client: GoogleClient) -> tuple[str, tuple[CalendarEntry, ...]]:
-    """Return the address of an account that can be used, and its calendars.
+    """Check that an account can be used, and return its address and its calendars.
 
-    They can be listed, and the events of the primary one can be read. Raises :class:`~fateforger.errors.CalendarError`.
+    Its calendars are listed, and an event of the primary one is read. Raises :class:`~fateforger.errors.CalendarError`.
     """
     calendars = await list_calendars(client)
     primary = next((entry for entry in calendars if entry.primary), None)

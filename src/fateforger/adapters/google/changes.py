@@ -1,4 +1,4 @@
-"""Reads that ask Google only for what changed, and the push channels on which it tells of changes.
+"""Reads that ask Google only for what changed, and the push channels that announce changes.
 
 Google's sync tokens and bounds of time exclude each other, so one token follows a whole calendar, without its content;
 a day is read in full once, and what changed is put into it.

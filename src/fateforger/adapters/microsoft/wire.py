@@ -305,7 +305,7 @@ def _build_raw(event: WireEvent, start: datetime | date, end: datetime | date, k
 
 
 def _find_color(categories: Iterable[str]) -> str | None:
-    """Return the category that is the colour of an event: the first that has one. Further ones are the person's."""
+    """Return the first category that means a colour, which is the event's. Further ones are the person's."""
     return next((name for name in categories if name in _COLORS), None)
 
 

@@ -1,6 +1,6 @@
 """Servers with OpenAI's chat completions API, through AutoGen's client, and Ollama with its own API.
 
-Ollama's chat completions cannot set the size of the context, and cut a longer prompt without a word.
+Ollama's chat completions cannot set the size of the context, and silently cut a longer prompt.
 The server's own words are left out of errors: they may contain a part of the key or of the prompt.
 """
 

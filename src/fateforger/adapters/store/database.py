@@ -254,7 +254,7 @@ def _refuse_foreign(connection: Connection, found: str | None, place: str) -> No
 def _create(connection: Connection) -> None:
     """Create the tables as they are declared, which takes a fifth of the time of all migrations.
 
-    Each module of this package may declare some, also one that a command of few needs has not loaded.
+    Any module of this package may declare tables, including modules that the running command has not loaded.
     """
     for module in iter_modules([str(Path(__file__).parent)], f"{__package__}."):
         import_module(module.name)
@@ -429,7 +429,7 @@ class Database:
 
 
 class OnDatabase:
-    """A port that a database serves."""
+    """Base class of the ports that are implemented over a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -469,9 +469,10 @@ def has_ended(connection: Connection, name: str) -> bool:
 
 
 def read_clock(connection: Connection, now: datetime | None = None) -> datetime:
-    """Return the time that all programs on a database share, after a wait for a lock: the server's with PostgreSQL.
+    """Return the time that all programs on a database share, read after any wait for a lock.
 
-    With SQLite it is ``now``, or else the machine's, which all processes on one file share.
+    With PostgreSQL it is the server's time. With SQLite it is ``now``, or else the machine's time, because all programs
+    that share a file run on one machine.
     """
     if connection.dialect.name == "sqlite":
         return now or datetime.now(UTC)

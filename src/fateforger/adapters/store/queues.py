@@ -1,4 +1,4 @@
-"""Common parts of the queues: receipts of all accepted jobs, jobs as they are looked at, and wakeups."""
+"""Common parts of the queues: receipts of all accepted jobs, jobs as they are listed, and wakeups."""
 
 from __future__ import annotations
 

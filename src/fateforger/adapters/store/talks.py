@@ -1,4 +1,4 @@
-"""Conversations as several programs share them, in SQL: messages of threads, last exchanges, replies about rules."""
+"""Data about conversations that several programs share, in SQL: thread messages, last exchanges, rule replies."""
 
 from __future__ import annotations
 

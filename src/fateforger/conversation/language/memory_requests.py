@@ -166,7 +166,7 @@ def changes_of(rule: RuleWords) -> dict[str, Any]:
 
 
 def _limits_of(rule: RuleWords) -> dict[str, Any]:
-    """Return the fields of a record that limit the days or steps of a rule to what the words say, by group."""
+    """Return the fields that limit a rule to the days or steps that the words name, by group."""
     limits = {} if rule.limits is None else rule.limits.to_fields()
     said = {**limits, "applicability": changes_of(rule).get("applicability")}
     groups = ("applicability", "lifecycle", "aspect_classification", "applies_stages")
@@ -185,7 +185,7 @@ def _change_rule(words: MemoryWords, version: Version, head: Mapping[str, Any]) 
         limits = _limits_of(words.rule)
         if not limits:
             return SetPolicy(**head, records=(setting,))
-        # The setting stays, and counts again when this one does not.
+        # The usual setting is kept, and counts again once the limited one has ended.
         return RememberConstraint(**head, record=read_record(merge_document(_as_new(setting), limits)))
     if words.rule.windows is not None:
         changes = merge_document(changes, {"applicability": {"timezone": None}})

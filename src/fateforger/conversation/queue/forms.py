@@ -241,7 +241,7 @@ def _read_work(filled: Filled) -> Work | None:
 
 
 def _read_line(filled: Filled) -> TaskLine:
-    """Return the title and the minutes; those that are left open may be in the title, as in “Report, 2 h”."""
+    """Return the title and the minutes. If the minutes are left open, the title may give them, as in “Report, 2 h”."""
     return take_length(TaskLine(filled.text("title", MAX_TITLE_CHARS), filled.minutes("minutes")))
 
 
