@@ -69,7 +69,7 @@ class TestClients:
         assert await store.clients.revoke("nobody", now=NOW) is None
 
     async def test_nobody_is_reachable_where_the_app_was_removed_or_who_has_left(self, both: Both) -> None:
-        """S420: until the app is back."""
+        """S417: until the app is back."""
         store, other = both
         installations = SqlInstallations(store.database, Vault(new_key()))
         for tenant in ("T1", "T2"):

@@ -183,7 +183,7 @@ async def test_an_answer_that_outlasts_the_lease_is_not_recorded(call: int) -> N
 
 @pytest.mark.parametrize("call", range(5))
 async def test_what_a_program_with_another_clock_has_finished_is_found_by_the_next_try(call: int) -> None:
-    """S421: this one stops without an error of its own, and the same command tells what was done."""
+    """S418: this one stops without an error of its own, and the same command tells what was done."""
     world = World(inner := MemoryJournal())
     await world.submitter().submit_plan(PLAN, cause="1")
 
