@@ -69,7 +69,7 @@ class TestClients:
         assert await store.clients.revoke("nobody", now=NOW) is None
 
     async def test_people_who_left_or_whose_workspace_removed_the_app_are_not_reachable(self, both: Both) -> None:
-        """S420: until the app is back."""
+        """S417: until the app is back."""
         store, other = both
         installations = SqlInstallations(store.database, Vault(new_key()))
         for tenant in ("T1", "T2"):

@@ -39,7 +39,7 @@ class TestSqlJournal(JournalContract):
 
 
 async def test_a_program_whose_clock_is_ahead_takes_no_lease(postgres: str) -> None:
-    """S421: on PostgreSQL the server's time counts."""
+    """S418: on PostgreSQL the server's time counts."""
     async with aclosing(open_store(postgres)) as store, aclosing(open_store(postgres)) as ahead:
         now = SystemClock().now()
         lease = await store.journal.acquire("google:me", "turn@one", now=now, seconds=30)

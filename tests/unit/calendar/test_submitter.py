@@ -183,7 +183,7 @@ async def test_an_answer_that_outlasts_the_lease_is_not_recorded(call: int) -> N
 
 @pytest.mark.parametrize("call", range(5))
 async def test_the_next_try_finds_what_a_program_with_another_clock_finished(call: int) -> None:
-    """S421: this program stops without an error of its own, and the same command then reports what was done."""
+    """S418: this program stops without an error of its own, and the same command then reports what was done."""
     world = World(inner := MemoryJournal())
     await world.submitter().submit_plan(PLAN, cause="1")
 

@@ -83,7 +83,7 @@ MORNING: dict[str, Any] = {
 
 
 def test_more_important_work_takes_the_place_of_less_important_work() -> None:
-    """S417: also when the less important one comes first in the list, and fits as well."""
+    """S416: also when the less important one comes first in the list, and fits as well."""
     tasks = [
         {"id": name, "title": name, "minutes": 60, "type": "SW", "priority": priority}
         for name, priority in (("less", 4), ("more", 2))
@@ -92,7 +92,7 @@ def test_more_important_work_takes_the_place_of_less_important_work() -> None:
 
 
 def test_a_later_start_makes_room_for_a_task_in_a_gap() -> None:
-    """S417: five minutes before the call and five after it become ten for the note."""
+    """S416: five minutes before the call and five after it become ten for the note."""
     tasks: list[dict[str, Any]] = [
         {"id": "mail", "title": "Mail", "minutes": 25, "type": "SW", "priority": 3},
         {"id": "call", "title": "Call", "minutes": 25, "type": "SW", "priority": 3, "not_before": "09:30"},
