@@ -33,12 +33,12 @@ OUT_OF_DATE = mark_message(
 
 
 ELSEWHERE = mark_message(
-    "I wrote that to another calendar than the one I use now. Connect that calendar again to take it back, or delete"
-    " the blocks there."
+    "I wrote that to a different calendar than the one I use now. Connect that calendar again to take it back, or"
+    " delete the blocks there."
 )
 STAYS_ELSEWHERE = mark_message(
-    "What I wrote to the calendar that you used before stays there. Connect that calendar again, and History takes it"
-    " back."
+    "What I wrote to the calendar that you used before stays there. To take it back, connect that calendar again and"
+    " open History."
 )
 
 

@@ -405,7 +405,7 @@ def describe_one_thing(before: Session, after: Session) -> tuple[str, ...]:
     """Return a sentence that names the task that became the one thing, if one did."""
     was = {task.id for task in before.day.inputs.tasks if task.one_thing}
     return tuple(
-        _("“{title}” is the one thing that matters now.", title=task.title)
+        _("“{title}” is now the one thing that matters.", title=task.title)
         for task in after.day.inputs.tasks
         if task.one_thing and task.id not in was
     )

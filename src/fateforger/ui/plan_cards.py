@@ -394,8 +394,8 @@ def _name_unplaced(session: Session) -> tuple[Part, ...]:
     if not titles:
         return ()
     text = ngettext(
-        "{titles} did not fit. I offer it again when you plan your next day.",
-        "{titles} did not fit. I offer them again when you plan your next day.",
+        "{titles} did not fit. I'll offer it again when you plan your next day.",
+        "{titles} did not fit. I'll offer them again when you plan your next day.",
         len(titles),
         titles=join_words(titles, _MOST_UNPLACED),
     )

@@ -287,7 +287,7 @@ def build_replan_form(session: Session, _request: FormRequest) -> Form:
             ),
             _blocks("missed", _("Should be done by now, and is not"), choices),
             _blocks("done", _("Done already"), choices),
-            _blocks("not_today", _("Not today; I offer it again when you plan another day"), choices),
+            _blocks("not_today", _("Not today; I'll offer it again when you plan another day"), choices),
         ),
     )
 

@@ -111,7 +111,7 @@ def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
         fields=(
             TextPart(
                 text=_(
-                    "These are your usual hours and habits, as they count on **{day}**. What you change here becomes"
+                    "These are your usual hours and habits, as they apply on **{day}**. What you change here becomes"
                     " one of your rules; clear a field to go back to the usual.",
                     day=day_words(book.person.date),
                 )

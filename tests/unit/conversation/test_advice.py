@@ -124,7 +124,7 @@ async def test_the_one_thing_is_named_where_it_is_asked_for(house: House, anna: 
     assert ONE_THING in anna.words
     mail = next(choice for choice in one_thing(anna).choices if choice.label == "Mail")
     await anna.click("task.one_thing", value=mail.value)
-    assert "“Mail” is the one thing that matters now." in anna.words
+    assert "“Mail” is now the one thing that matters." in anna.words
     assert "**09:00–10:00** Mail ⭐" in anna.words
     assert BEST in anna.words
     assert "task.one_thing" not in [getattr(each, "action", "") for each in anna.controls()]
@@ -137,7 +137,7 @@ async def test_the_one_thing_can_still_be_named_on_the_plan(house: House, anna: 
     await anna.press("Refine")
     report = next(choice for choice in one_thing(anna).choices if choice.label == "Report")
     await anna.click("task.one_thing", value=report.value)
-    assert "“Report” is the one thing that matters now." in anna.words
+    assert "“Report” is now the one thing that matters." in anna.words
     assert BEST in anna.words
     await anna.press("Undo last update")
     assert ONE_THING in anna.words

@@ -7,8 +7,10 @@ from datetime import time
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.unit.conversation.person import House, Person
 
-ELSEWHERE = "I wrote that to another calendar than the one I use now. Connect that calendar again to take it back"
-STAYS = "What I wrote to the calendar that you used before stays there. Connect that calendar again, and History"
+ELSEWHERE = "I wrote that to a different calendar than the one I use now. Connect that calendar again to take it back"
+STAYS = (
+    "What I wrote to the calendar that you used before stays there. To take it back, connect that calendar again and"
+)
 
 
 def connect(house: House, calendar: GoogleCalendarFake) -> None:

@@ -104,4 +104,4 @@ async def test_what_found_no_place_is_named_when_the_day_is_committed(anna: Pers
     await anna.press("Refine")
     await anna.press("Commit to calendar")
     assert "is on your calendar" in anna.words
-    assert "“Mail” and “Taxes” did not fit. I offer them again when you plan your next day." in anna.words
+    assert "“Mail” and “Taxes” did not fit. I'll offer them again when you plan your next day." in anna.words

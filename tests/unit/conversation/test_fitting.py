@@ -166,7 +166,7 @@ async def defer(anna: Person) -> None:
 @pytest.mark.parametrize(
     ("label", "mail", "said"),
     [
-        ("Another day", None, "“Mail” waits for another day; I offer it again when you plan one."),
+        ("Another day", None, "“Mail” waits for another day; I'll offer it again when you plan one."),
         ("Drop it", None, "“Mail” is off your list."),
         (LEFT[2], "17:00-18:00", "Your day ends at 19:00 now.\n“Mail” has a place now."),
         (
@@ -263,4 +263,4 @@ async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person
     session = await anna.session()
     assert [t.title for t in session.open_work.deferred] == ["Mail"]
     assert (session.day.inputs.tasks, session.open_work.deferred[0].details.splittable) == ((), True)
-    assert "“Mail” waits for another day; I offer it again when you plan one." in anna.words
+    assert "“Mail” waits for another day; I'll offer it again when you plan one." in anna.words

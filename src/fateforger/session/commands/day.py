@@ -44,7 +44,7 @@ from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace
 
-WAITS = mark_message("“{title}” waits for another day; I offer it again when you plan one.")
+WAITS = mark_message("“{title}” waits for another day; I'll offer it again when you plan one.")
 ON_LIST = mark_message("“{title}” is for {day} now.")
 BACK_HERE = mark_message("“{title}” is back on this list.")
 
