@@ -120,7 +120,7 @@ ALLOWED = {
     "session/cards.py::plain": "makes a title harmless, whatever it says",
     "conversation/language/model_calls.py": "finds the JSON in what a model answered, a fixed format",
     "conversation/language/answer_types.py::read_reference": "takes a reference of a JSON schema apart",
-    "conversation/language/plan_ops.py": "takes the name of a block in a prompt apart, a fixed form of ours",
+    "conversation/language/plan_ops.py": "takes apart the name of a block in a prompt, which has a fixed form",
     "conversation/language/plan_proposals.py::_propose": "the same title is the same block, whichever it is",
     "conversation/plan_nodes.py::_apply_change": "the same title is the same task, whichever it is",
     "ui/session_cards.py": "a text of ours without its marks",
@@ -177,7 +177,7 @@ def _of_ours(call: ast.Call) -> bool:
 
 
 def _is_text(node: ast.expr, texts: frozenset[str]) -> bool:
-    """Whether an expression is somebody's text, or a piece of one."""
+    """Check whether an expression is somebody's text, or a piece of one."""
     match node:
         case ast.Name(id=name):
             return name in texts

@@ -1,4 +1,4 @@
-"""A PostgreSQL whose clock tests turn: Procrastinate goes by the database's, and so do leases."""
+"""A PostgreSQL database whose clock the tests set. Procrastinate and leases follow the clock of the database."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _TURN = text("UPDATE turned.clock SET at = :at")
 
 
 async def with_turned_clock(url: str) -> str:
-    """The URL of the same database, in which ``now()`` is what :class:`TurnedJobs` and :class:`TurnedJournal` say. Their schema comes first."""
+    """Return a URL of the same database in which ``now()`` is the time that the tests set.
+
+    The schema of :class:`TurnedJobs` and :class:`TurnedJournal` comes first in it.
+    """
     store = open_store(url)
     for statement in _MAKE:
         await store.database.write(partial(Connection.exec_driver_sql, statement=statement))
@@ -40,7 +43,7 @@ async def with_turned_clock(url: str) -> str:
 
 @dataclass
 class TurnedJobs:
-    """Jobs that turn the clock of their database to what each call says."""
+    """Jobs that set the clock of their database to the time of each call."""
 
     jobs: Jobs
     database: Database
@@ -90,7 +93,7 @@ class TurnedJobs:
 
 
 class TurnedJournal(SqlJournal):
-    """A journal that turns the clock of its database to what each call says."""
+    """A journal that sets the clock of its database to the time of each call."""
 
     async def acquire(self, calendar: str, owner: str, *, now: datetime, seconds: float) -> Lease | None:
         await _turn(self._database, now)

@@ -51,8 +51,10 @@ def new_database(kind: Kind, request: pytest.FixtureRequest, folder: Path) -> It
 
 
 def new_file(folder: Path) -> Path:
-    """A database file with its tables, and nothing in them. Each is in a folder of its own: a file that a failed example
-    left open would give its write-ahead log to the next one."""
+    """Return a database file with empty tables, in a folder of its own.
+
+    In a shared folder, a file that a failed example left open would give its write-ahead log to the next one.
+    """
     path = Path(mkdtemp(dir=folder)) / "state.db"
     path.write_bytes(_empty())
     return path

@@ -1,6 +1,6 @@
-"""Drafts that beat another draft of the same day: they keep all that it keeps, and one more thing that its card misses.
+"""Drafts that beat another draft of the same day: they keep all that it keeps, and one thing more.
 
-A rival is drafted with the same objective, but everything that the draft keeps is required of it, and one thing more.
+A rival is drafted with the same objective, but everything that the draft keeps is required, and one thing more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RULES = {Criterion.SHOULD, Criterion.WISH}
 
 @dataclass(frozen=True)
 class Judged:
-    """What a draft misses: what its card says, what the judge says, and what the policy of the day asks for.
+    """The things that a draft misses by its card, by the judge and by the policy of the day.
 
     ``missed`` counts blocks against a rule, and minutes where something lacks minutes. ``broken`` are the rules that
     are not kept, and ``left`` the tasks without a place.
@@ -46,7 +46,7 @@ class Judged:
 
 
 def find_rivals(document: dict[str, object]) -> list[str]:
-    """Return what other drafts of a day keep more than its own, without missing anything that it keeps."""
+    """Return what other drafts of a day keep in addition to all that its own draft keeps."""
     instance = with_routines(read_instance(document))
     mine = _draft(instance, instance)
     assert mine is not None
@@ -55,7 +55,7 @@ def find_rivals(document: dict[str, object]) -> list[str]:
 
 
 def _stricter(instance: Instance, mine: Judged) -> Iterator[tuple[str, Instance]]:
-    """Yield the days on which all that a draft keeps is required, and one task or one rule more."""
+    """Yield the day with all that a draft keeps required, and one more task or rule at a time."""
     for more in (*sorted(mine.left), *sorted(mine.broken)):
         tasks = (replace(t, required=t.id not in mine.left or t.id == more) for t in instance.tasks)
         rules = (
@@ -68,7 +68,7 @@ def _stricter(instance: Instance, mine: Judged) -> Iterator[tuple[str, Instance]
 
 
 def _draft(drafted: Instance, asked: Instance) -> Judged | None:
-    """Judge the draft of a day by what was asked for, or return nothing when it does not keep every must."""
+    """Judge the draft of a day by what was asked for; return ``None`` if a stricter day cannot keep every must."""
     result = solve_context(build_context(drafted), steps=STEPS)
     if result.relaxed and drafted is not asked:
         return None
@@ -92,7 +92,7 @@ def _draft(drafted: Instance, asked: Instance) -> Judged | None:
 
 
 def _measure(day: Day) -> dict[str, int]:
-    """Return the minutes that lunch lacks, and those of rest outside the hours that it is for."""
+    """Return the minutes by which lunch is too short or off its hour, and those of rest outside its hours."""
     lunch = next((block for block in day.blocks if (block.task or "").startswith(f"{LUNCH}-")), None)
     rest = [task for task in day.tasks.values() if task["type"] not in {"DW", "SW"} and task["energy"]]
     away = sum(len(cover(day.pieces(task["id"])) - (day.best_hours(task) or set())) for task in rest)

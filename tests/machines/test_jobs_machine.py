@@ -254,8 +254,8 @@ class JobsMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.kind != "postgres")
     @rule(worker=WORKERS)
     def come_to_itself(self, worker: int) -> None:
-        """Started again under its name, a worker takes back what it held, and tries at once what waits for another try;
-        the other one keeps what it holds."""
+        """A worker that is started again under its name takes back what it held, and tries at once what waits for another
+        try; the other worker keeps what it holds."""
         self.crash(worker)
         for job in self.model.open:
             if job.attempts and job.leased_until is None:

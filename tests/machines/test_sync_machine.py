@@ -398,7 +398,7 @@ class OnePerson(RuleBasedStateMachine):
                 continue
             image = self.world.store.events[head.event_id]
             if image.gone and key in self.deleted_keys():
-                # Undo took away what had come in place of the deleted block, which is as deleted as it was, and asked about.
+                # Undo removed the replacement of the deleted block. The block stays deleted, and the person is asked.
                 assert [op.verb for op in result.plan.ops if op.key == key] == [Verb.SKIP]
                 assert any(f"“{wish.build(key).name}”: you deleted it" in detail for detail in result.details)
                 continue
@@ -417,7 +417,7 @@ class OnePerson(RuleBasedStateMachine):
         return [e for e in self.world.store.shown().values() if e.id.startswith("fftb")]
 
     def deleted_keys(self) -> set[str]:
-        """The blocks of which the person deleted an event."""
+        """Return the keys of the blocks with an event that the person deleted."""
         touched = (self.world.store.events[event_id] for event_id in self.touched)
         return {event.marker.key for event in touched if event.gone and event.marker is not None}
 

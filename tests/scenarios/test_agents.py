@@ -136,7 +136,7 @@ async def test_over_http_each_request_brings_its_token(tmp_path: Path) -> None:
 
 
 async def test_the_agent_of_somebody_who_left_is_refused(tmp_path: Path) -> None:
-    """S417: until they are back."""
+    """S417: until the person is back."""
     token = await let_in(tmp_path, "robot")
     async with (
         aclosing(open_store(tmp_path / "fateforger.db")) as store,

@@ -40,7 +40,7 @@ def test_it_is_well_until_it_is_dead(tmp_path: Path, postgres: str) -> None:
 
 
 def test_other_commands_know_where_it_listens(tmp_path: Path) -> None:
-    """S408: on whatever ports it was started; once it has ended, they name the configured ones again."""
+    """S408: whatever ports it was started on; once it has ended, they name the configured ones again."""
     program = Program(tmp_path / "data").start()
     environment = {**os.environ, "FATEFORGER_DATA_DIR": str(program.data)}
 

@@ -61,7 +61,7 @@ def test_a_door_loads_only_what_it_uses(door: tuple[str, ...], also: set[str], t
 
 
 def test_the_first_command_makes_the_whole_database(tmp_path: Path) -> None:
-    """Also one that has loaded the tables of the calendar alone. The others find theirs."""
+    """Even a command that has loaded only the tables of the calendar. Other commands then find theirs."""
     loaded("sync", "history", data=tmp_path)
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     with closing(sqlite3.connect(tmp_path / "fateforger.db")) as database:

@@ -145,5 +145,5 @@ async def test_the_one_thing_can_still_be_named_on_the_plan(house: House, anna: 
 
 
 def one_thing(anna: Person) -> Select:
-    """The list from which the one thing is chosen."""
+    """Return the list from which the one thing is chosen."""
     return next(c for c in anna.controls() if isinstance(c, Select) and c.action == "task.one_thing")

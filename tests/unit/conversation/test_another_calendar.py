@@ -34,7 +34,7 @@ async def test_undo_waits_for_the_calendar_that_was_written_to(anna: Person, hou
 
 
 async def test_a_single_change_waits_too(anna: Person, house: House) -> None:
-    """S411: the plan keeps it, since the calendar that it was written to does."""
+    """S411: the plan keeps the change, because the calendar that it was written to keeps it."""
     await anna.to_refine()
     await anna.fill("add_block", title="Ring mum", start=time(16, 0), minutes=30)
     first, written = house.calendar, house.on_calendar()

@@ -96,7 +96,7 @@ async def test_criteria_in_words(tmp_path: Path) -> None:
 
 
 async def test_what_found_no_place_is_named_when_the_day_is_committed(anna: Person) -> None:
-    """S406: and when it comes back; it is on no calendar."""
+    """S406: the card also says when such a task is offered again."""
     await anna.to_tasks()
     tasks: dict[str, Any] = {"deep": "Report, 7 h", "other": "Mail, 3 h\nTaxes, 3 h"}
     await anna.fill("tasks", **tasks, first=True)

@@ -106,7 +106,7 @@ async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
 
 
 def beside(anna: Person) -> tuple[Button, ...]:
-    """The buttons under the answer to the last message."""
+    """Return the buttons under the answer to the last message."""
     reply = anna.arrived[-1].reply
     assert reply is not None
     (row,) = [part for part in reply.parts if isinstance(part, Controls)]
@@ -128,7 +128,7 @@ async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) ->
 
 
 async def test_commas_separate_the_tasks_of_a_message(anna: Person) -> None:
-    """S405: as people write them in a chat, with lengths and times after their task."""
+    """S405: as people write in a chat, with lengths and times after each task."""
     await anna.to_tasks()
     await anna.says("report 2h, call Anna, 20 min, gym at 17:00, mails")
     assert await anna.fill("tasks", target=beside(anna)[0].target, proceed=False) is None

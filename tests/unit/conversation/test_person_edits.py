@@ -195,7 +195,7 @@ async def test_a_change_that_was_seen_survives_a_crash_before_the_card(house: Ho
 
 
 async def test_what_was_brought_back_stays_when_all_is_taken_back(house: House, anna: Person) -> None:
-    """S414: it was left to the person, so Undo leaves it to them, and says so."""
+    """S414: the block was left to the person, so Undo leaves it there, and says so."""
     await anna.to_committed("Report", "Mail")
     mail = event(house, "Mail").id
     house.calendar.store.user_delete(mail)

@@ -1,4 +1,4 @@
-"""What a person told at home holds by the clock of where they plan a day (S412)."""
+"""The times of a rule told at home follow the clock of the place where a day is planned (S412)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def test_said_again_abroad_it_is_the_same_rule(anna: Person, house: House)
 
 
 async def test_words_tie_no_rule_to_a_time_zone() -> None:
-    """S412: told to be remembered, and found in a message."""
+    """S412: neither words to be remembered nor a rule found in a message."""
     windows = [avoiding("00:00", "10:00")]
     told = wished(description="nothing before ten", windows=windows)
     reply = said("user_reply", text="…")
@@ -79,7 +79,7 @@ async def test_words_tie_no_rule_to_a_time_zone() -> None:
 
 
 async def test_times_that_words_change_are_tied_to_no_time_zone() -> None:
-    """S412: of a rule that an earlier version tied to one."""
+    """S412: the rule was tied to one by an earlier version."""
     old = version_of("old", user="U1", seq=1, timezone="Europe/Amsterdam", windows=[avoiding("00:00", "10:00")])
     given = turn(session(), said("user_reply", text="…"))
     given = given.model_copy(update={"memory": MemoryReading(versions=(old,))})

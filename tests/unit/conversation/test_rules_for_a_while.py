@@ -23,7 +23,7 @@ TWO_WEEKS: dict[str, Any] = {"lifecycle": {"ttl_days": 14}}
 
 
 async def later(house: House, days: int) -> Person:
-    """The person in a new thread, some days on."""
+    """Return the person in a new thread, some days later."""
     house.clock.at += timedelta(days=days)
     person = Person(house)
     await person.to_frame()
@@ -40,7 +40,7 @@ async def say_another(anna: Person, _uid: str) -> None:
 
 
 async def choose_between(anna: Person, uid: str) -> None:
-    """They are about other things to the program; the person says which counts."""
+    """To the program the two are about different things; the person says which one counts."""
     fields: dict[str, Any] = {"payload": {"rule_kind": None}, **TWO_WEEKS}
     await remember(anna, "Bed at eleven", "23:00", **fields)
     newer = next(v.uid for v in await anna.house.remembered.of(anna.user) if v.record.name == "Bed at eleven")
@@ -49,7 +49,7 @@ async def choose_between(anna: Person, uid: str) -> None:
 
 @pytest.mark.parametrize("tell", [replace_by_name, say_another, choose_between])
 async def test_what_it_took_the_place_of_counts_again(anna: Person, house: House, tell: Any) -> None:
-    """S410: whether it is told to replace it, contradicts it, or is chosen."""
+    """S410: whether the new rule is told to replace it, contradicts it, or is chosen."""
     await anna.to_frame()
     await remember(anna, "Bed at ten", "22:00")
     await tell(anna, (await house.remembered.of(anna.user))[-1].uid)
@@ -72,7 +72,7 @@ async def test_what_it_took_the_place_of_counts_again(anna: Person, house: House
 async def test_what_is_said_again_is_kept_as_long_as_was_said(
     anna: Person, house: House, words: str, first: int | None, again: int | None, lasts: int
 ) -> None:
-    """S410: only a lasting rule does not end because it is said once more for a while."""
+    """S410: the exception is a lasting rule, which saying it again for a while does not end."""
     await anna.to_frame()
     for days, name in ((first, "Bed at ten"), (again, words)):
         await remember(anna, name, "22:00", lifecycle={"ttl_days": days})
@@ -139,7 +139,7 @@ async def test_a_setting_for_a_while_leaves_the_usual_one(
 
 
 async def test_said_again_it_still_ends(anna: Person, house: House) -> None:
-    """S410: what took the place of another rule for a while, and is said once more for a while."""
+    """S410: a rule that replaced another for a while and is said again for a while."""
     await anna.to_frame()
     await remember(anna, "Bed at ten", "22:00")
     await say_another(anna, "")

@@ -171,7 +171,7 @@ async def test_the_frame_of_last_time_is_proposed(house: House, anna: Person) ->
 
 
 async def test_a_day_that_was_made_longer_leaves_other_days_as_they_are(house: House, anna: Person) -> None:
-    """S409: by a way out of “Did not fit”, on the draft and on the plan; the first form of the day still counts on."""
+    """S409: by a way out of “Did not fit”, on the draft and on the plan; the day's first form still counts for other days."""
     await anna.to_frame()
     await anna.fill("frame", day_start=time(9), day_end=time(16), lunch_start=time(12), lunch_minutes=30)
     await anna.press("Continue")

@@ -57,7 +57,7 @@ def test_how_many_steps_were_taken_is_told_while_the_search_goes_on() -> None:
 
 
 def polished(document: dict[str, Any], starts: dict[str, str]) -> dict[str, str]:
-    """Return the starts of the blocks after a placement with blocks at these starts is polished."""
+    """Return the starts of the blocks after polishing a placement with blocks at these starts."""
     context = build_context(read_instance(document))
     problem = compile_problem(context)
     placement = Placement(problem)
@@ -83,7 +83,7 @@ MORNING: dict[str, Any] = {
 
 
 def test_more_important_work_takes_the_place_of_less_important_work() -> None:
-    """S416: also when the less important one comes first in the list, and fits as well."""
+    """S416: even when the less important one comes first in the list, and fits as well."""
     tasks = [
         {"id": name, "title": name, "minutes": 60, "type": "SW", "priority": priority}
         for name, priority in (("less", 4), ("more", 2))

@@ -167,7 +167,7 @@ def test_other_deep_work_goes_before_the_best_hours_of_the_one_thing() -> None:
 
 
 def test_what_the_person_said_outranks_that_the_one_thing_comes_first() -> None:
-    """S415: small work is to come last, also when it is the one thing, and it still lies in the first half of the day."""
+    """S415: small work comes last, even if it is the one thing, which still lies in the first half of the day."""
     record = {
         "name": "small last",
         "description": "deep work before small work",

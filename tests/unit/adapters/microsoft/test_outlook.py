@@ -123,7 +123,7 @@ async def test_the_persons_categories_stay(calendar: MicrosoftCalendar, mailbox:
 
 
 async def test_a_second_colour_is_the_persons(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
-    """S413, K12: it is seen as their addition, so that no undo deletes the event, and another colour leaves it there."""
+    """S413, K12: it counts as their addition, so no undo deletes the event, and another colour of the block keeps it."""
     await put(calendar)
     mine = (await read(calendar)).raw["categories"]
     mailbox.user_edit(find_item(mailbox, owned()).id, categories=[*mine, "Red category"])
