@@ -344,12 +344,12 @@ def improve_placement(
 def optimize_locally(placement: Placement, stop: Callable[[], bool] | None = None) -> Placed:
     """Return the placement once no neighbor of a few kinds is cheaper; each kind is searched until it has none."""
     best, cost = placement, cost_of(placement)
-    kinds = (_earlier, _reinserted, _exchanged, _reordered, _shifted, _substituted)
+    kinds = (_start_earlier, _reinsert, _exchange, _reorder, _shift, _substitute)
     unchanged = 0
     while unchanged < len(kinds):
         for kind in kinds:
             unchanged += 1
-            while (found := _cheaper(kind(best), best, cost)) is not None and not (stop is not None and stop()):
+            while (found := _find_cheaper(kind(best), best, cost)) is not None and not (stop is not None and stop()):
                 best, cost = found
                 unchanged = 1
             if unchanged == len(kinds) or (stop is not None and stop()):
@@ -357,7 +357,7 @@ def optimize_locally(placement: Placement, stop: Callable[[], bool] | None = Non
     return best.placed
 
 
-def _cheaper(neighbors: Iterable[Placement], than: Placement, cost: int) -> tuple[Placement, int] | None:
+def _find_cheaper(neighbors: Iterable[Placement], than: Placement, cost: int) -> tuple[Placement, int] | None:
     """Return the first neighbor that is cheaper and satisfies as much, with its cost."""
     problem = than.problem
     must = [item.index for item in problem.items if item.required and than.placed[item.index]]
@@ -379,36 +379,36 @@ _SHIFTS = (-2, -1, 1, 2)
 """Slots by which a row of pieces is moved."""
 
 
-def _movable(placement: Placement, *, there: bool) -> list[Item]:
+def _list_movable(placement: Placement, *, there: bool) -> list[Item]:
     """Return the items that are placed, or left out; of pinned ones, none."""
     items = placement.problem.items
     return [item for item in items if not item.source.pinned and bool(placement.placed[item.index]) is there]
 
 
-def _earlier(placement: Placement) -> Iterator[Placement]:
+def _start_earlier(placement: Placement) -> Iterator[Placement]:
     """Move a piece to an earlier start.
 
     Insertion does not see what items share beyond their neighbors, such as a pause in a run of focus.
     """
-    for item in _movable(placement, there=True):
+    for item in _list_movable(placement, there=True):
         for piece in placement.placed[item.index]:
             for start in range(max(0, piece[0] - _EARLIER), piece[0]):
                 if item.starts(piece[1]) >> start & 1 and (trial := _move(placement, [(item, piece, start)])):
                     yield trial
 
 
-def _reinserted(placement: Placement) -> Iterator[Placement]:
+def _reinsert(placement: Placement) -> Iterator[Placement]:
     """Take an item out, and insert it and what was left out."""
-    for item in _movable(placement, there=True):
+    for item in _list_movable(placement, there=True):
         trial = placement.remove_items((item.index,))
-        for each in _movable(trial, there=False):
+        for each in _list_movable(trial, there=False):
             trial.insert(each)
         yield trial
 
 
-def _exchanged(placement: Placement) -> Iterator[Placement]:
+def _exchange(placement: Placement) -> Iterator[Placement]:
     """Put a piece ahead of the one or two before it."""
-    row = _pieces(placement)
+    row = _list_pieces(placement)
     for last in range(1, len(row)):
         for first in range(max(0, last - 2), last):
             *others, (mover, moved) = row[first : last + 1]
@@ -418,11 +418,11 @@ def _exchanged(placement: Placement) -> Iterator[Placement]:
                 yield trial
 
 
-def _reordered(placement: Placement) -> Iterator[Placement]:
+def _reorder(placement: Placement) -> Iterator[Placement]:
     """Take out two pieces of work that lie out of rank order on one day, and insert the later one first."""
     problem = placement.problem
     there = sorted(
-        (item for item in _movable(placement, there=True) if item.work), key=lambda i: placement.placed[i.index]
+        (item for item in _list_movable(placement, there=True) if item.work), key=lambda i: placement.placed[i.index]
     )
     days = [problem.day_of(placement.placed[item.index][0][0]) for item in there]
     for n, early in enumerate(there):
@@ -434,15 +434,15 @@ def _reordered(placement: Placement) -> Iterator[Placement]:
                 yield trial
 
 
-def _shifted(placement: Placement) -> Iterator[Placement]:
+def _shift(placement: Placement) -> Iterator[Placement]:
     """Move a piece by a slot or two, with those that it runs into; insert what there is room for then."""
-    pieces = _pieces(placement)
+    pieces = _list_pieces(placement)
     for by in _SHIFTS:
         row = pieces if by > 0 else pieces[::-1]
         for first in range(len(row)):
             moves: list[tuple[Item, Piece, int]] = []
             for item, piece in row[first:]:
-                if moves and not _meets(moves[-1][1], piece, by):
+                if moves and not _runs_into(moves[-1][1], piece, by):
                     break
                 moves.append((item, piece, piece[0] + by))
             if trial := _move(placement, moves):
@@ -450,15 +450,15 @@ def _shifted(placement: Placement) -> Iterator[Placement]:
                 yield trial
 
 
-def _meets(moved: Piece, other: Piece, by: int) -> bool:
+def _runs_into(moved: Piece, other: Piece, by: int) -> bool:
     """Check whether a piece that is moved by some slots runs into another one."""
     return sum(moved) + by > other[0] if by > 0 else moved[0] + by < sum(other)
 
 
-def _substituted(placement: Placement) -> Iterator[Placement]:
+def _substitute(placement: Placement) -> Iterator[Placement]:
     """Take an item out for one that was left out, and insert what there is room for then."""
-    for out in _movable(placement, there=False):
-        for item in _movable(placement, there=True):
+    for out in _list_movable(placement, there=False):
+        for item in _list_movable(placement, there=True):
             trial = placement.remove_items((item.index,))
             if trial.insert(out):
                 trial.insert(item)
@@ -469,14 +469,14 @@ def _substituted(placement: Placement) -> Iterator[Placement]:
 def _fill(placement: Placement) -> None:
     """Insert what was left out, as far as there is room."""
     everywhere = placement.problem.everywhere
-    for item in sorted(_movable(placement, there=False), key=lambda i: -i.reward):
+    for item in sorted(_list_movable(placement, there=False), key=lambda i: -i.reward):
         room, longest = _room(placement, everywhere)
         least, shortest = item.smallest
         if least <= room and shortest <= longest:
             placement.insert(item, quick=True)
 
 
-def _pieces(placement: Placement) -> list[tuple[Item, Piece]]:
+def _list_pieces(placement: Placement) -> list[tuple[Item, Piece]]:
     """Return all pieces in time order."""
     pieces = [(item, piece) for item in placement.problem.items for piece in placement.placed[item.index]]
     return sorted(pieces, key=lambda each: each[1])
