@@ -105,7 +105,7 @@ class NotUndoable(UserError):
 
 
 class WrittenElsewhere(NotUndoable):
-    """What is to be undone was written to another calendar than the one that is used now, and is still there."""
+    """A write to be undone is on another calendar than the one that is used now."""
 
 
 class WorldError(FateforgerError):
