@@ -342,7 +342,7 @@ def improve_placement(
 
 
 def optimize_locally(placement: Placement, stop: Callable[[], bool] | None = None) -> Placed:
-    """Return the placement once no neighbor of a few kinds is cheaper; each kind is searched until it has none."""
+    """Return the placement once no neighbor of these kinds is cheaper; each kind is searched until it has none."""
     best, cost = placement, cost_of(placement)
     kinds = (_start_earlier, _reinsert, _exchange, _reorder, _shift, _substitute)
     unchanged = 0
@@ -374,13 +374,13 @@ def _find_cheaper(neighbors: Iterable[Placement], than: Placement, cost: int) ->
 
 
 _EARLIER = 12
-"""Slots by which a piece is moved to an earlier start at most."""
+"""Largest number of slots by which a piece is moved to an earlier start."""
 _SHIFTS = (-2, -1, 1, 2)
 """Slots by which a row of pieces is moved."""
 
 
 def _list_movable(placement: Placement, *, there: bool) -> list[Item]:
-    """Return the items that are placed, or left out; of pinned ones, none."""
+    """Return the items that are not pinned, and that are placed (``there``) or left out."""
     items = placement.problem.items
     return [item for item in items if not item.source.pinned and bool(placement.placed[item.index]) is there]
 
