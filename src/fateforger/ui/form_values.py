@@ -35,10 +35,10 @@ _LENGTH = re.compile(rf"(?:(\d+(?:[.,]\d+)?){_HOURS})?(?:(\d+){_MINUTES}?)?")
 _SPACE = r"[\s,;:(–—-]+"
 _LONG = rf"(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES})\.?"
 _HALF = r"\s*[ap]\.?m\b\.?"
-_PLAIN = rf"\d{{1,2}}:\d\d(?:{_HALF})?|\d{{1,2}}{_HALF}"
+_PLAIN = rf"\d{{1,2}}:\d\d(?:{_HALF})?|\d{{1,2}}{_HALF}|(?:1\d|2[0-3])h\d\d|(?:1[3-9]|2[0-3])\s*h\b"
 """A time of day that cannot be read as anything else; after a word like “at”, other forms count, too."""
 _SAID = rf"\d{{1,2}}(?:[:.h]\d\d|\s*h\b)?(?:{_HALF})?"
-_AT = r"\b(?:at|um|om|à|a\s+las?)"
+_AT = r"\b(?:at|around|um|gegen|om|rond|à|vers|a\s+las?|hacia\s+las?)"
 _WHEN = (
     rf"(?:(?:{_AT}\s+|@\s*)(?P<said>{_SAID})|\b(?P<plain>{_PLAIN}))"
     rf"(?:\s*[-–—]\s*(?P<until>{_SAID}))?(?P<full>\s*(?:uhr|uur)\b)?"
@@ -168,6 +168,8 @@ def _take_time(line: TaskLine) -> TaskLine:
     if at.hour < _EARLIEST and not sure:
         return line
     minutes = line.minutes if end is None else (_to_minute(end) - _to_minute(at)) % DAY_MINUTES or None
+    if end is not None and (minutes or 0) > LONGEST_NIGHT:  # the end is before the beginning
+        return line
     return line._replace(title=found["title"].rstrip(" ,;:(–—-"), minutes=minutes, at=at)
 
 

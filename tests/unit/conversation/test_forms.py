@@ -196,6 +196,10 @@ def test_a_line_of_a_list(line: str, title: str, minutes: int | None) -> None:
         ("Flight at 25:00", "Flight at 25:00", None, None),
         ("Ratio 16:9", "Ratio 16:9", None, None),
         ("18:30", "18:30", None, None),
+        ("Rapport 18h30", "Rapport", None, time(18, 30)),
+        ("Sport vers 18h", "Sport", None, time(18)),
+        ("Rapport 2h30", "Rapport", 150, None),
+        ("Report 12:00-11:00", "Report 12:00-11:00", None, None),
     ],
 )
 def test_a_line_says_its_length_and_its_time(line: str, title: str, minutes: int | None, at: time | None) -> None:
