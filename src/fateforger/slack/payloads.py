@@ -364,6 +364,9 @@ def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
     yield from _iter_flaws(body)
     said = (body, body.get("event"), body.get("message"))
     yield from ("text" for part in said if isinstance(part, dict) and isinstance(part.get("text"), dict))
+    view = body.get("view")
+    if body.get("type") == "view_submission" and isinstance(view, dict) and "type" not in view:  # Bolt reads it
+        yield "view"
     event = body.get("event")
     if isinstance(event, dict):
         is_profile = event.get("type") == "user_change"  # the only event with a whole person in it

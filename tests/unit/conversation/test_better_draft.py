@@ -30,6 +30,8 @@ FULL_DAYS = (
     ((120, True), (150, True), (90, False), (180, False)),
     ((150, True), (180, True), (150, True), (120, False), (60, False)),
     ((180, True), (180, False), (90, True), (60, True)),
+    ((120, True), (180, False), (150, True), (30, True)),
+    ((60, True), (60, True), (180, False), (60, False), (180, True)),
 )
 """Work that does not fit into a day: minutes, and whether it is deep."""
 

@@ -38,6 +38,7 @@ WRONG: dict[str, Any] = {
     "thread_ts": CLICK | {"container": {"thread_ts": "yesterday"}},
     "value": CLICK | {"actions": [BUTTON | {"value": 5}]},
     "values": {"view": {"state": {"values": ["x"]}}},
+    "view": {"type": "view_submission", "view": {"id": "V1", "callback_id": "form"}},
     "trigger_id": {"command": "/timebox", "user_id": "U1", "channel_id": "C1"},
 }
 
