@@ -13,6 +13,7 @@ from fateforger.conversation.calendar_reads import Looker, build_reading, predic
 from fateforger.conversation.ports import Calendars
 from fateforger.conversation.turn_values import GoBack, ReadHistory, apply_reading
 from fateforger.conversation.write_results import (
+    NOT_ALL,
     build_report,
     derive_writes,
     dump_facts,
@@ -30,10 +31,7 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.session.undone import follow_approvals
 from fateforger.session.views import MORE_LISTED, MOST_LISTED, HistoryView
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.values import replace
-
-NOT_ALL = mark_message("I could not take all of it back; press the button again in a moment.")
 
 
 class HistoryService:

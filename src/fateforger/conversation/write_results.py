@@ -30,6 +30,8 @@ from fateforger.values import replace
 MOST_NAMED = 12
 UNKNOWN = mark_message("I do not know yet whether this arrived: {blocks}.")
 LOOKING = mark_message("I keep looking, and say so here once I know.")
+NOT_ALL = mark_message("I could not take all of it back; press the button again in a moment.")
+"""Buttons of several names undo."""
 _OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED, OpState.INFLIGHT}
 _SHOWN = frozenset({Verb.CREATE, Verb.UPDATE})
 
@@ -252,7 +254,7 @@ def apply_group_undo(session: Session, result: SyncResult) -> Session:
     shown = predict_snapshot(session.day.snapshot, result)
     session = session.with_day(snapshot=shown).with_sync(last_sync=report, problem=None, brakes=())
     if report.status in _BROKEN:
-        return session.refuse(_("I could not take all of it back; press Undo again in a moment."), *report.sentences)
+        return session.refuse(_(NOT_ALL), *report.sentences)
     return _clear_writes(session, report.sentences)
 
 

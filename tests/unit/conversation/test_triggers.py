@@ -10,6 +10,7 @@ from tests.fakes.google_calendar import Answer, Fail
 from tests.unit.conversation.person import House, Person
 
 from fateforger.calendar.ports import Rejected
+from fateforger.conversation.write_results import NOT_ALL
 from fateforger.errors import CalendarUnreachable
 from fateforger.session.gate import WORKFLOW
 from fateforger.workflow.conformance import StatedRule
@@ -101,3 +102,13 @@ async def test_a_write_that_went_well_triggers_nothing(anna: Person) -> None:
     last = (await anna.session()).thread.trace[-1]
     assert {"sync_failed", "write_stopped"}.isdisjoint(last.true)
     assert "offer_to_try_again" not in last.do
+
+
+async def test_an_undo_that_is_not_whole_names_no_button_that_is_not_there(house: House, anna: Person) -> None:
+    """Where each change is written at once, the button that undoes is not called Undo."""
+    await half_a_change(house, anna)
+    house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="delete")
+    await anna.press("Take all of it off the calendar")
+    assert NOT_ALL in anna.words
+    await anna.press("Take all of it off the calendar")
+    assert house.on_calendar() == {}
