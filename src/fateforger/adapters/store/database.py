@@ -197,7 +197,7 @@ def _describe_error(error: DBAPIError) -> str:
     return " ".join(str(error.orig).split()).rstrip(".") or type(error.orig).__name__
 
 
-HEAD_REVISION = "0023"
+HEAD_REVISION = "0024"
 """The newest revision in ``migrations/versions``."""
 
 VERSION_TABLE = "fateforger_revision"

@@ -42,7 +42,7 @@ class SyncTx(Base, table=True):
     __table_args__ = (
         Index("ix_sync_tx_cause", "calendar", "cause"),
         Index("ix_sync_tx_day", "calendar", "day"),
-        Index("ix_sync_tx_group", "calendar", "tx_group"),
+        Index("ix_sync_tx_group", "tx_group", "calendar"),
         Index("ix_sync_tx_state", "state"),
         Index("ix_sync_tx_session", "session_id", "calendar"),
         Index("ix_sync_tx_undoes", "undoes"),
