@@ -91,6 +91,7 @@ def check(document: dict[str, Any], instance: Instance, plan: TBPlan, fix: Fix, 
 
 @examples(60)
 @given(SEEDS, BENT)
+@example(0, [(0, -23, 0)])
 @example(90_426, [(26, -18, 0), (13, -30, -3), (26, -30, 0), (26, -30, -3)])  # blocks before the axis of the day
 def test_a_fix_can_be_applied_harms_nothing_and_helps(seed: int, changes: list[tuple[int, int, int]]) -> None:
     document = any_day(seed)

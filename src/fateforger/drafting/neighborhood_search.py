@@ -486,6 +486,8 @@ def _move(placement: Placement, moves: list[tuple[Item, Piece, int]]) -> Placeme
     """Return the placement with pieces of these items at other starts, or ``None`` where that is impossible."""
     after: dict[int, Pieces] = {}
     for item, piece, start in moves:
+        if start < 0:
+            return None  # before the first slot of the axis
         pieces = after.get(item.index, placement.placed[item.index])
         after[item.index] = tuple((start, piece[1]) if each == piece else each for each in pieces)
     trial = placement.remove_items(after)
