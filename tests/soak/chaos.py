@@ -56,6 +56,8 @@ TROUBLES = ("slack", "calendar", "model", "database", "disk", "kill", "clock", "
 PATIENCE = 150.0
 """Seconds from the end of a spell until every answer has to be there: a message may wait as long as ``LONGEST_RETRY``."""
 WAY_ON = ("Try again", "Refine", "Commit to calendar", "Continue", "Plan this day")
+UNDO = ("Undo", "Take all of it off the calendar")
+"""Labels of the button that takes the plan off the calendar. The second one is on the card of a plan that is being refined."""
 OUT_OF_DATE = "That card was out of date"
 WORDS = "Please go on"
 
@@ -109,7 +111,7 @@ class Human:
         for wanted in self._ways_on():
             control = self._find(wanted)
             if control is not None:
-                self.undone = self.undone or wanted == "Undo"
+                self.undone = self.undone or wanted in UNDO
                 return self._done(wanted, before, self.person.use(*control))
         return Deed(self, "wait", before, ok=False)
 
@@ -122,7 +124,7 @@ class Human:
 
     def _ways_on(self) -> Iterator[str]:
         if self._wants_undo():
-            yield "Undo"
+            yield from UNDO
         if self.titles[0] not in self.person.says() and (not self.filled or OUT_OF_DATE in self.person.says()):
             yield "Add tasks"
         yield from WAY_ON
@@ -131,7 +133,7 @@ class Human:
         return self.person.has("Plan this day") or self.person.has("Refine") or self.person.has("Commit to calendar")
 
     def _wants_undo(self) -> bool:
-        return self.undoes and not self.undone and self.person.has("Undo")
+        return self.undoes and not self.undone and self.committed
 
     def _open_newest(self) -> bool:
         roots = self.person.roots()[self.roots_before :]
@@ -169,8 +171,13 @@ class Human:
     def arrived(self) -> bool:
         """Check whether the thread of this day, which may not have begun, is where the person wants it."""
         if self.undone:
-            return self.person.has("Commit to calendar") or self.person.has("Undo")
-        return bool(self.person.opened) and not self.undoes and self.person.has("Undo")
+            return self.person.has("Commit to calendar") or self.committed
+        return bool(self.person.opened) and not self.undoes and self.committed
+
+    @property
+    def committed(self) -> bool:
+        """Check whether the plan is on the calendar, by what the thread offers."""
+        return any(self.person.has(label) for label in UNDO)
 
     def view(self) -> str:
         """All that the program has said to the person in this day's conversation."""
@@ -376,7 +383,7 @@ def _agrees(human: Human) -> bool:
     now = human.calendar.raw()
     if {name: now.get(name) for name in human.own} != human.own:
         return False
-    wanted = set(human.titles) if human.person.has("Undo") else set()
+    wanted = set(human.titles) if human.committed else set()
     if human.edited:
         wanted = (wanted - {human.titles[0]}) | {human.edited}
     shown = {title for title in human.calendar.titles() if human.mark in title and not title.startswith("Meeting")}
