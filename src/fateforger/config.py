@@ -27,6 +27,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from fateforger.errors import BadInput
 from fateforger.masks import find_secrets, find_secrets_of_libraries, mask_address, protect, split_secret
 from fateforger.planning.timing import zone
+from fateforger.ports.people import OPERATOR_LOG_KEPT
 from fateforger.text import COMMANDS, join_words, load_catalogue
 
 _COMMAND = re.compile(r"/[a-z0-9_-]{1,31}")
@@ -377,6 +378,11 @@ class Settings(BaseSettings):
         ge=30,
         description="Days after which a past day is deleted and can no longer be undone, at least 30; left out, days"
         " stay until the person is erased.",
+    )
+    keep_operator_log: int = Field(
+        OPERATOR_LOG_KEPT.days,
+        ge=30,
+        description="Days after which a note of what the operator did with a person's data is deleted, at least 30.",
     )
     record_titles: Literal["keep", "redact"] = Field(
         "redact", description="Whether recordings keep people's words, or tell them in pseudonyms: keep or redact."

@@ -20,6 +20,7 @@ from fateforger.adapters.store.store import Store
 from fateforger.app.upkeep import prune
 from fateforger.config import read_settings
 from fateforger.ports.jobs import NewJob
+from fateforger.ports.people import OperatorAction
 from fateforger.session.store import Sent
 
 TICK = timedelta(seconds=1)
@@ -82,6 +83,20 @@ async def test_a_round_deletes_a_bounded_number(store: Store, monkeypatch: pytes
         await finish(store, f"event{n}")
     late = NOON + RECEIPTS_KEPT + TICK
     assert [await store.retention.prune(now=late) for _ in range(3)] == [4, 1, 0]
+
+
+async def test_what_the_operator_did_is_kept_as_long_as_the_settings_say(store: Store, tmp_path: Path) -> None:
+    """S382"""
+    log = store.operator_log
+    await log.note(OperatorAction("U1", NOON, "person export", "root"))
+    longer = read_settings(data_dir=tmp_path, keep_operator_log=365)
+    await prune(longer, store, now=NOON + timedelta(days=365))
+    assert len(await log.latest("U1", limit=2)) == 1
+    await prune(longer, store, now=NOON + timedelta(days=365) + TICK)
+    assert not await log.latest("U1", limit=2)
+    await log.note(OperatorAction("U1", NOON, "person export", "root"))
+    await prune(read_settings(data_dir=tmp_path), store, now=NOON + timedelta(days=90) + TICK)
+    assert not await log.latest("U1", limit=2)
 
 
 async def test_days_go_when_the_settings_say_so(store: Store, tmp_path: Path) -> None:

@@ -59,11 +59,13 @@ Filled = Sequence[tuple[str, str]]
 class ConnectPage:
     """Shows a person's connection, tries a new one before it is kept, changes its calendars, and disconnects.
 
+    A link opens nothing once its person has left, or their workspace has removed the app (``is_reachable``).
     ``send_link`` has a new link sent to a person in Slack. With ``local``, servers without encryption are accepted,
     since everything is on one machine.
     """
 
     links: ConnectLinks
+    is_reachable: Callable[[str], Awaitable[bool]]
     access: Access
     servers: CalDavServers
     delegations: Delegations
@@ -85,7 +87,7 @@ class ConnectPage:
         """Send a person to the provider's page, and keep what their return is checked with in their browser."""
         token = request.path_params["token"]
         login = self.access.logins.get(request.path_params["provider"])
-        if self.links.read(token) is None or login is None:
+        if login is None or await self._read_link(token) is None:
             return _refuse()
         consent = login.begin()
         asked = json.dumps({"token": token, "state": consent.state, "verifier": consent.verifier})
@@ -105,7 +107,7 @@ class ConnectPage:
         """Show the calendars of the account of a person who comes back from the provider's page."""
         login = self.access.logins.get(request.path_params["provider"])
         asked = self._read_cookie(request.cookies.get(COOKIE, ""))
-        user_id = None if asked is None else self.links.read(asked["token"])
+        user_id = None if asked is None else await self._read_link(asked["token"])
         given = request.query_params
         if login is None or asked is None or user_id is None:
             return _refuse()
@@ -130,11 +132,16 @@ class ConnectPage:
             return None
         return {name: str(found.get(name, "")) for name in ("token", "state", "verifier")}
 
+    async def _read_link(self, token: str) -> str | None:
+        """Return the person of a link that is valid; ``None`` if they may not connect a calendar."""
+        user_id = self.links.read(token)
+        return user_id if user_id is not None and await self.is_reachable(user_id) else None
+
     # --- the page itself
 
     async def _answer(self, request: Request) -> Response:
         token = request.path_params["token"]
-        user_id = self.links.read(token)
+        user_id = await self._read_link(token)
         filled = await _read_form(request) if request.method == "POST" else ()
         if user_id is None:
             return await self._answer_old(token, filled)
@@ -159,7 +166,7 @@ class ConnectPage:
     async def _answer_old(self, token: str, filled: Filled | None) -> Response:
         """Offer a new link to the person of an old one. It reaches them in Slack, not here."""
         user_id = self.links.read_old(token)
-        if user_id is None:
+        if user_id is None or not await self.is_reachable(user_id):
             return _refuse()
         use_language((await self.languages.of(user_id)).code)
         if ("do", "link") not in (filled or ()):

@@ -218,6 +218,7 @@ def _build_connect_page(
     if links is not None:
         page = ConnectPage(
             links=links,
+            is_reachable=resources.store.standings.is_reachable,
             access=access,
             servers=servers,
             delegations=delegations,

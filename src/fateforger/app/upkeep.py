@@ -70,7 +70,7 @@ async def prune(settings: Settings, store: Store, *, now: datetime) -> int:
 
     Raises ``StoreError``.
     """
-    count = await store.retention.prune(now=now)
+    count = await store.retention.prune(now=now, operator_log=timedelta(days=settings.keep_operator_log))
     if settings.keep_sessions is not None:
         count += await store.retention.prune_sessions(before=now - timedelta(days=settings.keep_sessions))
     if settings.record is not None and settings.keep_recordings is not None:

@@ -86,7 +86,7 @@ class Languages(Protocol):
 
 
 OPERATOR_LOG_KEPT = timedelta(days=90)
-"""Age at which an action of the operator is deleted; calls of agents are kept as long."""
+"""Age at which an action of the operator is deleted, unless the settings say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

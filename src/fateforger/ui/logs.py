@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fateforger.agents.clients import KEPT_FOR, UNKNOWN_TOOL, Call
 from fateforger.planning.timing import zone
-from fateforger.ports.people import OPERATOR_LOG_KEPT, OperatorAction
+from fateforger.ports.people import OperatorAction
 from fateforger.session.cards import Divider, Heading, Note, Part, Prose, plain
 from fateforger.session.day import day_words
 from fateforger.text import gettext as _
@@ -83,10 +83,7 @@ def build_operator_parts(actions: Sequence[OperatorAction], tz: str) -> tuple[Pa
     if not actions:
         return ()
     lines = "\n".join(f"- {describe_action(action, tz)}" for action in actions)
-    kept = _(
-        "The people who run me did this. I keep this list for {days} days. “What you know about me” shows all of it.",
-        days=OPERATOR_LOG_KEPT.days,
-    )
+    kept = _("The people who run me did this. “What you know about me” shows all of it.")
     return (Divider(), Heading(text=_("What was done with your data")), Prose(text=lines), Note(text=kept))
 
 

@@ -35,6 +35,7 @@ from fateforger.calendar.connections import Connection, FollowUp, Provider
 from fateforger.calendar.transactions import TxState
 from fateforger.config import read_settings
 from fateforger.errors import CalendarBusy
+from fateforger.slack.admission import Standing
 from fateforger.workers.people import LanguageService, Ownership, PersonalData
 
 BASE = "http://page.example"
@@ -60,7 +61,16 @@ class Site:
         self.links = ConnectLinks(self.connections.vault, BASE, self.clock)
         access = Access(self.connections, self.logins)
         languages = LanguageService(self.store.languages, "en")
-        page = ConnectPage(self.links, access, self.servers, self.delegations, languages, self._send, local=True)
+        page = ConnectPage(
+            self.links,
+            self.store.standings.is_reachable,
+            access,
+            self.servers,
+            self.delegations,
+            languages,
+            self._send,
+            local=True,
+        )
         self.http = httpx.AsyncClient(
             transport=httpx.ASGITransport(app=Starlette(routes=page.routes)), base_url=BASE, timeout=30
         )
@@ -224,6 +234,24 @@ async def test_an_old_link_gives_nothing_but_a_new_one_in_slack(site: Site) -> N
     assert (site.sent, "/connect/" in sent.answer.text.split("</style>")[1]) == ([ANNA], False)
     assert (await site.http.post(f"{BASE}/connect/made-up", data={"do": "link"})).status_code == 410
     assert site.sent == [ANNA]
+
+
+async def test_the_link_of_somebody_who_left_opens_nothing(site: Site) -> None:
+    """S417: in none of its steps, and no new one is sent."""
+    link, back = site.links.build(ANNA), site.google.accounts
+    away = (await site.http.get(f"{link}/google")).headers["location"]
+    await site.store.standings.keep(ANNA, Standing.DEACTIVATED)
+    answers = [
+        await site.http.get(link),
+        await site.http.get(f"{link}/google"),
+        await site.http.get(back.consent(away, back.people[0])),
+        await site.http.post(link, data={"do": "save", "read": "any"}),
+    ]
+    site.clock.at += timedelta(minutes=31)
+    answers.append(await site.http.post(link, data={"do": "link"}))
+    assert [answer.status_code for answer in answers] == [410] * 5
+    assert not site.sent
+    assert await site.connections.of(ANNA) is None
 
 
 async def test_disconnecting_says_what_stays_and_ends_the_access(site: Site) -> None:

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Index, Text, delete, func, update
-from sqlalchemy import select as select_columns
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import OnDatabase
@@ -25,7 +24,7 @@ from fateforger.adapters.store.tables import (
     parse,
     table,
 )
-from fateforger.adapters.store.workspaces import build_reachable
+from fateforger.adapters.store.workspaces import is_reachable
 from fateforger.agents.clients import KEPT_FOR, MOST_KEPT, Call, Client, Outcome
 from fateforger.agents.ports import build_expire_job, build_show_job
 from fateforger.agents.proposals import OPEN, Proposal, ProposalState, can_become
@@ -320,13 +319,7 @@ class SqlClients(OnDatabase):
         return (_to_client(rows[0]), rows[0].token_hash) if rows else None
 
     async def is_reachable(self, user_id: str) -> bool:
-        person = CLIENT.c.user_id == user_id
-
-        def work(connection: Connection) -> bool:
-            query = select_columns(CLIENT.c.name).where(person, *build_reachable(connection, CLIENT.c.user_id)).limit(1)
-            return connection.execute(query).first() is not None
-
-        return await self._database.read(work)
+        return await self._database.read(lambda connection: is_reachable(connection, user_id))
 
     async def revoke(self, name: str, *, now: datetime) -> Client | None:
         return await self._database.write_alone(

@@ -65,19 +65,22 @@ HORIZONS = (
     Horizon(CHANNEL, CHANNEL.c.expires_at, EXPIRED_KEPT),
     Horizon(USE, USE.c.counts_until, EXPIRED_KEPT),
     Horizon(CALL, CALL.c.at, KEPT_FOR),
-    Horizon(OPERATOR_ACTION, OPERATOR_ACTION.c.at, OPERATOR_LOG_KEPT),
 )
 
 
 class SqlRetention(OnDatabase):
     """Deletes what is older than its horizon."""
 
-    async def prune(self, *, now: datetime) -> int:
-        """Delete a bounded number of rows, and return how many. Raises ``StoreError``."""
+    async def prune(self, *, now: datetime, operator_log: timedelta = OPERATOR_LOG_KEPT) -> int:
+        """Delete a bounded number of rows, and return how many; ``operator_log`` is how long those of its log are kept.
+
+        Raises ``StoreError``.
+        """
+        horizons = (*HORIZONS, Horizon(OPERATOR_ACTION, OPERATOR_ACTION.c.at, operator_log))
         works: list[Callable[[Connection], int]] = [
             partial(prune_dead, before=now - DEAD_JOBS_KEPT, limit=BATCH),
             partial(_delete_receipts, now=now),
-            *(partial(_delete_batch, horizon=horizon, now=now) for horizon in HORIZONS),
+            *(partial(_delete_batch, horizon=horizon, now=now) for horizon in horizons),
         ]
         return sum([await self._repeat(work) for work in works])
 

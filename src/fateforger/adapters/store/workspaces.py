@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Boolean, Column, ColumnElement, Connection, Text, exists, select
+from sqlalchemy import Boolean, ColumnElement, Connection, Text, and_, exists, literal, select
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import OnDatabase
@@ -66,6 +66,9 @@ class SqlStandings(OnDatabase):
         found = await self._database.read(lambda connection: connection.execute(query).scalar())
         return None if found is None else Standing(found)
 
+    async def is_reachable(self, user_id: str) -> bool:
+        return await self._database.read(lambda connection: is_reachable(connection, user_id))
+
     async def keep(self, user_id: str, standing: Standing) -> None:
         row = StandingRow(user_id=user_id, standing=standing.value)
         await self._database.write(lambda connection: put_row(connection, row))
@@ -84,7 +87,12 @@ class SqlZones(OnDatabase):
         await self._database.write(lambda connection: put_row(connection, row))
 
 
-def build_reachable(connection: Connection, user_id: Column[str]) -> tuple[ColumnElement[bool], ...]:
+def is_reachable(connection: Connection, user_id: str) -> bool:
+    """Check whether a person's account is active and the app was not removed from their workspace."""
+    return bool(connection.execute(select(and_(*build_reachable(connection, literal(user_id))))).scalar_one())
+
+
+def build_reachable(connection: Connection, user_id: ColumnElement[str]) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions that the app was not removed where a person is, and that their account is active."""
     ended = select(WORKSPACE.c.tenant, WORKSPACE.c.is_first).where(WORKSPACE.c.ended_at.is_not(None))
     gone = exists().where(STANDING.c.user_id == user_id, STANDING.c.standing == Standing.DEACTIVATED.value)
@@ -94,6 +102,6 @@ def build_reachable(connection: Connection, user_id: Column[str]) -> tuple[Colum
     )
 
 
-def is_of_tenant(kept: Column[str], tenant: str) -> ColumnElement[bool]:
+def is_of_tenant(kept: ColumnElement[str], tenant: str) -> ColumnElement[bool]:
     """Return the condition that an id belongs to a tenant."""
     return kept.startswith(f"{tenant}{MARK}", autoescape=True) if tenant else ~kept.contains(MARK)
