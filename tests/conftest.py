@@ -1,8 +1,9 @@
 """For the whole suite: no time limits inside Hypothesis (machines are shared), no proxies, no Slack settings of the
 person who runs the tests.
 
-``HYPOTHESIS_PROFILE`` chooses how long Hypothesis looks: ``suite``, ``long`` (by hand, or at night; the first failure as
-it is) or ``mutants`` (fewer, always the same examples, the first failure as it is).
+``HYPOTHESIS_PROFILE`` chooses how long Hypothesis looks: ``suite``, ``ci`` (as long, always at the same examples),
+``long`` (by hand, or at night; the first failure as it is) or ``mutants`` (fewer, always the same examples, the first
+failure as it is).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ EXTRA = frozenset({"caldav_mcp", "localslack", "mutants", "soak"})
 """Directories of tests that take long and seldom fail."""
 
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("suite"), derandomize=True, database=None)
 as_it_is = [Phase.explicit, Phase.reuse, Phase.generate]
 settings.register_profile(
     "long", settings.get_profile("suite"), max_examples=4_000, phases=as_it_is, report_multiple_bugs=False
