@@ -111,8 +111,9 @@ class Human:
         for wanted in self._ways_on():
             control = self._find(wanted)
             if control is not None:
-                self.undone = self.undone or wanted in UNDO
-                return self._done(wanted, before, self.person.use(*control))
+                deed = self._done(wanted, before, self.person.use(*control))
+                self.undone = self.undone or (wanted in UNDO and deed.ok)
+                return deed
         return Deed(self, "wait", before, ok=False)
 
     def _find(self, wanted: str) -> tuple[Json, str, Json] | None:
@@ -176,8 +177,8 @@ class Human:
 
     @property
     def committed(self) -> bool:
-        """Check whether the plan is on the calendar, by what the thread offers."""
-        return any(self.person.has(label) for label in UNDO)
+        """Check whether the whole plan is on the calendar, by what the thread offers."""
+        return any(self.person.has(label) for label in UNDO) and not self.person.has("Try again")
 
     def view(self) -> str:
         """All that the program has said to the person in this day's conversation."""
