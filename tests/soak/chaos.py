@@ -58,6 +58,8 @@ PATIENCE = 150.0
 WAY_ON = ("Try again", "Refine", "Commit to calendar", "Continue", "Plan this day")
 UNDO = ("Undo", "Take all of it off the calendar")
 """Labels of the button that takes the plan off the calendar. The second one is on the card of a plan that is being refined."""
+TO_BE_WRITTEN = "Your next change puts all of this on your calendar"
+"""What the card says once Undo has left only blocks on the calendar that the person had changed there."""
 OUT_OF_DATE = "That card was out of date"
 WORDS = "Please go on"
 
@@ -178,7 +180,8 @@ class Human:
     @property
     def committed(self) -> bool:
         """Check whether the whole plan is on the calendar, by what the thread offers."""
-        return any(self.person.has(label) for label in UNDO) and not self.person.has("Try again")
+        partly = self.person.has("Try again") or TO_BE_WRITTEN in self.person.says()
+        return any(self.person.has(label) for label in UNDO) and not partly
 
     def view(self) -> str:
         """All that the program has said to the person in this day's conversation."""
