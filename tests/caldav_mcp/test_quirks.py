@@ -109,6 +109,15 @@ async def test_an_object_listed_without_its_text_is_asked_for(at: At) -> None:
         assert await tools.day() == [made]
 
 
+async def test_a_calendar_that_moved_is_written_to_where_it_is_now(at: At) -> None:
+    """S433"""
+    async with at("moved", path="/me/old/") as (tools, quirky):
+        await _a_life(tools)
+        assert [path for method, path in quirky.asked if method in {"PUT", "DELETE"}][-1] == (
+            "127.0.0.1/me/b-work/planfocus00001.ics"
+        )
+
+
 MEETING = ("UID:dentist", "SUMMARY:Dentist", "DTSTART:20270504T080000Z", "DTEND:20270504T090000Z")
 DAY = {"timeMin": "2027-05-04T00:00:00", "timeMax": "2027-05-04T23:59:59"}
 
@@ -172,7 +181,7 @@ async def test_a_server_that_drops_marks_is_refused(at: At) -> None:
     async with at("drops marks") as (tools, _):
         text = await tools.refused("create-event", **_marked())
         assert text == (
-            "MCP error -32600: Access denied: Forbidden. The calendar server does not keep the mark that tells my events"
+            "MCP error -32600: Access denied: Forbidden: the calendar server does not keep the mark that tells my events"
             " from yours, so I write none."
         )
         assert await tools.day() == []

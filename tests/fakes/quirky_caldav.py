@@ -29,6 +29,7 @@ Habit = Literal[
     "read-only",  # somebody else's calendar
     "ignores time",  # servers that answer every query with the whole calendar
     "bin",  # Nextcloud: deleted calendars are listed
+    "moved",  # a calendar that was renamed on a server that remembers where it was: /me/old/
     "cuts lists",  # RFC 6578 and servers with a limit of matches: 507 in place of the rest
     "lists no text",  # gateways that know of an object what is not its text
     "takes anything",  # servers that store what is no iCalendar: here, what is stored with X-ANY- before its name
@@ -132,6 +133,8 @@ class QuirkyCalDav:
                 return Response("<html>Welcome</html>", media_type="text/html")
             if path == "/dav/":
                 path = "/"
+        if "moved" in self.habits and path.startswith("/me/old/"):
+            return RedirectResponse(path.replace("/old/", "/b-work/"), 301)
         body = await request.body()
         if (refused := habits.refuse(method, body)) is not None:
             return Response(status_code=refused)
