@@ -15,7 +15,7 @@ from caldav_mcp.errors import BadRequest, Forbidden, MarksLost, NotFound, Server
 from caldav_mcp.expansion import Expander, Expansion
 from caldav_mcp.ids import is_hashed, is_legal, uid_of
 from caldav_mcp.later_changes import is_overtaken
-from caldav_mcp.multistatus import propfind, query_between, query_uid
+from caldav_mcp.multistatus import DavResponse, propfind, query_between, query_uid
 from caldav_mcp.objects import Resource
 from caldav_mcp.occurrences import Occurrence
 from caldav_mcp.private_values import PRIVATE
@@ -157,12 +157,15 @@ class Collection:
         return replace(stored, overtaken=await asyncio.to_thread(is_overtaken, sent, stored))
 
     async def _get(self, href: str) -> Resource | None:
+        found = await self._fetch(href)
+        return found if found is not None and await asyncio.to_thread(lambda: found.is_readable) else None
+
+    async def _fetch(self, href: str) -> Resource | None:
         try:
             response = await self._dav.request("GET", href)
         except NotFound:
             return None
-        found = self._find_cached(href, response.headers.get("ETag", ""), response.text)
-        return found if await asyncio.to_thread(lambda: found.is_readable) else None
+        return self._find_cached(href, response.headers.get("ETag", ""), response.text)
 
     async def _query(self, body: bytes) -> list[Resource]:
         """Return the objects that a query finds and that can be read, which is looked into away from the loop."""
@@ -170,12 +173,23 @@ class Collection:
         return await asyncio.to_thread(lambda: [resource for resource in found if resource.is_readable])
 
     async def _ask(self, body: bytes) -> list[Resource]:
-        found = await self._dav.multistatus("REPORT", self.about.url, body, depth=1)
-        return [
-            self._find_cached(urljoin(self.about.url, r.href), r.text("D:getetag") or "", text)
-            for r in found
-            if (text := r.text("C:calendar-data")) is not None
-        ]
+        listed = await self._dav.multistatus("REPORT", self.about.url, body, depth=1)
+        found = [await self._read_listed(response) for response in listed]
+        return [resource for resource in found if resource is not None]
+
+    async def _read_listed(self, listed: DavResponse) -> Resource | None:
+        """Return an object of a list, or None if it was deleted meanwhile. One without its text is asked for by itself.
+
+        Raises `ServerTrouble` when the server says that the list is not whole: what is missing would seem to be free.
+        """
+        if listed.status in {404, 410}:
+            return None
+        if listed.status >= 400:
+            raise ServerTrouble(f"The calendar server listed only a part of the calendar (status {listed.status})")
+        href, text = urljoin(self.about.url, listed.href), listed.text("C:calendar-data")
+        if text is not None:
+            return self._find_cached(href, listed.text("D:getetag") or "", text)
+        return None if href == self.about.url else await self._fetch(href)
 
     def _find_cached(self, href: str, etag: str, text: str) -> Resource:
         """Return the object, already parsed when it was read in the same state before."""

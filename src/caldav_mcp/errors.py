@@ -88,13 +88,13 @@ class RateLimited(ServiceError):
 class NoRoom(Forbidden):
     """Refused for good rather than failed: trying again makes no room."""
 
-    default = "Forbidden. The calendar server has no room left for it."
+    default = "Forbidden: the calendar server has no room left for it."
 
 
 class MarksLost(Forbidden):
     """An event without our mark could never be changed or taken back."""
 
-    default = "Forbidden. The calendar server does not keep the mark that tells my events from yours, so I write none."
+    default = "Forbidden: the calendar server does not keep the mark that tells my events from yours, so I write none."
 
 
 class ServerTrouble(ServiceError):
@@ -113,8 +113,8 @@ class TooMuch(ServiceError):
 
     def __init__(self, most: int) -> None:
         super().__init__(
-            f"Forbidden. The calendar server answered with more than {most // 1_000_000} MB, which I do not read."
-            " Please name a calendar with fewer events, or clear this one out."
+            f"Forbidden: the calendar server answered with more than {most // 1_000_000} MB, which I do not read;"
+            " please name a calendar with fewer events, or clear this one out."
         )
 
 

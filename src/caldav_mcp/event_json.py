@@ -78,7 +78,7 @@ def event_json(
         "attendees": read_attendees(event, showing.owners),
         "recurrence": None if occurrence else _recurrence(event),
         **(_place_in_series(event, event_id, showing.zone) if occurrence else {}),
-        "transparency": text(event, "TRANSP", str.lower),
+        "transparency": "transparent" if text(event, "TRANSP", str.upper) == "TRANSPARENT" else "opaque",
         "visibility": text(event, "CLASS", str.lower),
         "iCalUID": text(event, "UID"),
         "sequence": int(first(event, "SEQUENCE") or 0),

@@ -33,7 +33,7 @@ from caldav_mcp.recurrence import repeats
 _REST = 60.0
 """Seconds until an object is tried again over which the process was killed."""
 _now = time.monotonic
-_REFUSALS = {"endless": math.inf, "late": _REST}
+_REFUSALS = {"endless": math.inf, "unreadable": math.inf, "late": _REST}
 _REMEMBERED = 300
 _LONGEST_TITLE = 80
 _PROCESS = "caldav_mcp.expansion_process"
@@ -91,7 +91,9 @@ class Expander:
         new = {resource.href: resource.etag for resource in left_out}
         for href, etag in new.items():
             if self._logged.get(href) != etag:
-                _log.warning("the calendar object %s is left out: it repeats too often, or takes too long", href)
+                _log.warning(
+                    "the calendar object %s is left out: it cannot be read, repeats too often, or takes too long", href
+                )
         self._logged |= new
 
     async def _expand_apart(
@@ -148,12 +150,12 @@ def _expand_plain(
     for resource in resources:
         if not resource.is_plain or (not is_calm and repeats(resource.text)):
             others.append(resource)
-        elif time.thread_time() > ends and repeats(resource.text):
+        elif (time.thread_time() > ends and repeats(resource.text)) or not resource.is_readable:
             left_out.append(resource)
-        elif resource.is_readable:
+        else:
             try:
                 found += occurrences(resource, earliest, latest, zone)
-            except TooMany:
+            except (TooMany, ValueError, TypeError, OverflowError):
                 left_out.append(resource)
     return Expansion(tuple(found), tuple(left_out)), others
 
@@ -206,13 +208,10 @@ def _read(resource: Resource, answer: str | None, zone: ZoneInfo) -> tuple[Expan
     The answer is a calendar of all occurrences; `unreadable` or `endless` for an object that has none, `late` if the
     process was killed over it, None if there was no time left.
     """
-    if answer == "unreadable":
-        _log.warning("calendar object %s cannot be read", resource.href)
-        return Expansion(), 0
     if answer is None or answer in _REFUSALS:
         return Expansion((), (resource,)), _REFUSALS.get(answer or "", 0)
     if not resource.is_readable:  # parses it, here in a thread, so that the loop does not have to
-        return Expansion(), 0
+        return Expansion((), (resource,)), math.inf
     found = tuple(
         Occurrence(resource, event, start_of(event, zone), end_of(event, zone), "RECURRENCE-ID" in event)
         for event in Resource(resource.href, resource.etag, answer).events

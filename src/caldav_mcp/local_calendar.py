@@ -164,12 +164,19 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
             dav = await stack.enter_async_context(_remote(config, config.caldav_url))
             account = await _remote_account(dav, config, config.caldav_url)
         echoes = True if config.caldav_url is None else None
+
+        async def look() -> tuple[Collection, ...]:
+            found = await _remote_account(dav, config, config.caldav_url or "")
+            return tuple(Collection(dav, about) for about in found.calendars)
+
         register = Register(config.data_dir / "events.sqlite")
         stack.callback(register.close)
         collections = tuple(Collection(dav, about, echoes=echoes) for about in account.calendars)
         changes = Changes(collections[0])
         owners = account.addresses or (_owner(dav.username),)
-        calendars = Calendars(collections, owners, register, now, changes.note)
+        calendars = Calendars(
+            collections, owners, register, now, changes.note, None if config.caldav_url is None else look
+        )
         tools = CalendarTools(calendars)
         server = mcp_server(tools)
         # Without sessions, nothing is kept for a client that does not come back.

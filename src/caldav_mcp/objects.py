@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from caldav_mcp.times import Moment, day_moment, zone_named
 from caldav_mcp.values import first, span_of, text, time_of
 
 _ANY_ZONE = ZoneInfo("UTC")
+_MICROSECOND = timedelta(microseconds=1)
 _log = logging.getLogger(__name__)
 
 OWN_ZONE = "X-FATEFORGER-TZID"
@@ -39,8 +40,15 @@ class Resource:
 
     @cached_property
     def calendar(self) -> icalendar.Calendar:
-        """The parsed object, without the rules of IANA zones: the parser knows them, and reads them slowly."""
-        return icalendar.Calendar.from_ical(write_lines(read_lines(self.text).with_components(_unless_known_zone)))
+        """The parsed object, without the rules of IANA zones: the parser knows them, and reads them slowly.
+
+        One alarm that is wrong would make the whole object unreadable, so then it is read without alarms.
+        """
+        object_ = read_lines(self.text).with_components(_unless_known_zone)
+        try:
+            return icalendar.Calendar.from_ical(write_lines(object_))
+        except ValueError:
+            return icalendar.Calendar.from_ical(write_lines(object_.with_components(_without_alarms)))
 
     @cached_property
     def events(self) -> list[icalendar.Component]:
@@ -55,6 +63,8 @@ class Resource:
         try:
             for event in self.events:
                 start_of(event, _ANY_ZONE), end_of(event, _ANY_ZONE)
+                if "RECURRENCE-ID" in event:
+                    moment_of(event, "RECURRENCE-ID", _ANY_ZONE)
             return bool(self.events)
         except (ValueError, TypeError, OverflowError) as error:
             _log.warning("calendar object %s cannot be read: %s", self.href, error)
@@ -97,6 +107,10 @@ def _unless_known_zone(part: Component) -> Component | None:
     return None if part.name == "VTIMEZONE" and names and zone_named(names[0]) else part
 
 
+def _without_alarms(part: Component) -> Component:
+    return part.with_components(lambda nested: None if nested.name == "VALARM" else nested)
+
+
 def is_cancelled(event: icalendar.Component) -> bool:
     return text(event, "STATUS", str.upper) == "CANCELLED"
 
@@ -106,10 +120,17 @@ def start_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
 
 
 def end_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
-    """Return the end from DTEND or DURATION; without either a day lasts one day and a time no time."""
+    """Return the end from DTEND or DURATION; without either a day lasts one day and a time no time.
+
+    A day that ends at a time ends with that day, and a time that ends on a day at its midnight.
+    """
     start = start_of(event, calendar_zone)
     if "DTEND" in event:
-        return moment_of(event, "DTEND", calendar_zone)
+        end = moment_of(event, "DTEND", calendar_zone)
+        if start.day is not None and end.day is None:
+            last = (end.instant - _MICROSECOND).astimezone(calendar_zone).date()
+            return day_moment(max(last, start.day) + timedelta(days=1), calendar_zone)
+        return replace(end, day=None) if start.day is None else end
     duration = span_of(event, "DURATION")
     if start.day is not None:
         return day_moment(start.day + (duration or timedelta(days=1)), calendar_zone)
@@ -120,8 +141,13 @@ def end_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
 
 
 def moment_of(event: icalendar.Component, name: str, calendar_zone: ZoneInfo) -> Moment:
-    """Return a date or time property of an event. Floating times are read in the calendar's zone."""
+    """Return a date or time property of an event. Floating times are read in the calendar's zone.
+
+    Raises `ValueError` for one that cannot be read.
+    """
     value = first(event, name)
+    if value is None:
+        raise ValueError(f"its {name} is no time")
     when = value.dt
     if not isinstance(when, datetime):
         return day_moment(when, calendar_zone)

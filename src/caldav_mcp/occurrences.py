@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from caldav_mcp.values import time_of, values
 MOST = 250
 """At most this many events are listed, as at Google."""
 
-_log = logging.getLogger(__name__)
 _MARGIN = timedelta(days=2)
 _DAY = timedelta(days=1)
 
@@ -45,9 +43,9 @@ def occurrences(
 ) -> list[Occurrence]:
     """Return everything of an object that ends after `earliest` and starts before `latest`, but what is cancelled.
 
-    Without a `latest` only the first occurrences of a series, as many as can be listed. A series whose rule is wrong
-    shows its first occurrence only. This takes as long as it takes: `expansion` keeps to a budget. Raises
-    `TooMany` for a series that fills its days.
+    Without a `latest` only the first occurrences of a series, as many as can be listed. This takes as long as it takes:
+    `expansion` keeps to a budget. Raises `TooMany` for a series that fills its days, and `ValueError`, `TypeError` or
+    `OverflowError` for one whose recurrence is wrong.
     """
     shown = []
     for occurrence in _all(resource, earliest, latest, zone):
@@ -110,16 +108,6 @@ def _expand(
     resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
 ) -> list[icalendar.Component]:
     """Occurrences in order of their starts, some more than asked for: floating times have no exact place here."""
-    try:
-        return _compute_all(resource, earliest, latest, zone)
-    except (ValueError, OverflowError) as error:
-        _log.warning("the series %s cannot be expanded: %s", resource.href, error)
-        return [resource.master]
-
-
-def _compute_all(
-    resource: Resource, earliest: datetime | None, latest: datetime | None, zone: ZoneInfo
-) -> list[icalendar.Component]:
     margin = _MARGIN if _is_floating(resource) else timedelta()
     first = (earliest or min(start_of(event, zone).instant for event in resource.events)) - margin
     query = recurring_ical_events.of(resource.calendar, components=["VEVENT"])

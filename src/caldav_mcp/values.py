@@ -10,9 +10,10 @@ import icalendar
 
 
 def values(event: icalendar.Component, name: str) -> list[Any]:
-    """All values of a property, as the parser made them; empty when it is absent."""
+    """All values of a property, as the parser made them, without those that it could not read."""
     found: Any = event.get(name, [])
-    return list(found) if isinstance(found, list) else [found]
+    listed = found if isinstance(found, list) else [found]
+    return [value for value in listed if not isinstance(value, icalendar.vBroken)]
 
 
 def first(event: icalendar.Component, name: str) -> Any:
@@ -34,6 +35,9 @@ def time_of(event: icalendar.Component, name: str) -> date | datetime:
 
 
 def span_of(event: icalendar.Component, name: str) -> timedelta | None:
+    """Return a span of time, or None when there is none; raises `ValueError` when it cannot be read."""
     found = first(event, name)
+    if found is None and name in event:
+        raise ValueError(f"its {name} is no span of time")
     span: timedelta | None = None if found is None else found.dt
     return span

@@ -116,6 +116,24 @@ async def test_events_of_several_calendars(tmp_path: Path, radicale: OpenRadical
         ]
 
 
+async def test_calendars_come_and_go_while_the_program_runs(tmp_path: Path, radicale: OpenRadicale) -> None:
+    """S435"""
+    async with (
+        opened(tmp_path, caldav_url=f"http://127.0.0.1:{radicale.port}/", username="me") as tools,
+        OtherProgram(radicale.calendar_url) as program,
+    ):
+
+        async def names() -> list[str]:
+            return [calendar["summary"] for calendar in (await tools.ok("list-calendars"))["calendars"]]
+
+        assert await names() == ["Work", "Home & garden"]
+        await program.request("DELETE", "/me/c-home/", "")
+        await program.request("MKCALENDAR", "/me/z-new/", MAKE.format(name="New", kind="VEVENT", zone=""))
+        assert await names() == ["Work", "New"]
+        await program.request("DELETE", "/me/b-work/", "")
+        assert await names() == ["Work", "New"], "the plan is never on another calendar than before"
+
+
 async def test_ids_are_per_calendar(tmp_path: Path, radicale: OpenRadicale) -> None:
     """S237"""
     async with opened(tmp_path, caldav_url=f"http://127.0.0.1:{radicale.port}/", username="me") as tools:

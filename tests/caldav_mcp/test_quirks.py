@@ -93,12 +93,95 @@ async def test_the_first_write_shows_whether_a_server_keeps_what_it_says(
         assert [method for method, _ in quirky.asked].count("GET") == looks
 
 
+async def test_a_list_that_is_cut_off_is_no_answer(at: At) -> None:
+    """S430: what a server leaves out of a list would seem to be free time, and blocks to be deleted."""
+    async with at("cuts lists") as (tools, _):
+        await tools.create()
+        assert await tools.refused("list-events", calendarId="primary") == (
+            "MCP error -32603: Google API server error: The calendar server listed only a part of the calendar (status 507)"
+        )
+
+
+async def test_an_object_listed_without_its_text_is_asked_for(at: At) -> None:
+    """S430"""
+    async with at("lists no text") as (tools, _):
+        made = await tools.create()
+        assert await tools.day() == [made]
+
+
+async def test_a_calendar_that_moved_is_written_to_where_it_is_now(at: At) -> None:
+    """S433"""
+    async with at("moved", path="/me/old/") as (tools, quirky):
+        await _a_life(tools)
+        assert [path for method, path in quirky.asked if method in {"PUT", "DELETE"}][-1] == (
+            "127.0.0.1/me/b-work/planfocus00001.ics"
+        )
+
+
+MEETING = ("UID:dentist", "SUMMARY:Dentist", "DTSTART:20270504T080000Z", "DTEND:20270504T090000Z")
+DAY = {"timeMin": "2027-05-04T00:00:00", "timeMax": "2027-05-04T23:59:59"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "SEQUENCE:1.0",
+        "CREATED:yesterday",
+        "LAST-MODIFIED:0000",
+        "BEGIN:VALARM\r\nACTION:DISPLAY\r\nTRIGGER:-PT5M\r\nX-ANY-TRIGGER:soon\r\nEND:VALARM",
+    ],
+)
+async def test_a_property_that_cannot_be_read_hides_no_meeting(at: At, line: str) -> None:
+    """S431: neither that meeting nor the others of the calendar."""
+    async with at("takes anything") as (tools, _), OtherProgram(tools.calendar.caldav_url) as other:
+        await other.put("a", *MEETING)
+        line = line if line.startswith("BEGIN") else f"X-ANY-{line}"
+        await other.put("b", "UID:lunch", "SUMMARY:Lunch", "DTSTART:20270504T110000Z", "DURATION:PT1H", line)
+        assert await tools.titles() == ["Dentist", "Lunch"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "start", "end"),
+    [
+        (
+            ("DTSTART;VALUE=DATE:20270504", "X-ANY-DTEND:20270504T100000Z"),
+            {"date": "2027-05-04"},
+            {"date": "2027-05-05"},
+        ),
+        (
+            ("DTSTART:20270504T200000Z", "X-ANY-DTEND;VALUE=DATE:20270505"),
+            {"dateTime": "2027-05-04T22:00:00+02:00", "timeZone": "UTC"},
+            {"dateTime": "2027-05-05T00:00:00+02:00", "timeZone": "Europe/Berlin"},
+        ),
+    ],
+    ids=["day to time", "time to day"],
+)
+async def test_a_day_and_a_time_in_one_event(
+    at: At, lines: tuple[str, ...], start: dict[str, str], end: dict[str, str]
+) -> None:
+    """S431"""
+    async with at("takes anything") as (tools, _), OtherProgram(tools.calendar.caldav_url) as other:
+        await other.put("x", "UID:dentist", "SUMMARY:Dentist", *lines)
+        (event,) = await tools.day()
+        assert (event["start"], event["end"]) == (start, end)
+
+
+async def test_an_event_whose_time_cannot_be_read_is_named(at: At) -> None:
+    """S431: it may be on any day."""
+    async with at("takes anything") as (tools, _), OtherProgram(tools.calendar.caldav_url) as other:
+        await other.put("a", *MEETING)
+        await other.put("b", "UID:lunch", "SUMMARY:Lunch", "DTSTART:20270504T110000Z", "X-ANY-DURATION:an hour")
+        answer = await tools.ok("list-events", calendarId="primary", **DAY)
+        assert [event["summary"] for event in answer["events"]] == ["Dentist"]
+        assert answer["leftOut"] == [{"summary": "Lunch"}]
+
+
 async def test_a_server_that_drops_marks_is_refused(at: At) -> None:
     """S75: an event that nobody could tell from the person's own is taken away again."""
     async with at("drops marks") as (tools, _):
         text = await tools.refused("create-event", **_marked())
         assert text == (
-            "MCP error -32600: Access denied: Forbidden. The calendar server does not keep the mark that tells my events"
+            "MCP error -32600: Access denied: Forbidden: the calendar server does not keep the mark that tells my events"
             " from yours, so I write none."
         )
         assert await tools.day() == []

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from tests.caldav_mcp.making import AtTheTools, OtherProgram
 
+from caldav_mcp.expansion import Expander, Expansion
 from caldav_mcp.objects import Resource
-from caldav_mcp.occurrences import occurrences
 
 FIRST, SECOND, THIRD = (f"standup0001_2027050{day}T080000Z" for day in (4, 5, 6))
 MOVED = {"start": "2027-05-05T12:00:00", "end": "2027-05-05T13:00:00"}
@@ -237,10 +237,14 @@ async def test_a_series_that_repeats_all_the_time(
     assert answer.get("leftOut", []) == ([] if count else [{"summary": "Beep"}])
 
 
-@pytest.mark.parametrize("rule", ["FREQ=DAILY;BYDAY=QQ", "FREQ=DAILY;UNTIL=never"])
-def test_a_series_that_cannot_be_computed_shows_its_first_occurrence(rule: str) -> None:
-    lines = ("BEGIN:VCALENDAR", "BEGIN:VEVENT", "UID:x", "DTSTART:20270501T080000Z", f"RRULE:{rule}")
+@pytest.mark.parametrize(
+    "line", ["RRULE:FREQ=DAILY;BYDAY=QQ", "RRULE:FREQ=DAILY;UNTIL=never", "RRULE:FREQ=DAILY\nEXDATE:later"]
+)
+async def test_a_series_that_cannot_be_computed_is_left_out_by_name(line: str) -> None:
+    """S431: it may be on any day, so its first occurrence alone would not do."""
+    lines = ("BEGIN:VCALENDAR", "BEGIN:VEVENT", "UID:x", "SUMMARY:Standup", "DTSTART:20270501T080000Z", line)
     resource = Resource("", "", "\n".join((*lines, "END:VEVENT", "END:VCALENDAR")))
     at = datetime(2027, 5, 1, tzinfo=UTC)
-    (found,) = occurrences(resource, at, at + timedelta(days=9), ZoneInfo("UTC"))
-    assert (found.start.instant, found.in_series) == (at + timedelta(hours=8), False)
+    assert await Expander().expand([resource], at, at + timedelta(days=9), ZoneInfo("UTC")) == Expansion(
+        (), (resource,)
+    )

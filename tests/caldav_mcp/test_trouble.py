@@ -26,7 +26,7 @@ NAMED = {"calendarId": "primary", "eventId": "planfocus00001"}
 FULL: dict[Fault, str] = {
     500: "MCP error -32603: Google API server error: Backend Error",
     503: "MCP error -32603: Google API server error: Service Unavailable",
-    507: "MCP error -32600: Access denied: Forbidden. The calendar server has no room left for it.",
+    507: "MCP error -32600: Access denied: Forbidden: the calendar server has no room left for it.",
     400: "MCP error -32600: Bad Request: Bad Request. Details: Bad Request",
     401: "MCP error -32600: Google API error: Invalid Credentials. Details: Invalid Credentials (Authorization)",
     403: "MCP error -32600: Access denied: You need to have writer access to this calendar.",
@@ -36,7 +36,7 @@ FULL: dict[Fault, str] = {
 BARE: dict[Fault, str] = {
     500: "Backend Error",
     503: "Service Unavailable",
-    507: "Forbidden. The calendar server has no room left for it.",
+    507: "Forbidden: the calendar server has no room left for it.",
     401: "Invalid Credentials",
     403: "You need to have writer access to this calendar.",
     429: "Rate Limit Exceeded",
@@ -203,8 +203,8 @@ async def test_an_answer_that_unpacks_to_too_much_is_not_taken_in() -> None:
         with pytest.raises(NoAnswer):
             await dav.request("PUT", f"{base}/one.ics", body=b"x")
     assert refused.value.full == (
-        "MCP error -32600: Access denied: Forbidden. The calendar server answered with more than 50 MB, which I"
-        " do not read. Please name a calendar with fewer events, or clear this one out."
+        "MCP error -32600: Access denied: Forbidden: the calendar server answered with more than 50 MB, which I"
+        " do not read; please name a calendar with fewer events, or clear this one out."
     )
 
 

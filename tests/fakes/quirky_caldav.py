@@ -29,10 +29,17 @@ Habit = Literal[
     "read-only",  # somebody else's calendar
     "ignores time",  # servers that answer every query with the whole calendar
     "bin",  # Nextcloud: deleted calendars are listed
+    "moved",  # a calendar that was renamed on a server that remembers where it was: /me/old/
+    "cuts lists",  # RFC 6578 and servers with a limit of matches: 507 in place of the rest
+    "lists no text",  # gateways that know of an object what is not its text
+    "takes anything",  # servers that store what is no iCalendar: here, what is stored with X-ANY- before its name
 ]
 FORWARDED = ("authorization", "depth", "content-type", "if-match", "if-none-match")
 _METHODS = ["GET", "PUT", "DELETE", "PROPFIND", "REPORT", "PROPPATCH", "MKCALENDAR"]
 _TIME_RANGE = re.compile(rb"<[^<>]*time-range[^<>]*>")
+_RESPONSE = re.compile(rb"<response>.*?</response>", re.DOTALL)
+_TEXT = re.compile(rb"<(\w+:)?calendar-data[ >].*?</(\w+:)?calendar-data>", re.DOTALL)
+_CUT = b"<response><href>/me/b-work/</href><status>HTTP/1.1 507 Insufficient Storage</status></response>"
 _WRITE = re.compile(rb"<privilege><(write|write-content|all|bind|unbind)( ?/>|>.*?</\1>)</privilege>")
 
 
@@ -79,6 +86,12 @@ class Habits:
                 headers["etag"] = f"W/{headers['etag']}"
         if method == "PROPFIND":
             body = self._show(body)
+        if "takes anything" in self.of:
+            body = body.replace(b"X-ANY-", b"")
+        if method == "REPORT" and "cuts lists" in self.of:
+            body = _RESPONSE.sub(_CUT, body, count=1)
+        if method == "REPORT" and "lists no text" in self.of:
+            body = _TEXT.sub(b"", body)
         return httpx.Response(status, headers=headers, content=body)
 
     def _show(self, body: bytes) -> bytes:
@@ -120,6 +133,8 @@ class QuirkyCalDav:
                 return Response("<html>Welcome</html>", media_type="text/html")
             if path == "/dav/":
                 path = "/"
+        if "moved" in self.habits and path.startswith("/me/old/"):
+            return RedirectResponse(path.replace("/old/", "/b-work/"), 301)
         body = await request.body()
         if (refused := habits.refuse(method, body)) is not None:
             return Response(status_code=refused)

@@ -15,6 +15,7 @@ from joserfc.jwk import RSAKey
 from tests.emulators.google.accounts import GoogleAccounts, Robot
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.scenarios.caldav import CalDav
+from tests.scenarios.day import confirm_date, start
 from tests.scenarios.person import Json, Person, controls, eventually, texts
 from tests.scenarios.person import label as name_of
 from tests.scenarios.program import Program
@@ -88,6 +89,39 @@ def test_each_plans_and_undoes_on_their_own_calendar(program: Program, radicale:
     alex.press("Undo")
     alex.reads("Taken back")
     assert own.titles() == []
+
+
+def test_calendars_that_are_read_along_come_and_go(tmp_path: Path, radicale: Radicale) -> None:
+    """S435: without a restart. A deleted one stops no day, and one that is new is planned around."""
+    root = radicale.calendar.removesuffix("calendar/")
+
+    def make(name: str, title: str, hour: int) -> CalDav:
+        httpx.request("MKCALENDAR", f"{root}{name}/", trust_env=False, auth=("me", "")).raise_for_status()
+        calendar = CalDav(f"{root}{name}/")
+        calendar.put(name, title, datetime(2026, 3, 2, hour, tzinfo=UTC), datetime(2026, 3, 2, hour + 1, tzinfo=UTC))
+        return calendar
+
+    family = make("family", "Dentist", 10)
+    settings = {"FATEFORGER_CALDAV_URL": root, "FATEFORGER_CALDAV_USERNAME": "me", "FATEFORGER_NOW": MONDAY}
+    read = {"FATEFORGER_CALENDARS_READ": "all", "FATEFORGER_CALENDAR_ID": "me/calendar"}
+    program = Program(tmp_path / "data", environment=settings | read).start()
+    try:
+        person = program.person()
+        start(person)
+        confirm_date(person)
+        person.reads("Dentist")
+        person.press("Cancel")
+        make("work", "Board meeting", 13)
+        family.http.delete(family.url).raise_for_status()
+        start(person)
+        person.press("Plan this day")
+        person.reads("the hours of your day")
+        if "I cannot read your calendar “me/family”" in person.says():  # unless the watch missed it before
+            person.press("Try again")
+        person.reads("Board meeting")
+        assert "*11:00–12:00* Dentist" not in person.says()
+    finally:
+        program.kill()
 
 
 def test_a_calendar_that_does_not_work_is_not_kept(program: Program) -> None:

@@ -526,12 +526,20 @@ async def test_a_crash_between_posting_and_recording_posts_nothing_twice(
 @pytest.mark.parametrize("method", ["chat.postMessage", "chat.update"])
 @pytest.mark.parametrize(
     "fault",
-    [RATE_LIMITED, Fault(status=503), Fault(status=500, after_effect=True), Fault(error="internal_error")],
-    ids=["limited", "unavailable", "answer lost", "internal"],
+    [
+        RATE_LIMITED,
+        Fault(status=503),
+        Fault(status=500, after_effect=True),
+        Fault(error="internal_error"),
+        Fault(error="message_limit_exceeded"),
+        Fault(error="messages_tab_disabled"),
+    ],
+    ids=["limited", "unavailable", "answer lost", "internal", "too many", "switched off"],
 )
 async def test_a_call_that_fails_is_made_again_until_the_message_is_there_once(
     chat: Chat, alex: Person, method: str, fault: Fault
 ) -> None:
+    """S436, among others."""
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")
     first = await alex.sees(ts, "1 steps")

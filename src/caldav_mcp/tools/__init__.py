@@ -60,7 +60,7 @@ class CalendarTools:
         calendars = self.calendars
         match name:
             case "list-calendars":
-                return list_calendars(calendars, given)
+                return await list_calendars(calendars, given)
             case "list-events":
                 return await list_events(calendars, given)
             case "get-event":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -25,11 +25,12 @@ class Named:
     collection: Collection
 
 
-@dataclass(frozen=True)
+@dataclass
 class Calendars:
     """Everything the tools work on.
 
     The first collection is `primary`; `now` returns an aware datetime; `wrote` is told when the event of each write is.
+    `look` finds all calendars that there are now, where they may become others.
     """
 
     collections: tuple[Collection, ...]
@@ -37,6 +38,15 @@ class Calendars:
     register: Register
     now: Callable[[], datetime]
     wrote: Callable[[Moment], None]
+    look: Callable[[], Awaitable[tuple[Collection, ...]]] | None = None
+
+    async def refresh(self) -> None:
+        """Learn which calendars were added, renamed or deleted. The main one stays. Raises a `ServiceError`."""
+        if self.look is None:
+            return
+        known = {collection.about: collection for collection in self.collections}
+        found = [known.get(c.about, c) for c in await self.look() if c.about.url != self.primary.about.url]
+        self.collections = (self.primary, *found)
 
     @property
     def primary(self) -> Collection:
@@ -110,8 +120,9 @@ def check_account(account: str | None) -> None:
         raise invalid_request(f'Account "{account}" not found. Available accounts: {ACCOUNT}')
 
 
-def list_calendars(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
+async def list_calendars(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
     check_account(given.get("account"))
+    await calendars.refresh()
     shown = [_calendar(c, is_primary=c is calendars.primary) for c in calendars.collections]
     return {"calendars": shown, "totalCount": len(shown)}
 

@@ -116,7 +116,11 @@ async def start_local_calendar(settings: Settings, clock: Clock, *, port: int = 
             where="caldav_port",
         ) from None
     except ServiceError as error:
-        raise CalendarUnreachable(f"The local calendar cannot start: {error}.") from None
+        if settings.caldav_url is None:
+            raise CalendarUnreachable(f"The local calendar cannot start: {error}.") from None
+        raise CalendarUnreachable(
+            f"The CalDAV server cannot be used: {error}. `fateforger doctor` says what to do."
+        ) from None
     async with calendar:
         if settings.calendar_id == "primary" and not calendar.account.main_is_certain:
             raise BadInput(

@@ -34,6 +34,7 @@ _PASSING = frozenset(
     {
         "ratelimited",
         "rate_limited",
+        "message_limit_exceeded",
         "internal_error",
         "fatal_error",
         "service_unavailable",
@@ -43,6 +44,9 @@ _PASSING = frozenset(
     }
 )
 """Errors that are transient."""
+
+_NOT_DONE = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+"""Transient errors of a call that was not carried out."""
 
 _LOGIN = frozenset(
     {
@@ -58,6 +62,8 @@ _LOGIN = frozenset(
         "org_login_required",
         "access_denied",
         "accesslimited",
+        "messages_tab_disabled",
+        "team_access_not_granted",
     }
 )
 """Errors that an administrator has to fix in the app's installation."""
@@ -140,7 +146,7 @@ def _translate_error(error: SlackApiError) -> SlackCallError:
     if answer.status_code >= 500 or not code:
         return TransientSlackError(code or f"http_{answer.status_code}", unsure=True)
     if code in _PASSING:
-        return TransientSlackError(code, unsure=code not in {"ratelimited", "rate_limited"})
+        return TransientSlackError(code, unsure=code not in _NOT_DONE)
     if code in _LOGIN:
         return SlackLoginError(code)
     if code in _TOO_LONG:

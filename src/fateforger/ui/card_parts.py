@@ -207,10 +207,10 @@ def left_out_note(session: Session) -> tuple[Part, ...]:
     if not titles:
         return ()
     text = ngettext(
-        "⚠️ {titles} repeats too often, or in a way that I could not work out in time."
-        " So it is not in this plan. A simpler recurrence on your calendar mends that.",
-        "⚠️ {titles} repeat too often, or in a way that I could not work out in time."
-        " So they are not in this plan. A simpler recurrence on your calendar mends that.",
+        "⚠️ I could not work out when {titles} takes place, so it is not in this plan. It may repeat too often, or hold"
+        " something that I cannot read. Please check it on your calendar, and keep its time free yourself.",
+        "⚠️ I could not work out when {titles} take place, so they are not in this plan. They may repeat too often, or"
+        " hold something that I cannot read. Please check them on your calendar, and keep their times free yourself.",
         len(titles),
         titles=join_words((quote_title(plain(title, 80), 160) for title in titles), _MOST_NAMED),
     )

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar
@@ -37,6 +37,9 @@ from fateforger.workers.lanes import (
 log = logging.getLogger(__name__)
 TRIES_TO_TELL = 5
 """Tries to tell a person that a job is given up, while the database answers: a damaged session cannot be told."""
+
+CLOCK_ERROR = timedelta(seconds=1)
+"""Most by which the clock and the time that a program waits differ."""
 
 T = TypeVar("T")
 
@@ -429,8 +432,16 @@ class Rounds:
             log.exception("%s: a round failed", self._lane.name)
             raise TryLater(f"{type(error).__name__}: {error}", self._backoff.after(job.attempts)) from error
         self._trouble = ""
+        due = self._clock.now() + timedelta(seconds=rest)
         await self._ask(rest)
-        self._workers.look_again_in(rest)
+        self._tasks.start(self._look_again(rest, due), name=f"the next round of {self._lane.name}")
+
+    async def _look_again(self, seconds: float, due: datetime) -> None:
+        """Look for the next round when it is due, and ask for it if by the clock it is not, which was then set back."""
+        await asyncio.sleep(seconds)
+        if self._clock.now() < due - CLOCK_ERROR:
+            await self._ask_until_heard()
+        self._workers.look_again_in(0.0)
 
 
 Handler = JobHandler | Repeated

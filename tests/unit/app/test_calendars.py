@@ -17,7 +17,7 @@ from fateforger.adapters.store.calendars import USE
 from fateforger.app.health import LOGIN_FIX, START_FIX, STATE_FIRST, check_calendars
 from fateforger.app.resources import build_clock, find_local_key, open_state, start_local_calendar
 from fateforger.config import Settings, read_settings
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, CalendarUnreachable
 
 MAKE = """<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop>
 <D:displayname>{name}</D:displayname></D:prop></D:set></C:mkcalendar>"""
@@ -120,6 +120,15 @@ async def test_an_address_without_calendars(caldav: str) -> None:
         check.message
         == "The CalDAV server cannot be used: request to http://127.0.0.1:9/ failed, reason: connect ECONNREFUSED."
     )
+
+
+async def test_the_program_says_that_the_caldav_server_keeps_it_from_starting(caldav: str, tmp_path: Path) -> None:
+    """S434: not that the local calendar does."""
+    settings = read_settings(data_dir=tmp_path, caldav_url=f"{caldav}nowhere/", caldav_username="nobody")
+    said = "The CalDAV server cannot be used: There is nothing at .*nowhere/. `fateforger doctor` says what to do."
+    with pytest.raises(CalendarUnreachable, match=said):
+        async with start_local_calendar(settings, build_clock(settings)):
+            pass
 
 
 async def test_nothing_is_written_to_a_calendar_that_nobody_chose(caldav: str, tmp_path: Path) -> None:

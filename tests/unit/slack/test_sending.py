@@ -152,6 +152,8 @@ def error(code: str) -> Answers:
         (lambda _r: web.Response(text="{broken", content_type="application/json"), TransientSlackError, None, True),
         (error("internal_error"), TransientSlackError, None, True),
         (error("ratelimited"), TransientSlackError, None, False),
+        (error("message_limit_exceeded"), TransientSlackError, None, False),
+        (error("messages_tab_disabled"), SlackLoginError, None, False),
         (error("token_revoked"), SlackLoginError, None, False),
         (error("missing_scope"), SlackLoginError, None, False),
         (error("msg_too_long"), MessageTooLong, None, False),

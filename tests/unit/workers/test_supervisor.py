@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import TypeAdapter
@@ -94,6 +95,32 @@ async def test_a_round_that_leaves_something_over_is_followed_soon(each: bool) -
     supervisor = Supervisor(store.jobs, handlers, owner="w", clock=SystemClock(), lanes=(WORK, timer))
     supervisor.start()
     async with asyncio.timeout(60):
+        for _ in range(3):
+            await rounds.acquire()
+    await supervisor.stop()
+    await store.aclose()
+
+
+async def test_a_clock_that_is_set_back_delays_no_round() -> None:
+    """S432: else reminders, rituals and the recovery of writes would wait until the clock is where it was."""
+    store, timer, rounds = open_store(":memory:"), Timer("ping", seconds=0.05), asyncio.Semaphore(0)
+    back = timedelta()
+
+    class Clock:
+        def now(self) -> datetime:
+            return datetime.now(UTC) - back
+
+    async def work_off() -> None:
+        rounds.release()
+
+    handlers: list[Handler] = [WORK.handle(perform), Repeated(timer, work_off)]
+    supervisor = Supervisor(store.jobs, handlers, owner="w", clock=Clock(), lanes=(WORK, timer))
+    supervisor.start()
+    async with asyncio.timeout(30):
+        await rounds.acquire()
+        back = timedelta(hours=1)
+        while rounds._value:
+            await rounds.acquire()
         for _ in range(3):
             await rounds.acquire()
     await supervisor.stop()

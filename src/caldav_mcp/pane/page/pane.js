@@ -208,7 +208,7 @@ function say(trouble) {
 function sayLeftOut(titles) {
   if (titles.length === 0) return;
   $("notice").hidden = false;
-  $("notice").textContent = `Not shown, because of a rule that takes too long to work out: ${titles.join(", ")}`;
+  $("notice").textContent = `Not shown, because I could not work out when it takes place: ${titles.join(", ")}`;
 }
 
 // --- one event ---------------------------------------------------------------------------------------------------

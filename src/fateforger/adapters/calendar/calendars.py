@@ -52,7 +52,7 @@ from fateforger.calendar.ports import (
     Unknown,
     Window,
 )
-from fateforger.errors import BadInput, CalendarError
+from fateforger.errors import BadInput, CalendarError, CalendarNotFound
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
@@ -296,6 +296,8 @@ class SeveralCalendars(McpCalendar):
         try:
             events = await self.for_calendar(other.id).window(start, end)
         except CalendarError as error:
+            if isinstance(error, CalendarNotFound):
+                self._known = None  # It may have been deleted, so the next read asks which calendars there are.
             raise name_unreadable(error, other) from error
         return Window((event.elsewhere(other.id, other.summary) for event in events), events.left_out)
 

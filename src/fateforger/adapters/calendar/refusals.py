@@ -157,7 +157,7 @@ def classify_refusal(text: str) -> Refusal:
 
 _LONGEST = 300
 _DETAILS = re.compile(r"\.? Details: .*$")
-_AROUND = re.compile(r"(Access denied|Resource not found|Bad Request|Google API server error): ")
+_AROUND = re.compile(r"((Access denied|Resource not found|Bad Request|Google API server error|Forbidden): )+")
 
 NO_LOGIN = mark_message(
     "The login to your calendar does not work ({reason}). Please check it at the calendar server, or log in there"

@@ -121,6 +121,8 @@ class GoogleCalendar:
             try:
                 return [event.elsewhere(other.id, other.summary) for event in await self._read(other.id, start, end)]
             except CalendarError as error:
+                if isinstance(error, CalendarNotFound):
+                    self._others = None  # It may have been deleted, so the next read asks which calendars there are.
                 raise name_unreadable(error, other) from error
 
         own, *rest = await asyncio.gather(self._read(self.calendar_id, start, end), *map(read_other, others))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from caldav_mcp.errors import Forbidden, MarksLost, NoRoom, ServiceError, TooMuch
 from fateforger.adapters.calendar.refusals import Refusal, classify_refusal, strip_wrapping, to_error, to_outcome
 from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
@@ -230,3 +231,26 @@ def test_what_a_refused_read_is(refusal: Refusal) -> None:
     error = to_error(refusal, "MCP error -32603: Internal error: as it said\nand more")
     assert type(error) is ERRORS[refusal]
     assert " (as it said)." in error.message
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (NoRoom(), "the calendar server has no room left for it"),
+        (MarksLost(), "the calendar server does not keep the mark that tells my events from yours, so I write none"),
+        (Forbidden(), "You need to have writer access to this calendar"),
+    ],
+)
+def test_the_person_reads_why_a_caldav_server_refuses_a_write(error: ServiceError, reason: str) -> None:
+    """S434: not only that it does."""
+    for text in (error.full, error.bare):
+        outcome = to_outcome(classify_refusal(text), text, "create")
+        assert isinstance(outcome, Rejected)
+        assert f"({reason})" in outcome.reason
+
+
+def test_the_person_reads_that_a_caldav_server_answers_too_much() -> None:
+    """S434"""
+    text = TooMuch(50_000_000).full
+    said = to_error(classify_refusal(text), text).message
+    assert "(the calendar server answered with more than 50 MB, which I do not read; please name a calendar" in said
