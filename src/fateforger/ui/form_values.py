@@ -115,12 +115,15 @@ class TaskLine(NamedTuple):
     at: time | None = None
 
 
-def parse_task_line(line: str) -> TaskLine:
-    """Parse a line of a list of tasks. A number without a unit belongs to the title: “Read chapter 3”."""
-    read = TaskLine(line.strip())
+def parse_task_line(line: str, minutes: int | None = None) -> TaskLine:
+    """Parse a line of a list of tasks, of which the person may have said the length elsewhere.
+
+    A number without a unit belongs to the title: “Read chapter 3”.
+    """
+    read = TaskLine(line.strip(), minutes)
     if len(read.title) > MAX_TITLE_CHARS:
         return read
-    for take in (_take_time, take_length, _take_time):
+    for take in (_take_time, _take_length, _take_time):
         read = take(read)
     return read
 
@@ -130,20 +133,28 @@ def format_task_line(line: TaskLine) -> str:
     return line.title if line.at is None else f"{line.title}, {line.at:%H:%M}"
 
 
-def split_task_list(text: str) -> str:
-    """Return a message with each of its tasks on a line of its own; commas separate the tasks of a single line."""
+def split_task_list(text: str) -> tuple[str, ...]:
+    """Return the lines of a message as tasks.
+
+    Commas separate the tasks of a single line if one before the last gives a length or a time; else they may as well
+    belong to one task: “Buy milk, eggs and bread”. Semicolons always do.
+    """
     if "\n" in text.strip():
-        return text
+        return tuple(filter(str.strip, text.splitlines()))
     lines: list[str] = []
-    for piece in re.split(r"\s*[,;]\s+", text.strip()):
-        if lines and parse_task_line(f"x {piece}").title == "x":  # a length or a time alone: that of the task before
-            lines[-1] += f", {piece}"
-        else:
-            lines.append(piece)
-    return "\n".join(lines)
+    for part in re.split(r"\s*;\s+", text.strip()):
+        pieces: list[str] = []
+        for piece in re.split(r"\s*,\s+", part):
+            if pieces and parse_task_line(f"x {piece}").title == "x":  # a length or a time alone: of the task before
+                pieces[-1] += f", {piece}"
+            else:
+                pieces.append(piece)
+        are_tasks = any(parse_task_line(piece)[1:] != (None, None) for piece in pieces[:-1])
+        lines += pieces if are_tasks else [part]
+    return tuple(filter(None, lines))
 
 
-def take_length(line: TaskLine) -> TaskLine:
+def _take_length(line: TaskLine) -> TaskLine:
     """Return the line with the length that its title begins or ends with, unless it has one."""
     found = next(filter(None, (pattern.fullmatch(line.title) for pattern in _MEASURED)), None)
     if found is None or line.minutes is not None:
@@ -167,10 +178,10 @@ def _take_time(line: TaskLine) -> TaskLine:
     sure = found["full"] or start.startswith("0") or re.search(r"[ap]\.?m", start, re.IGNORECASE)
     if at.hour < _EARLIEST and not sure:
         return line
-    minutes = line.minutes if end is None else (_to_minute(end) - _to_minute(at)) % DAY_MINUTES or None
-    if end is not None and (minutes or 0) > LONGEST_NIGHT:  # the end is before the beginning
+    minutes = None if end is None else (_to_minute(end) - _to_minute(at)) % DAY_MINUTES or None
+    if (minutes or 0) > LONGEST_NIGHT:  # the end is before the beginning
         return line
-    return line._replace(title=found["title"].rstrip(" ,;:(–—-"), minutes=minutes, at=at)
+    return line._replace(title=found["title"].rstrip(" ,;:(–—-"), minutes=line.minutes or minutes, at=at)
 
 
 def format_windows(windows: tuple[tuple[time, time], ...]) -> str:

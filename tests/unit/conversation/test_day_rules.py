@@ -39,7 +39,7 @@ async def test_a_rule_without_words_speaks_for_itself(anna: Person, house: House
     assert (record.payload.day_rule, record.payload.rule_kind) == ("NEVER: meeting_after_17", None)
     assert (record.necessity, record.scope, record.status) == (Necessity.MUST, Scope.PROFILE, Status.LOCKED)
     await anna.press("Your rules")
-    assert "Must · No meeting past 17:00 · _used for this day_" in anna.beside("memory")
+    assert "Must · No meeting past 17:00 · _counts on this day_" in anna.beside("memory")
     assert "No meeting past 17:00" in words_in(await anna.look("rules"))
     await anna.press_beside("memory", "Undo")
     assert [v.retired for v in await rules(house)] == [True]
