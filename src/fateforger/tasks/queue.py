@@ -82,11 +82,15 @@ def describe_standing(
     length = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
     lasts = "" if length is None else format_length(length)
     starts = "" if details.at is None else _("at {time}", time=f"{details.at:%H:%M}")
-    due = describe_due(details)
-    if details.due_day is not None and details.due_day < today:
-        due = _("⚠️ {due}, and not done", due=due)
+    due = describe_due_by(task, today)
     reminder = "" if at is None else f"⏰ {describe_reminder(at)}"
     return tuple(filter(None, (state, after, kept, lasts, starts, due, reminder)))
+
+
+def describe_due_by(task: QueuedTask, today: date) -> str:
+    """Return when a task is due, marked if that is over; empty if that is not said."""
+    due, day = describe_due(task.spec.details), task.spec.details.due_day
+    return _("⚠️ {due}, and not done", due=due) if day is not None and day < today else due
 
 
 SPACE = 1_000_000

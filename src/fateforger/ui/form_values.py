@@ -32,8 +32,19 @@ _CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d{2})|h|(?<=\d)(\d{2}))?(am|pm)?")
 _HOURS = "(?:stunden|stunde|heures|heure|hours|hour|horas|hora|uren|hrs|std|uur|hr|h|u)"
 _MINUTES = "(?:minutes|minuten|minutos|minuut|minute|minuto|mins|min|m)"
 _LENGTH = re.compile(rf"(?:(\d+(?:[.,]\d+)?){_HOURS})?(?:(\d+){_MINUTES}?)?")
+_SPELLED = {
+    15: r"(?:eine[r]?\s+)?viertelstunde|(?:een\s+)?kwartier|un\s+quart\s+d['’]heure|un\s+cuarto\s+de\s+hora",
+    30: r"half\s+an\s+hour|(?:eine\s+)?halbe\s+stunde|(?:een\s+)?half\s+uur|(?:une\s+)?demi-heure|media\s+hora",
+    45: r"(?:eine\s+)?dreiviertelstunde|drie\s+kwartier|trois\s+quarts\s+d['’]heure|tres\s+cuartos\s+de\s+hora",
+    60: r"(?<!half\s)(?:an|one)\s+hour|eine\s+stunde|een\s+uur|une\s+heure|una\s+hora",
+    90: r"(?:an|one)\s+hour\s+and\s+a\s+half|anderthalb\s+stunden|eineinhalb\s+stunden|anderhalf\s+uur"
+    r"|une\s+heure\s+et\s+demie|(?:una\s+)?hora\s+y\s+media",
+}
+"""Lengths in words, in minutes."""
+_WORDS = "|".join(f"(?:{words})" for words in reversed(_SPELLED.values()))
 _SPACE = r"[\s,;:(–—-]+"
-_LONG = rf"(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES})\.?"
+_LONG = rf"(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES}|{_WORDS})\.?"
+_DURING = "(?:for|für|durante|pendant|gedurende)"
 _HALF = r"\s*[ap]\.?m\b\.?"
 _PLAIN = rf"\d{{1,2}}:\d\d(?:{_HALF})?|\d{{1,2}}{_HALF}|(?:1\d|2[0-3])h\d\d|(?:1[3-9]|2[0-3])\s*h\b"
 """A time of day that cannot be read as anything else; after a word like “at”, other forms count, too."""
@@ -50,7 +61,7 @@ _TIMED = tuple(
 _MEASURED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?P<title>.*?[^\s,;:(–—-])(?<!\bom)(?<!\bum)(?<!\bat)(?<!\bà){_SPACE}{_LONG}\)?",
+        rf"(?P<title>.*?[^\s,;:(–—-])(?<!\bom)(?<!\bum)(?<!\bat)(?<!\bà){_SPACE}(?:{_DURING}\s+)?{_LONG}\)?",
         rf"(?!\d+\s*m\b){_LONG}(?:{_SPACE}|\b)(?:(?:of|de)\s+|d['’])?(?P<title>[^\W\d].*)",
     )
 )
@@ -89,7 +100,9 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
     Raises :class:`BadInput`.
     """
     given = _normalize(text) if len(text) <= MAX_CODE_CHARS else ""
-    minutes: float | None = None
+    minutes: float | None = next((n for n, words in _SPELLED.items() if _matches(words, text)), None)
+    if minutes is not None:
+        return round(minutes)
     if re.fullmatch(r"\d{1,2}:\d{2}", given):
         hours, rest = given.split(":")
         minutes = int(hours) * 60 + int(rest) if int(rest) < 60 else None
@@ -105,6 +118,10 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
     if not 1 <= round(minutes) <= DAY_MINUTES:
         raise BadInput(_("Please choose a length between 1 minute and 24 hours."))
     return round(minutes)
+
+
+def _matches(words: str, text: str) -> bool:
+    return len(text) <= MAX_CODE_CHARS and re.fullmatch(words, text.strip(), re.IGNORECASE) is not None
 
 
 class TaskLine(NamedTuple):

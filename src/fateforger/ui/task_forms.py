@@ -587,7 +587,7 @@ def _day_field(name: str, label: str, things: list[OfferedInput]) -> ManyField:
 
 def _format_label(each: OfferedInput) -> str:
     length = "" if each.task.minutes is None else f"{in_words(each.task.minutes)}, "
-    told = f" ({length}{_SOURCES[each.source]})"
+    told = f" ({length}{_(_SOURCES[each.source])})"
     return f"{each.task.title[: _LABEL - len(told)]}{told}"
 
 

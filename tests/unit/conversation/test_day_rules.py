@@ -89,7 +89,7 @@ async def test_a_rule_that_clashes_is_refused_with_both_texts(anna: Person, hous
     errors = await anna.fill("rule_day", day_rule="BEFORE admin: deep_work_done")
     assert errors is not None
     assert errors.errors == {
-        "day_rule": "“When there is admin work, deep work must be over by then” and your rule “When there is deep work, admin work must be over "
+        "day_rule": "“When there is admin work, a block of deep work must be over by then” and your rule “When there is a block of deep work, admin work must be over "
         "by then” cannot be kept together. Change this one, or archive the other first."
     }
     [old] = await rules(house)

@@ -187,9 +187,20 @@ async def test_a_message_that_nothing_can_read_becomes_a_rule(anna: Person) -> N
         ("Plan 2 1 h", "Plan 2", 60),
         ("Sleep 40 hours", "Sleep 40 hours", None),
         ("90 min", "90 min", None),
+        ("Read for 20 min", "Read", 20),
+        ("Call mum, half an hour", "Call mum", 30),
+        ("Run for an hour and a half", "Run", 90),
+        ("Half an hour", "Half an hour", None),
+        ("Steuer, anderthalb Stunden", "Steuer", 90),
+        ("Eine halbe Stunde Klavier", "Klavier", 30),
+        ("Llamar a Ana, media hora", "Llamar a Ana", 30),
+        ("Informe una hora y media", "Informe", 90),
+        ("Lecture, une demi-heure", "Lecture", 30),
+        ("Mama bellen een half uur", "Mama bellen", 30),
     ],
 )
 def test_a_line_of_a_list(line: str, title: str, minutes: int | None) -> None:
+    """S424"""
     assert parse_task_line(line) == (title, minutes, None)
 
 

@@ -398,16 +398,19 @@ def build_queue_parts(
     page = min(max(page, 1), pages)
     first = (page - 1) * PAGE
     shown = tasks[first : first + PAGE]
-    can = ready_tasks(everything, today)
+    ready, can = ready_tasks(everything), ready_tasks(everything, today)
     rows = [
         Prose(
             text=_format_home_row(n, task, everything, today),
-            control=_build_menu(n, task, last=n == len(tasks), can_be_pulled=task in ready_tasks(everything)),
+            control=_build_menu(n, task, last=n == len(tasks), can_be_pulled=task in ready),
         )
         for n, task in enumerate(shown, first + 1)
     ]
     pull = (PullTask.action.button(task.id, label=_("Pull the next")) for task in can[:1])
-    above = (Prose(text=_count_words(tasks, can)), Controls(items=(*pull, ADD.localize(), PlanWeek.action.button())))
+    above = (
+        Prose(text=_count_words(tasks, can, ready)),
+        Controls(items=(*pull, ADD.localize(), PlanWeek.action.button())),
+    )
     choices = tuple(Choice(label=f"{task.spec.title} ({task.id})", value=task.id) for task in shown)
     edit = Controls(items=(Select(action="form.queue_edit", placeholder=_("Edit a task…"), choices=choices),))
     return (*head, *word, *above, *rows, *_build_pages(page, pages, tasks), edit)
@@ -418,10 +421,11 @@ def build_unknown_queue() -> tuple[Part, ...]:
     return (Divider(), Heading(text=_("Your queue")), Note(text=_(NOT_NOW)))
 
 
-def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
+def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask], ready: Sequence[QueuedTask]) -> str:
     waiting = sum(task.state is TaskState.WAITING for task in tasks)
     yours = ngettext("{count} waits for you.", "{count} wait for you.", waiting) if waiting else ""
-    following = _("Next: **{title}**.", title=plain(can[0].spec.title)) if can else _("None can be pulled just now.")
+    later = _("The next ones are for a later day.") if ready else _("None can be pulled just now.")
+    following = _("Next: **{title}**.", title=plain(can[0].spec.title)) if can else later
     counted = ngettext("{tasks}, {count} ready.", "{tasks}, {count} ready.", len(can), tasks=count_tasks(len(tasks)))
     return join_sentences(counted, yours, following)
 

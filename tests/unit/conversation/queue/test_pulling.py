@@ -106,7 +106,7 @@ async def test_a_task_for_a_later_day_says_so_and_is_not_the_next(anna: Desk) ->
     assert f"**Groceries** `{task.id}` for Thursday 5 March" in anna.words
     assert "1 task in your queue, 0 ready to be pulled." in anna.words
     assert "Pull the next" not in labels(anna.card)
-    assert "None can be pulled just now." in words_of(await anna.house.coordinator.home(ANNA))
+    assert "1 task, 0 ready. The next ones are for a later day." in words_of(await anna.house.coordinator.home(ANNA))
     await anna.pulls()
     assert anna.words.startswith(
         "Nothing can be pulled just now: what is in your queue waits for something, or is for a later day."
