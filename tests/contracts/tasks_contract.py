@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import date, time
+from datetime import date, time, timedelta
 
 import pytest
 from tests.factories.tasks import NOON, later, new_task
 
 from fateforger.errors import BadInput, InternalError
+from fateforger.planning.task_details import TaskDetails
 from fateforger.tasks.ports import Change, Tasks
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import BlockTime, Claim, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
@@ -164,6 +165,25 @@ class TasksContract:
         await tasks.add("U1", [new_task("low", priority=4), new_task("high", priority=0)], cause="m", now=NOON)
         assert titles(await other.of("U1")) == ["high", "a", "b", "c", "low"]
         assert [await take(tasks, 0) for _ in range(6)] == ["high", "a", "b", "c", "low", ""]
+
+    async def test_the_next_is_none_for_a_later_day(self, tasks: Tasks) -> None:
+        """S419: unless it is named, or that day has come."""
+        kept = NewTask(
+            TaskSpec(title="a", details=TaskDetails(from_day=NOON.date() + timedelta(days=1))), Origin(door="cli")
+        )
+        (task,) = await tasks.add("U1", [kept], cause="a", now=NOON)
+
+        async def claimed(days: int = 0, task_id: str | None = None) -> str:
+            today = NOON.date() + timedelta(days=days)
+            found = await tasks.claim("U1", "w", now=NOON, lease_seconds=LEASE, today=today, task_id=task_id)
+            return "" if found is None else found.spec.title
+
+        assert await claimed() == ""
+        await put(tasks, "b")
+        assert await claimed() == "b"
+        assert await claimed(task_id=task.id) == "a"
+        await tasks.take_back("w", now=NOON)
+        assert await claimed(days=1) == "a"
 
     async def test_an_empty_queue_has_nothing(self, tasks: Tasks) -> None:
         """S160"""

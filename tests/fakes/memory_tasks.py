@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import count
 
 from fateforger.errors import BadInput
@@ -46,9 +46,16 @@ class MemoryTasks:
         return found if found is not None and found.user_id == user_id else None
 
     async def claim(
-        self, user_id: str, executor: str, *, now: datetime, lease_seconds: float, task_id: str | None = None
+        self,
+        user_id: str,
+        executor: str,
+        *,
+        now: datetime,
+        lease_seconds: float,
+        task_id: str | None = None,
+        today: date | None = None,
     ) -> QueuedTask | None:
-        free = ready_tasks([as_of(task, now) for task in self._of(user_id)])
+        free = ready_tasks([as_of(task, now) for task in self._of(user_id)], today if task_id is None else None)
         for task in free:
             if task_id in {None, task.id}:
                 return self._put(claim_task(task, executor, now=now, until=now + timedelta(seconds=lease_seconds)))

@@ -67,14 +67,14 @@ def test_a_rule_is_added_seen_denied_and_taken_back(program: Program, page: Page
     expect(thread.get_by_text(f"Your rules for this day: “{RULE}” (should).")).to_be_visible()
 
     press(thread, "Your rules")
-    expect(thread.get_by_text("1 rule: 1 is used for this day.")).to_be_visible()
+    expect(thread.get_by_text("1 rule: 1 counts on this day.")).to_be_visible()
     thread.get_by_role("button", name=f"Deny or edit “{RULE}”").click()
     press(form, "Decline")
     expect(form.get_by_text("Not used: You declined it.")).to_be_visible()
     press(form, "Back")
     expect(thread.get_by_text("I know no rules of yours yet.")).to_be_visible()
     thread.get_by_role("button", name="Undo what was just noted").last.click()
-    expect(thread.get_by_text("1 rule: 1 is used for this day.")).to_be_visible()
+    expect(thread.get_by_text("1 rule: 1 counts on this day.")).to_be_visible()
 
 
 def test_many_rules_are_paged_searched_and_edited(program: Program, page: Page, tmp_path: Path) -> None:

@@ -278,12 +278,14 @@ async def list_tasks(given: ListTasks, caller: Caller, reach: AgentAccess) -> di
 
 async def pull(given: Pull, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Claim a task for this client until it is finished or the time is up."""
+    today, _tz, _session = await find_day(reach, caller, None)
     task = await reach.tasks.claim(
         caller.user_id,
         format_executor(caller.client),
         now=caller.at,
         lease_seconds=timedelta(minutes=given.minutes).total_seconds(),
         task_id=given.task_id,
+        today=today,
     )
     if task is None:
         return {"task": None, "message": await _explain_nothing(given, caller, reach)}
@@ -333,7 +335,7 @@ def _require_claim(settled: QueuedTask | None) -> QueuedTask:
 
 async def _explain_nothing(given: Pull, caller: Caller, reach: AgentAccess) -> str:
     if given.task_id is None:
-        return "There is nothing to pull: the queue is empty, or all that is in it waits for something."
+        return "There is nothing to pull: the queue is empty, or all that is in it waits, or is for a later day."
     task = await reach.tasks.get(caller.user_id, given.task_id)
     if task is None:
         raise BadInput(GONE.format(given.task_id), where="task_id")

@@ -41,10 +41,10 @@ def adopt_changes(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
 
     Moved, resized, renamed and recoloured blocks become as the calendar has them; deleted ones are dropped. Blocks that
     depended on one of those keep their time, and the way to and from one goes with it. The result may have overlaps,
-    because a calendar may; ``resolve_strict`` reports them. A title or notes that a plan cannot hold are not adopted.
+    because a calendar may; ``resolve_strict`` reports them. A value that a plan cannot hold is not adopted.
     """
     adopted: dict[str, dict[str, str | None]] = {}
-    for change in changes:
+    for change in filter(_can_take_over, changes):
         adopted.setdefault(change.key, {})[change.field] = change.calendar
     deleted = {key for key, fields in adopted.items() if "deleted" in fields}
     moved = {key for key, fields in adopted.items() if fields.keys() & {"start", "end"}} | deleted
@@ -71,9 +71,12 @@ def describe_changes(sync_plan: SyncPlan, tz: ZoneInfo) -> tuple[str, ...]:
 
 
 def describe_adopted(adopted: Iterable[Adopted], tz: ZoneInfo) -> tuple[str, ...]:
-    """Return one sentence for each block that the person changed on the calendar."""
+    """Return one sentence for each block that the person changed on the calendar.
+
+    What the plan cannot take over stays on the calendar, and would be told again at each write.
+    """
     by_key: dict[str, list[Adopted]] = {}
-    for change in adopted:
+    for change in filter(_can_take_over, adopted):
         by_key.setdefault(change.key, []).append(change)
     return tuple(_describe_adopted(changes, tz) for changes in by_key.values())
 
@@ -95,14 +98,28 @@ def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
     return _("You changed {title} on your calendar, so I kept {changes}.", title=title, changes=words)
 
 
+def _can_take_over(change: Adopted) -> bool:
+    """Check whether a plan can hold the value: no empty or long title, no long notes, no colour but one of a type."""
+    value = change.calendar
+    match change.field:
+        case "summary":
+            return bool(value) and len(value or "") <= MAX_TITLE_CHARS
+        case "description":
+            return value is not None and len(value) <= MAX_DESCRIPTION_CHARS
+        case "color_id":
+            return value in COLOR_BY_TYPE.values() and type_of_color(value) is not ET.BACKGROUND
+        case _:
+            return True
+
+
 def _change_event(event: TBEvent, block: Resolved, fields: dict[str, str | None], plan: TBPlan) -> TBEvent:
     update: dict[str, object] = {}
     title, notes, color = fields.get("summary"), fields.get("description"), fields.get("color_id")
-    if title and len(title) <= MAX_TITLE_CHARS:
+    if title is not None:
         update["name"] = title
-    if notes is not None and len(notes) <= MAX_DESCRIPTION_CHARS:
+    if notes is not None:
         update["description"] = notes
-    if color in COLOR_BY_TYPE.values() and type_of_color(color) is not ET.BACKGROUND:
+    if color is not None:
         update["type"] = type_of_color(color)
     event = replace_named(event, update)
     if not fields.keys() & {"start", "end"}:

@@ -140,7 +140,7 @@ async def _find_newest(outside: CommitContext, day: date | None) -> Transaction:
             return found
     newest = next((t for t in history if _is_write(t, history)), None)
     if newest is None:
-        raise NotUndoable(_NOTHING)
+        raise NotUndoable(_(_NOTHING))
     return newest
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from fateforger.cli.options import Opened
+from fateforger.cli.options import Opened, find_owner
 from fateforger.errors import BadInput, ConstraintUnreadable
 from fateforger.memory.consolidation import mark_replacing
 from fateforger.memory.record import ConstraintRecord, compute_uid
@@ -60,8 +60,9 @@ class Person:
         return await self.opened.store.constraints.write(versions, cause=f"door-{uuid4().hex}", expected=expected)
 
 
-async def load_person(opened: Opened, user_id: str) -> Person:
-    """Return everything known about a person. Raises ``BadInput``, ``StoreUnavailable``."""
+async def load_person(opened: Opened, user_id: str | None) -> Person:
+    """Return everything known about a person, or else the owner. Raises ``BadInput``, ``StoreUnavailable``."""
+    user_id = user_id or await find_owner(opened)
     unreadable: Mapping[str, str] = {}
     try:
         versions = await opened.store.constraints.of(user_id)
@@ -86,7 +87,7 @@ class ChangeResult:
     questions: tuple[str, ...] = ()
 
 
-async def add(opened: Opened, user_id: str, record: ConstraintRecord, session_id: str | None) -> ChangeResult:
+async def add(opened: Opened, user_id: str | None, record: ConstraintRecord, session_id: str | None) -> ChangeResult:
     """Write a constraint, unless it is there already. Conflicting ones give way as they do in a thread."""
     them = await load_person(opened, user_id)
     version = them.next(record, session_id)
@@ -96,7 +97,7 @@ async def add(opened: Opened, user_id: str, record: ConstraintRecord, session_id
     return await _settle(them, version)
 
 
-async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) -> ChangeResult:
+async def archive(opened: Opened, user_id: str | None, uid: str, reason: str | None) -> ChangeResult:
     """Archive a constraint, unless it is out of force; the one it had replaced counts again. Raises ``BadInput``.
 
     Of an unreadable one only the name is left; that is archived, and the others can be read again.
@@ -116,7 +117,7 @@ async def archive(opened: Opened, user_id: str, uid: str, reason: str | None) ->
 
 
 async def supersede(
-    opened: Opened, user_id: str, uid: str, record: ConstraintRecord, session_id: str | None
+    opened: Opened, user_id: str | None, uid: str, record: ConstraintRecord, session_id: str | None
 ) -> ChangeResult:
     """Write a new constraint in place of an old one. Raises ``BadInput``."""
     them = await load_person(opened, user_id)

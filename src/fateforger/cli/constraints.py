@@ -28,6 +28,7 @@ from fateforger.cli.options import (
     Opened,
     add_person_option,
     add_store_options,
+    find_owner,
     load_settings,
     run_with_store,
     write_line_with_uid,
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
 def list_command(
     ctx: click.Context,
     /,
-    user_id: str,
+    user_id: str | None,
     everything: bool,
     uid: str | None,
     about: str | None,
@@ -84,19 +85,20 @@ def list_command(
     wanted = RuleFilter.model_validate({name: given.pop(name) for name in FILTERS})
     where: dict[str, str | None] = given
 
-    async def ask(opened: Opened) -> tuple[Sequence[Version], str | None]:
-        versions = await opened.store.constraints.of(user_id)
+    async def ask(opened: Opened) -> tuple[str, Sequence[Version], str | None]:
+        person = user_id or await find_owner(opened)
+        versions = await opened.store.constraints.of(person)
         if about is not None:
-            return await _search_versions(about, versions, opened, user_id)
-        return _select_versions(versions, user_id, uid, everything=everything or bool(wanted.statuses)), None
+            return person, *await _search_versions(about, versions, opened, person)
+        return person, _select_versions(versions, person, uid, everything=everything or bool(wanted.statuses)), None
 
-    found, message = run_with_store(ctx, where, ask)
+    person, found, message = run_with_store(ctx, where, ask)
     rows = [version for version in found if wanted.admits(version.record)][:limit]
     if message is not None and not as_json:
         echo(message, err=True)
     said = {} if about is None else {"message": message}
     document = {"constraints": [write_line_with_uid(version) for version in rows], **said}
-    print_result(document, [*map(_format_line, rows)] or [_describe_nothing(user_id, uid, about)], as_json=as_json)
+    print_result(document, [*map(_format_line, rows)] or [_describe_nothing(person, uid, about)], as_json=as_json)
 
 
 def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None, *, everything: bool) -> list[Version]:
@@ -160,7 +162,7 @@ Versions = Callable[[str], Awaitable[Sequence["Version"]]]
 @click.command("query")
 @click.option("--from", "source", metavar="FILE", help="Versions of constraints, one a line, or -; not the store's.")
 @click.option("--batch", metavar="FILE", help="One context a line (JSON lines); one result document a line.")
-@click.option("--user", "user_id", metavar="ID", help="Whose constraints.")
+@add_person_option
 @click.option("--stage", metavar="STAGE", help="Where planning stands: COLLECT, CAPTURE, SKELETON, REFINE, REVIEW.")
 @click.option("--date", "as_of", metavar="DATE", help="The planned day; by default today in --timezone.")
 @click.option("--timezone", metavar="ZONE", help="Where the person is; by default UTC.")
@@ -188,20 +190,25 @@ def query_command(
     if batch == source == "-":
         raise BadInput("Only one of --from and --batch can come from stdin.")
     settings = load_settings(ctx, now=now, data_dir=data_dir)
-    context = None if batch is not None else _build_context(_build_context_document(asked), settings.now)
 
     async def answer(versions: Versions) -> None:
-        if context is None:
-            await _answer_lines(versions, str(batch), settings.now, explain=explain)
+        if batch is not None:
+            await _answer_lines(versions, batch, settings.now, explain=explain)
             return
+        context = _build_context(_build_context_document(asked), settings.now)
         found = decide_applicability(await versions(context.user_id), context)
         if as_json:
             write_json(write_answer(found, explain=explain))
         else:
             _print_answer(found, explain=explain)
 
+    async def look_up(opened: Opened) -> None:
+        if batch is None and asked["user_id"] is None:
+            asked["user_id"] = await find_owner(opened)
+        await answer(opened.store.constraints.of)
+
     if source is None:
-        run_with_store(ctx, {"now": now, "data_dir": data_dir}, lambda opened: answer(opened.store.constraints.of))
+        run_with_store(ctx, {"now": now, "data_dir": data_dir}, look_up)
         return
     found = _read_versions(source)
 
@@ -259,7 +266,7 @@ def _add_instant(document: Any, clock: datetime | None) -> Any:
 def _build_context_document(asked: Mapping[str, Any]) -> dict[str, Any]:
     lists = {"event_types", "type_ids", "situation"}
     if asked["user_id"] is None:
-        raise click.UsageError("Say whose constraints: --user ID (or --batch FILE).")
+        raise click.UsageError("With --from, say whose constraints: --user ID (or --batch FILE).")
     return {
         name: [part.strip() for part in value.split(",") if part.strip()] if name in lists else value
         for name, value in asked.items()
@@ -328,7 +335,7 @@ def add_command(
     ctx: click.Context,
     /,
     record: str | None,
-    user_id: str,
+    user_id: str | None,
     session_id: str | None,
     name: str | None,
     words: str | None,
@@ -362,7 +369,7 @@ def add_command(
 @click.option("--reason", metavar="TEXT", help="Why; kept with it.")
 @add_store_options
 def archive_command(
-    ctx: click.Context, uid: str, user_id: str, reason: str | None, as_json: bool, **where: str | None
+    ctx: click.Context, uid: str, user_id: str | None, reason: str | None, as_json: bool, **where: str | None
 ) -> None:
     """Put the constraint UID away. It applies no more, and is kept with its history."""
     from fateforger.cli.constraint_changes import archive  # noqa: PLC0415  heavy
@@ -384,7 +391,7 @@ def supersede_command(
     ctx: click.Context,
     uid: str,
     record: str,
-    user_id: str,
+    user_id: str | None,
     session_id: str | None,
     as_json: bool,
     **where: str | None,
@@ -436,7 +443,10 @@ def _name_version(version: Version) -> str:
 
 @click.group("constraints")
 def constraints_command() -> None:
-    """Manage people's constraints, and list those that apply on a day."""
+    """Manage people's constraints, and list those that apply on a day.
+
+    Without --user they are those of the person whose calendar plans are written to.
+    """
 
 
 for door in (

@@ -80,11 +80,26 @@ def check_person_option(_: click.Context, __: click.Parameter, user_id: str | No
 
 
 def add_person_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the required option ``--user``, for commands about one person."""
-    whose = click.option(
-        "--user", "user_id", metavar="ID", required=True, callback=check_person_option, help="Whose constraints."
-    )
+    """Add the option ``--user``, for commands about one person; without it, that is the :func:`find_owner`."""
+    whose = click.option("--user", "user_id", metavar="ID", callback=check_person_option, help="Whose.")
     return whose(function)
+
+
+async def find_owner(opened: Opened) -> str:
+    """Return the owner of the calendar, for a command that names no person, and note it for them.
+
+    Raises ``BadInput`` while there is none.
+    """
+    from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
+    from fateforger.errors import BadInput  # noqa: PLC0415  the help text needs none of it
+
+    owner = await build_ownership(opened.settings, opened.store, build_clock(opened.settings)).owner()
+    if owner.person is None:
+        raise BadInput(
+            "The calendar has no owner, as fateforger doctor says, so say whom you mean with --user.", where="user"
+        )
+    await note_action(click.get_current_context(), opened, (owner.person,))
+    return owner.person
 
 
 def run_with_store(ctx: click.Context, where: Mapping[str, str | None], work: Callable[[Opened], Awaitable[_R]]) -> _R:

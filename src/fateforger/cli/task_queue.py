@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
 import click
 
 from fateforger.app.rules import build_facts, build_workflows
-from fateforger.cli.options import Opened, add_store_options, check_person_option, run_with_store
+from fateforger.cli.options import Opened, add_person_option, add_store_options, find_owner, run_with_store
 from fateforger.cli.output import echo, write_json
 from fateforger.config import Settings
 from fateforger.errors import BadInput
 from fateforger.planning.task_details import PLAIN, list_facts
+from fateforger.session.day import local_today
 from fateforger.tasks.gate import Seen, look_up
 from fateforger.tasks.ports import Durations, Tasks
-from fateforger.tasks.queue import blockers
-from fateforger.tasks.task import STATES, QueuedTask, priority_words, read_task_id
+from fateforger.tasks.queue import blockers, describe_standing
+from fateforger.tasks.task import QueuedTask, priority_words, read_task_id
 from fateforger.tasks.workflows import Workflows
 from fateforger.workflow.definition import Workflow
 
@@ -34,6 +35,8 @@ class Queue:
     durations: Durations
     user_id: str
     now: datetime
+    today: date
+    """In the person's time zone, as far as it is known."""
     settings: Settings
 
     @cached_property
@@ -81,8 +84,7 @@ def _parse_id(text: str) -> str:
 
 def add_queue_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that every command on the queue shares."""
-    whose = click.option("--user", "user_id", metavar="ID", callback=check_person_option, help="Whose queue.")
-    return whose(add_store_options(function))
+    return add_person_option(add_store_options(function))
 
 
 def add_task_argument(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,23 +101,12 @@ def run_with_queue(
     """Run ``work`` on the queue. ``where`` holds ``now`` and ``data_dir`` from the command line."""
 
     async def run(opened: Opened) -> _R:
-        person = user_id or await _find_owner(opened)
-        return await work(Queue(opened.store.tasks, opened.store.durations, person, opened.now, opened.settings))
+        person = user_id or await find_owner(opened)
+        zone = await opened.store.zones.of(person)
+        today = opened.today if zone is None else local_today(opened.now, zone[0])
+        return await work(Queue(opened.store.tasks, opened.store.durations, person, opened.now, today, opened.settings))
 
     return run_with_store(ctx, where, run)
-
-
-async def _find_owner(opened: Opened) -> str:
-    """Return the owner of the calendar. Raises ``BadInput`` while it has none."""
-    from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
-
-    owner = await build_ownership(opened.settings, opened.store, build_clock(opened.settings)).owner()
-    if owner.person is None:
-        raise BadInput(
-            "The calendar has no owner, as fateforger doctor says, so say whose queue you mean with --user.",
-            where="user",
-        )
-    return owner.person
 
 
 def build_task_document(task: QueuedTask, tasks: Sequence[QueuedTask]) -> dict[str, Any]:
@@ -131,18 +122,19 @@ def print_answer(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *
         echo(sentence)
 
 
-def format_task(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
+def format_task(task: QueuedTask, tasks: Sequence[QueuedTask], today: date) -> str:
     """Return a task as one line."""
-    first = blockers(task, tasks)
-    after = f", after {', '.join(t.id for t in first)}" if first else ""
-    where = f"{priority_words(task.spec.priority)}, {STATES[task.state]}{after}"
+    standing = describe_standing(task, tasks, today, lambda first: first.id)
+    where = ", ".join((priority_words(task.spec.priority), *standing))
     return f"{task.id}  {' '.join(task.spec.title.split())}\n           {where}"
 
 
-def describe_task(task: QueuedTask, tasks: Sequence[QueuedTask], workflow: Workflow | None) -> Iterator[str]:
+def describe_task(
+    task: QueuedTask, tasks: Sequence[QueuedTask], today: date, workflow: Workflow | None
+) -> Iterator[str]:
     """Yield the lines of a task in full, without its empty fields."""
     spec = task.spec
-    yield format_task(task, tasks)
+    yield format_task(task, tasks, today)
     for label, text in (
         ("Kind", spec.work.kind.replace("_", " ")),
         ("Details", "" if spec.details == PLAIN else "; ".join((spec.details.kind.value, *list_facts(spec.details)))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -44,23 +45,29 @@ def pull_command(
     What opens a thread, or changes a day's plan, is carried out in Slack only.
     """
 
-    async def pull(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask], Workflow | None]:
+    async def pull(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask], date, Workflow | None]:
         task = await _pull_task(queue, task_id)
-        return task, await queue.tasks.of(queue.user_id, ended=True), queue.workflows.of(task.spec)
+        tasks = await queue.tasks.of(queue.user_id, ended=True)
+        return task, tasks, queue.today, queue.workflows.of(task.spec)
 
-    task, tasks, workflow = run_with_queue(ctx, user_id, where, pull)
+    task, tasks, today, workflow = run_with_queue(ctx, user_id, where, pull)
     sentence = f"Say that it is done with: fateforger tasks done {task.id}"
     if as_json:
         write_json({"message": sentence, "task": build_task_document(task, tasks), "rules": list_rule_texts(workflow)})
         return
-    for text in (*describe_task(task, tasks, workflow), sentence):
+    for text in (*describe_task(task, tasks, today, workflow), sentence):
         echo(text)
 
 
 async def _pull_task(queue: Queue, task_id: str | None) -> QueuedTask:
     """Claim a task and let it wait for the person. Raises ``BadInput`` when there is none available."""
     claimed = await queue.tasks.claim(
-        queue.user_id, f"door-{uuid4().hex}", now=queue.now, lease_seconds=LEASE_SECONDS, task_id=task_id
+        queue.user_id,
+        f"door-{uuid4().hex}",
+        now=queue.now,
+        lease_seconds=LEASE_SECONDS,
+        task_id=task_id,
+        today=queue.today,
     )
     if claimed is None:
         raise await _explain_nothing(queue, task_id)
@@ -100,7 +107,9 @@ async def _explain_nothing(queue: Queue, task_id: str | None) -> BadInput:
         left = [task for task in tasks if task.state not in ENDED]
         if not left:
             return BadInput("The queue is empty, so there is nothing to pull.")
-        return BadInput("Nothing can be pulled now: what is in the queue is paused, in hand, or waits for other tasks.")
+        return BadInput(
+            "Nothing can be pulled now: what is in the queue is paused, in hand, for a later day, or waits for others."
+        )
     task = next((task for task in tasks if task.id == task_id), None)
     if task is None:
         return build_unknown_task_error(task_id)

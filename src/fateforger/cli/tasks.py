@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import date
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -88,10 +89,10 @@ Answer = tuple[str, QueuedTask, Sequence[QueuedTask]]
 def list_command(ctx: click.Context, user_id: str | None, everything: bool, as_json: bool, **where: str | None) -> None:
     """The queue, the next task first, each with its state and what it waits for."""
 
-    async def ask(queue: Queue) -> Sequence[QueuedTask]:
-        return await queue.tasks.of(queue.user_id, ended=True)
+    async def ask(queue: Queue) -> tuple[Sequence[QueuedTask], date]:
+        return await queue.tasks.of(queue.user_id, ended=True), queue.today
 
-    tasks = run_with_queue(ctx, user_id, where, ask)
+    tasks, today = run_with_queue(ctx, user_id, where, ask)
     shown = [task for task in tasks if everything or task.state not in ENDED]
     if as_json:
         write_json({"tasks": [build_task_document(task, tasks) for task in shown]})
@@ -99,7 +100,7 @@ def list_command(ctx: click.Context, user_id: str | None, everything: bool, as_j
     if not shown:
         echo("The queue is empty.")
     for task in shown:
-        echo(format_task(task, tasks))
+        echo(format_task(task, tasks, today))
 
 
 @click.command("show")
@@ -108,15 +109,16 @@ def list_command(ctx: click.Context, user_id: str | None, everything: bool, as_j
 def show_command(ctx: click.Context, task_id: str, user_id: str | None, as_json: bool, **where: str | None) -> None:
     """One task with all that is known of it, and the rules of its workflow."""
 
-    async def ask(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask], Workflow | None]:
+    async def ask(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask], date, Workflow | None]:
         task = await queue.task(task_id)
-        return task, await queue.tasks.of(queue.user_id, ended=True), queue.workflows.get(task.spec.workflow)
+        tasks = await queue.tasks.of(queue.user_id, ended=True)
+        return task, tasks, queue.today, queue.workflows.get(task.spec.workflow)
 
-    task, tasks, workflow = run_with_queue(ctx, user_id, where, ask)
+    task, tasks, today, workflow = run_with_queue(ctx, user_id, where, ask)
     if as_json:
         write_json({"task": build_task_document(task, tasks), "rules": list_rule_texts(workflow)})
         return
-    for text in describe_task(task, tasks, workflow):
+    for text in describe_task(task, tasks, today, workflow):
         echo(text)
 
 
@@ -168,8 +170,13 @@ def add_command(
 
 def _build_spec(said: dict[str, Any]) -> TaskSpec:
     """Return the options as a task specification. Raises ``BadInput``."""
+    from fateforger.ui.form_values import parse_task_line  # noqa: PLC0415  heavy
+
     details = take_details(said)
     work = {"kind": said.pop("kind")}
+    if work["kind"] == "do":
+        said["title"], said["minutes"], at = parse_task_line(said["title"], said["minutes"])
+        details = change_details({"at": at}, details) if at is not None and details.at is None else details
     needs = {"plan_day": ("date",), "block_time": ("date", "minutes")}.get(work["kind"], ())
     takes = {"do": ("minutes",), "block_time": ("start",)}.get(work["kind"], ())
     for name in ("date", "minutes", "start"):

@@ -389,7 +389,7 @@ class PlanningCoordinator:
         others = (*log_parts, *await self._rituals.find_home_parts(user_id), *connection, *operator)
         links = {} if find_link is None else await _find_links(sessions, find_link)
         board = Board(self._clock.now(), tz, sessions, links, await self._alone.count_rules(user_id))
-        return home_card(board, await self._tasks.home(user_id), spoken, others)
+        return home_card(board, await self._tasks.home(user_id, tz), spoken, others)
 
     async def aclose(self) -> None:
         """Stop background work; its results are looked up again when they are needed."""

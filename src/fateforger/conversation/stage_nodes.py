@@ -109,6 +109,15 @@ def run_date_stage(stage: StageInput) -> StageOutput:
     return StageOutput(session=session, effects=(ReadCalendar(day=session.date, tz=session.tz, wait=False),))
 
 
+WRITTEN_DAY = mark_message(
+    "Blocks for {day} are on your calendar. Take them off in Refine first, or plan the other day"
+    " in a thread of its own."
+)
+WRITTEN_ZONE = mark_message(
+    "Blocks for {day} are on your calendar. Take them off in Refine first, then choose the time zone again."
+)
+
+
 def choose_date(session: Session, command: ChooseDate) -> Session:
     """Move the session to another day or zone. Tasks and frame stay; everything else of the old day is dropped.
 
@@ -122,13 +131,7 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
     if (day, tz) == (session.date, session.tz):
         return session
     if session.sync.written is not None:
-        raise BadInput(
-            _(
-                "Blocks for {day} are on your calendar. Take them off in Refine first, or plan the other day"
-                " in a thread of its own.",
-                day=day_words(session.date),
-            )
-        )
+        raise BadInput(_(WRITTEN_ZONE if day == session.date else WRITTEN_DAY, day=day_words(session.date)))
     today = local_today(command.at, tz)
     if day < today and has_ended(day, tz, frame_in_force(session), command.at):
         raise BadInput(_("{day} is over; choose today or a later day.", day=day_words(day)))

@@ -128,7 +128,9 @@ def derive_writes(session: Session, history: Sequence[Transaction], *, replaced:
     """
     own = [t for t in reversed(history) if t.kind == "submit" and t.undoable and t.context.get("session") == session.id]
     group = own[-1].group if own else None
-    written = _count_writes([t for t in own if t.group == group])
+    grouped = [t for t in own if t.group == group]
+    # Undo takes off what is on the calendar that is connected now, which the latest write went to.
+    written = _count_writes([t for t in grouped if t.calendar == own[-1].calendar]) or _count_writes(grouped)
     return session.with_sync(
         write_group=group, written=written, refine_undo=_derive_changes(session, own, replaced=replaced)
     )

@@ -138,13 +138,13 @@ class Excluded(NamedTuple):
 def _describe_archived(excluded: Excluded) -> str:
     version = excluded.version
     if version.event.action is Action.SUPERSEDE:
-        return _("It was archived, because another one takes its place.")
+        return _("Another one takes its place.")
     reason = version.event.reason.strip() if version.event.reason else ""
     if reason in _ARCHIVED:
         return _(_ARCHIVED[reason])
     if reason.startswith((DUPLICATE, SAME)):
-        return _("It was archived, because another one says the same.")
-    return _("It was archived: {reason}.", reason=reason) if reason else _("It was archived.")
+        return _("Another one says the same.")
+    return _("It was archived: “{reason}”.", reason=reason) if reason else _("It was archived.")
 
 
 AS_SAID, TAKEN_BACK = "as you said", "taken back"
@@ -152,10 +152,10 @@ EXPIRED, NEVER_CONFIRMED = "expired", "never confirmed"
 DUPLICATE, SAME = "duplicate of", "the same as"
 """Stored reasons of archiving; the uid of the other one follows these two."""
 _ARCHIVED: Mapping[str, str] = {
-    AS_SAID: mark_message("It was archived, as you said."),
-    TAKEN_BACK: mark_message("It was archived, because it was taken back."),
-    EXPIRED: mark_message("It was archived, because its time is over."),
-    NEVER_CONFIRMED: mark_message("It was archived, because you never confirmed it."),
+    AS_SAID: mark_message("You archived it."),
+    TAKEN_BACK: mark_message("You took it back."),
+    EXPIRED: mark_message("Its time is over."),
+    NEVER_CONFIRMED: mark_message("You never confirmed it."),
 }
 
 

@@ -369,7 +369,8 @@ def _check_after_meal(view: View) -> Findings:
 def _check_shutdown(view: View) -> Findings:
     if not view.policy.shutdown or not view.is_long or not view.work:
         return
-    last = max(finish(block) for block in view.work)
+    # Work after hours does not end the day, as in a draft.
+    last = max((finish(block) for block in view.work if begin(block) < view.end), default=view.start)
     done = any(b.event.type is ET.PLAN_REVIEW and begin(b) >= last for b in view.blocks)
     if not done and view.has_time_to_shut_down:
         text = _("End the day with half an hour to look back and shut down.")

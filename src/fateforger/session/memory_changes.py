@@ -586,7 +586,7 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
         else:
             stays = was.retired or is_narrowing(was.event.reason)
             event = was.event if stays else Event(action=Action.UPDATE, reason=TAKEN_BACK)
-            taken = taken.with_version(memory.next(uid, was.record, event))
+            taken = taken.with_version(memory.next(uid, _keep_last_day(memory, was), event))
     back = {version.uid for version in taken.versions}
     again = [quote_title(version.record.name) for uid, version in last.items() if uid in back and version.retired]
     # One that only replaced another stays, so it is the other one that there is something to say about.
@@ -597,6 +597,15 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
         (again, _(COUNTS_AGAIN, name=join_words(again or [""]))),
     )
     return taken.with_lines(*(line for those, line in lines if those))
+
+
+def _keep_last_day(memory: Memory, was: Version) -> ConstraintRecord:
+    """Return an earlier record of which a time to live, which counts from each new version, ends when it did."""
+    last = was.record.lifecycle.count_from(local_today(was.updated_at, memory.tz))
+    if last is None:
+        return was.record
+    left = max((last - memory.today).days, 0)
+    return replace(was.record, lifecycle=replace(was.record.lifecycle, ttl_days=left))
 
 
 def _only_replaced(version: Version, before: Version | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Protocol
 
 from fateforger.tasks.durations import Observation
@@ -42,9 +42,16 @@ class Tasks(Protocol):
         ...
 
     async def claim(
-        self, user_id: str, executor: str, *, now: datetime, lease_seconds: float, task_id: str | None = None
+        self,
+        user_id: str,
+        executor: str,
+        *,
+        now: datetime,
+        lease_seconds: float,
+        task_id: str | None = None,
+        today: date | None = None,
     ) -> QueuedTask | None:
-        """Claim the next task that can be pulled (:func:`fateforger.tasks.ready`), or the one of that id.
+        """Claim the next task that can be pulled (:func:`~fateforger.tasks.queue.ready_tasks`), or the one of that id.
 
         It is ``running`` then, by this executor alone, until the lease ends. Returns ``None`` if there is none, or that
         one cannot be pulled. An expired claim counts as none.

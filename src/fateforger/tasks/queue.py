@@ -7,15 +7,26 @@ priority, so it stays where the person put it; the confirmation says so.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from fateforger.errors import BadInput, InternalError
-from fateforger.tasks.task import ENDED, PRIORITIES, Origin, QueuedTask, TaskSpec, TaskState
+from fateforger.planning.task_details import describe_due
+from fateforger.tasks.task import (
+    ENDED,
+    PRIORITIES,
+    STATES,
+    Do,
+    Origin,
+    QueuedTask,
+    TaskSpec,
+    TaskState,
+    describe_reminder,
+)
+from fateforger.text import format_day, format_length, join_sentences, join_words, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, quote_title
 from fateforger.values import replace
 
 
@@ -37,12 +48,49 @@ def sort_tasks(tasks: Iterable[QueuedTask]) -> tuple[QueuedTask, ...]:
     return tuple(sorted(tasks, key=sort_key))
 
 
-def ready_tasks(tasks: Sequence[QueuedTask]) -> tuple[QueuedTask, ...]:
-    """Return the tasks that can be pulled, the next one first.
+def is_kept(task: QueuedTask, today: date | None) -> bool:
+    """Check whether a task is kept for a day after ``today``."""
+    first = task.spec.details.from_day
+    return first is not None and today is not None and first > today
+
+
+def ready_tasks(tasks: Sequence[QueuedTask], today: date | None = None) -> tuple[QueuedTask, ...]:
+    """Return the tasks that can be pulled, the next one first; with ``today``, without those kept for a later day.
 
     ``tasks`` are all of the person's.
     """
-    return sort_tasks(t for t in tasks if t.state is TaskState.ACTIVE and not blockers(t, tasks))
+    ready = (t for t in tasks if t.state is TaskState.ACTIVE and not blockers(t, tasks))
+    return sort_tasks(t for t in ready if not is_kept(t, today))
+
+
+def describe_standing(
+    task: QueuedTask,
+    tasks: Iterable[QueuedTask],
+    today: date,
+    name: Callable[[QueuedTask], str] = lambda first: quote_title(first.spec.title),
+) -> tuple[str, ...]:
+    """Return the state of a task in a list of the queue, its length and its dates, in a few words each.
+
+    A task that is ready says instead what it waits for (``name`` of that task) or the later day that it is kept for.
+    ``tasks`` are all of the person's.
+    """
+    details, at = task.spec.details, task.spec.remind_at
+    first = blockers(task, tasks) if task.state is TaskState.ACTIVE else ()
+    kept = _("for {day}", day=format_day(details.from_day)) if details.from_day and is_kept(task, today) else ""
+    after = _("after {names}", names=join_words(map(name, first), 1)) if first else ""
+    state = "" if task.state is TaskState.ACTIVE and (kept or after) else _(STATES[task.state])
+    length = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
+    lasts = "" if length is None else format_length(length)
+    starts = "" if details.at is None else _("at {time}", time=f"{details.at:%H:%M}")
+    due = describe_due_by(task, today)
+    reminder = "" if at is None else f"⏰ {describe_reminder(at)}"
+    return tuple(filter(None, (state, after, kept, lasts, starts, due, reminder)))
+
+
+def describe_due_by(task: QueuedTask, today: date) -> str:
+    """Return when a task is due, marked if that is over; empty if that is not said."""
+    due, day = describe_due(task.spec.details), task.spec.details.due_day
+    return _("⚠️ {due}, and not done", due=due) if day is not None and day < today else due
 
 
 SPACE = 1_000_000

@@ -22,8 +22,8 @@ from fateforger.limits import (
     MAX_TITLE_CHARS,
 )
 from fateforger.planning.task_details import TaskDetails, read_day
+from fateforger.text import format_day, mark_message, truncate
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, truncate
 from fateforger.values import Value
 from fateforger.workflow.trace import Step
 
@@ -288,6 +288,24 @@ STATES: Mapping[TaskState, str] = {
 def priority_words(priority: int) -> str:
     """Return a priority with its name: ``2 (normal)``."""
     return f"{priority} ({_(PRIORITIES[priority])})"
+
+
+_IN_A_LIST: Mapping[int, str] = {
+    0: mark_message("urgent"),
+    1: mark_message("high priority"),
+    3: mark_message("low priority"),
+    4: mark_message("some day"),
+}
+
+
+def name_priority(priority: int) -> str:
+    """Return a priority as a list of tasks says it; empty for the normal one."""
+    return _(_IN_A_LIST[priority]) if priority in _IN_A_LIST else ""
+
+
+def describe_reminder(at: datetime) -> str:
+    """Return the day and time of a reminder, in the zone in which it was set."""
+    return _("{day} at {time:%H:%M}", day=format_day(at.date()), time=at)
 
 
 LONG = 60

@@ -32,8 +32,19 @@ _CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d{2})|h|(?<=\d)(\d{2}))?(am|pm)?")
 _HOURS = "(?:stunden|stunde|heures|heure|hours|hour|horas|hora|uren|hrs|std|uur|hr|h|u)"
 _MINUTES = "(?:minutes|minuten|minutos|minuut|minute|minuto|mins|min|m)"
 _LENGTH = re.compile(rf"(?:(\d+(?:[.,]\d+)?){_HOURS})?(?:(\d+){_MINUTES}?)?")
+_SPELLED = {
+    15: r"(?:eine[r]?\s+)?viertelstunde|(?:een\s+)?kwartier|un\s+quart\s+d['’]heure|un\s+cuarto\s+de\s+hora",
+    30: r"half\s+an\s+hour|(?:eine\s+)?halbe\s+stunde|(?:een\s+)?half\s+uur|(?:une\s+)?demi-heure|media\s+hora",
+    45: r"(?:eine\s+)?dreiviertelstunde|drie\s+kwartier|trois\s+quarts\s+d['’]heure|tres\s+cuartos\s+de\s+hora",
+    60: r"(?<!half\s)(?:an|one)\s+hour|eine\s+stunde|een\s+uur|une\s+heure|una\s+hora",
+    90: r"(?:an|one)\s+hour\s+and\s+a\s+half|anderthalb\s+stunden|eineinhalb\s+stunden|anderhalf\s+uur"
+    r"|une\s+heure\s+et\s+demie|(?:una\s+)?hora\s+y\s+media",
+}
+"""Lengths in words, in minutes."""
+_WORDS = "|".join(f"(?:{words})" for words in reversed(_SPELLED.values()))
 _SPACE = r"[\s,;:(–—-]+"
-_LONG = rf"(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES})\.?"
+_LONG = rf"(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES}|{_WORDS})\.?"
+_DURING = "(?:for|für|durante|pendant|gedurende)"
 _HALF = r"\s*[ap]\.?m\b\.?"
 _PLAIN = rf"\d{{1,2}}:\d\d(?:{_HALF})?|\d{{1,2}}{_HALF}|(?:1\d|2[0-3])h\d\d|(?:1[3-9]|2[0-3])\s*h\b"
 """A time of day that cannot be read as anything else; after a word like “at”, other forms count, too."""
@@ -50,7 +61,7 @@ _TIMED = tuple(
 _MEASURED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?P<title>.*?[^\s,;:(–—-])(?<!\bom)(?<!\bum)(?<!\bat)(?<!\bà){_SPACE}{_LONG}\)?",
+        rf"(?P<title>.*?[^\s,;:(–—-])(?<!\bom)(?<!\bum)(?<!\bat)(?<!\bà){_SPACE}(?:{_DURING}\s+)?{_LONG}\)?",
         rf"(?!\d+\s*m\b){_LONG}(?:{_SPACE}|\b)(?:(?:of|de)\s+|d['’])?(?P<title>[^\W\d].*)",
     )
 )
@@ -89,7 +100,9 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
     Raises :class:`BadInput`.
     """
     given = _normalize(text) if len(text) <= MAX_CODE_CHARS else ""
-    minutes: float | None = None
+    minutes: float | None = next((n for n, words in _SPELLED.items() if _matches(words, text)), None)
+    if minutes is not None:
+        return round(minutes)
     if re.fullmatch(r"\d{1,2}:\d{2}", given):
         hours, rest = given.split(":")
         minutes = int(hours) * 60 + int(rest) if int(rest) < 60 else None
@@ -107,6 +120,10 @@ def parse_minutes(text: str, *, bare: Literal["h", "min"] = "min") -> int:
     return round(minutes)
 
 
+def _matches(words: str, text: str) -> bool:
+    return len(text) <= MAX_CODE_CHARS and re.fullmatch(words, text.strip(), re.IGNORECASE) is not None
+
+
 class TaskLine(NamedTuple):
     """A line of a list of tasks; ``minutes`` and ``at`` are ``None`` if it gives no length or no time of day."""
 
@@ -115,12 +132,15 @@ class TaskLine(NamedTuple):
     at: time | None = None
 
 
-def parse_task_line(line: str) -> TaskLine:
-    """Parse a line of a list of tasks. A number without a unit belongs to the title: “Read chapter 3”."""
-    read = TaskLine(line.strip())
+def parse_task_line(line: str, minutes: int | None = None) -> TaskLine:
+    """Parse a line of a list of tasks, of which the person may have said the length elsewhere.
+
+    A number without a unit belongs to the title: “Read chapter 3”.
+    """
+    read = TaskLine(line.strip(), minutes)
     if len(read.title) > MAX_TITLE_CHARS:
         return read
-    for take in (_take_time, take_length, _take_time):
+    for take in (_take_time, _take_length, _take_time):
         read = take(read)
     return read
 
@@ -130,20 +150,28 @@ def format_task_line(line: TaskLine) -> str:
     return line.title if line.at is None else f"{line.title}, {line.at:%H:%M}"
 
 
-def split_task_list(text: str) -> str:
-    """Return a message with each of its tasks on a line of its own; commas separate the tasks of a single line."""
+def split_task_list(text: str) -> tuple[str, ...]:
+    """Return the lines of a message as tasks.
+
+    Commas separate the tasks of a single line if one before the last gives a length or a time; else they may as well
+    belong to one task: “Buy milk, eggs and bread”. Semicolons always do.
+    """
     if "\n" in text.strip():
-        return text
+        return tuple(filter(str.strip, text.splitlines()))
     lines: list[str] = []
-    for piece in re.split(r"\s*[,;]\s+", text.strip()):
-        if lines and parse_task_line(f"x {piece}").title == "x":  # a length or a time alone: that of the task before
-            lines[-1] += f", {piece}"
-        else:
-            lines.append(piece)
-    return "\n".join(lines)
+    for part in re.split(r"\s*;\s+", text.strip()):
+        pieces: list[str] = []
+        for piece in re.split(r"\s*,\s+", part):
+            if pieces and parse_task_line(f"x {piece}").title == "x":  # a length or a time alone: of the task before
+                pieces[-1] += f", {piece}"
+            else:
+                pieces.append(piece)
+        are_tasks = any(parse_task_line(piece)[1:] != (None, None) for piece in pieces[:-1])
+        lines += pieces if are_tasks else [part]
+    return tuple(filter(None, lines))
 
 
-def take_length(line: TaskLine) -> TaskLine:
+def _take_length(line: TaskLine) -> TaskLine:
     """Return the line with the length that its title begins or ends with, unless it has one."""
     found = next(filter(None, (pattern.fullmatch(line.title) for pattern in _MEASURED)), None)
     if found is None or line.minutes is not None:
@@ -167,10 +195,10 @@ def _take_time(line: TaskLine) -> TaskLine:
     sure = found["full"] or start.startswith("0") or re.search(r"[ap]\.?m", start, re.IGNORECASE)
     if at.hour < _EARLIEST and not sure:
         return line
-    minutes = line.minutes if end is None else (_to_minute(end) - _to_minute(at)) % DAY_MINUTES or None
-    if end is not None and (minutes or 0) > LONGEST_NIGHT:  # the end is before the beginning
+    minutes = None if end is None else (_to_minute(end) - _to_minute(at)) % DAY_MINUTES or None
+    if (minutes or 0) > LONGEST_NIGHT:  # the end is before the beginning
         return line
-    return line._replace(title=found["title"].rstrip(" ,;:(–—-"), minutes=minutes, at=at)
+    return line._replace(title=found["title"].rstrip(" ,;:(–—-"), minutes=line.minutes or minutes, at=at)
 
 
 def format_windows(windows: tuple[tuple[time, time], ...]) -> str:

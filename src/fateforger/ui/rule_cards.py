@@ -138,7 +138,7 @@ def marks(row: MemoryConstraintItem) -> str:
     """Describe the state of a rule: whether it needs confirmation, and whether it shapes the day."""
     known = (
         _(CONFIRM) if row.unsure and not row.retired else "",
-        _("used for this day") if row.used else (row.why_not or "").rstrip("."),
+        _("counts on this day") if row.used else (row.why_not or "").rstrip("."),
         _("for this day only") if row.scope is Scope.SESSION else "",
         "" if row.saved else _("not written down yet"),
     )
@@ -290,13 +290,13 @@ def count_words(view: MemoryToolResult) -> str:
 
 
 def memory_summary(view: MemoryToolResult) -> str:
-    """Summarize the number of rules, of those in use, and of those to confirm: ``5 rules: 2 used for this day``."""
+    """Summarize the number of rules, of those in use, and of those to confirm: ``5 rules: 2 count on this day``."""
     if view.only:
         return _("**{rules}** of yours about that.", rules=count_words(view))
     used = (
-        ngettext("{count} is used for this day", "{count} are used for this day", view.used)
+        ngettext("{count} counts on this day", "{count} count on this day", view.used)
         if view.used
-        else _("none is used for this day")
+        else _("none counts on this day")
     )
     ask = (ngettext("{count} to be confirmed", "{count} to be confirmed", view.unsure),) if view.unsure else ()
     return label_text(f"**{count_words(view)}**", f"{', '.join((used, *ask))}.")

@@ -74,8 +74,10 @@ LISTS = {"deep": TaskKind.DEEP, "other": TaskKind.SHALLOW}
 def build_tasks_form(session: Session, request: FormRequest) -> Form:
     """Return the form for new tasks: two lists with one task a line or, when more is asked for, a row for each task.
 
-    The request's target is the text of a message that nothing could read; each of its lines may be a task.
+    The request's target is the text of a message that nothing could read; each of its lines may be a task. Raises
+    ``BadInput`` if all of these are on the list.
     """
+    said = "" if request.size else _list_new_lines(session, request.target)
     rows = request.size and min(max(request.size, ROWS, len(_list_typed(request))), MAX_FORM_TASKS)
     return Form(
         form="tasks",
@@ -85,10 +87,20 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
         size=rows,
         more=_(EACH_TASK) if not rows else _("More rows") if rows < MAX_FORM_TASKS else None,
         fields=(
-            *(_build_rows(rows, session, request) if rows else _build_lists(session, request.target)),
+            *(_build_rows(rows, session, request) if rows else _build_lists(session, said)),
             FlagField(name="proceed", label=_("Draft my day right away"), value=True),
         ),
     )
+
+
+def _list_new_lines(session: Session, said: str) -> str:
+    """Return the tasks of a message that are not on the list yet, one a line."""
+    there = {task.title for task in session.day.inputs.tasks}
+    lines = split_task_list(said)
+    new = [line for line in lines if parse_task_line(line).title not in there]
+    if lines and not new:
+        raise BadInput(_("These tasks are on your list already."))
+    return "\n".join(new)
 
 
 def _build_lists(session: Session, said: str) -> tuple[FormField, ...]:
@@ -105,7 +117,7 @@ def _build_lists(session: Session, said: str) -> tuple[FormField, ...]:
                 multiline=True,
                 optional=True,
                 max_length=MAX_NOTES_CHARS,
-                value=split_task_list(said) if name == "deep" else "",
+                value=said if name == "deep" else "",
             )
             for name, (label, hint) in zip(LISTS, lists, strict=True)
         ),
@@ -575,7 +587,7 @@ def _day_field(name: str, label: str, things: list[OfferedInput]) -> ManyField:
 
 def _format_label(each: OfferedInput) -> str:
     length = "" if each.task.minutes is None else f"{in_words(each.task.minutes)}, "
-    told = f" ({length}{_SOURCES[each.source]})"
+    told = f" ({length}{_(_SOURCES[each.source])})"
     return f"{each.task.title[: _LABEL - len(told)]}{told}"
 
 

@@ -79,7 +79,7 @@ async def test_a_task_is_claimed_by_one(robot: Agents) -> None:
     assert pulled["completes"] == "It is done by the person's word; until then it waits for them."
     assert await robot.done("pull", name="other") == {
         "task": None,
-        "message": "There is nothing to pull: the queue is empty, or all that is in it waits for something.",
+        "message": "There is nothing to pull: the queue is empty, or all that is in it waits, or is for a later day.",
     }
     message = (await robot.done("pull", {"task_id": task}, "other"))["message"]
     assert message == "This task cannot be pulled now: it is running."

@@ -63,10 +63,13 @@ def test_title_notes_and_type() -> None:
 
 
 @pytest.mark.parametrize(
-    "what", [{"summary": ""}, {"summary": "x" * 301}, {"description": "x" * 9_000}, {"color_id": "11"}]
+    "what",
+    [{"summary": ""}, {"summary": "x" * 301}, {"description": "x" * 9_000}, {"color_id": "11"}, {"color_id": None}],
 )
 def test_what_a_plan_cannot_hold_is_left_as_it_is(what: dict[str, Any]) -> None:
+    """S420: and not told, as it would be at each write."""
     assert after("a", **what) == CHAIN
+    assert describe_changes(_plan("a", **what), ZoneInfo(TZ)) == ()
 
 
 def test_a_block_moved_to_another_day() -> None:

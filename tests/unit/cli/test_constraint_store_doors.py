@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import sqlite3
@@ -72,6 +73,27 @@ def refused(answer: tuple[int, Any], status: int = 2) -> str:
     assert answer[1].keys() == {"error"}
     message: str = answer[1]["error"]["message"]
     return message
+
+
+def test_without_a_person_they_are_those_of_the_calendars_owner(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S422: as with tasks; and the owner sees that the operator did it."""
+    monkeypatch.setenv("FATEFORGER_CALENDAR_OWNER", "U1")
+    uid = doors.done("add", "--name", "No calls before ten")["constraint"]["uid"]
+    assert [each["uid"] for each in doors.done("list", "--user", "U1")["constraints"]] == [uid]
+    assert [each["uid"] for each in doors.done("list")["constraints"]] == [uid]
+    assert [each["uid"] for each in doors.done("query", now="2026-04-01T00:00:00Z")["constraints"]] == [uid]
+    assert doors.done("archive", uid)["written"]
+
+    async def read_noted() -> list[str]:
+        async with contextlib.aclosing(open_store(doors.data / "fateforger.db")) as store:
+            return sorted(each.command for each in await store.operator_log.latest("U1", limit=9))
+
+    deeds = ("add", "archive", "list", "list", "query")
+    assert asyncio.run(read_noted()) == [f"constraints {deed}" for deed in deeds]
+    monkeypatch.delenv("FATEFORGER_CALENDAR_OWNER")
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
+    monkeypatch.setenv("SLACK_APP_TOKEN", "xapp-1")
+    assert "say whom you mean with --user" in refused(doors.json("list"))
 
 
 def test_the_life_of_a_constraint(doors: Doors) -> None:
@@ -280,7 +302,7 @@ def test_a_bad_record_gets_one_sentence_and_nothing_is_written(doors: Doors, rec
 
 
 def test_what_is_missing_is_said(doors: Doors) -> None:
-    for arguments in (["list"], ["add"], ["add", "--user", "U1"], ["archive", "--user", "U1"], ["supersede", "a"]):
+    for arguments in (["add"], ["add", "--user", "U1"], ["archive", "--user", "U1"], ["supersede", "a"]):
         assert doors.json(*arguments)[0] == 2
     assert "I cannot read" in refused(doors.json("import", str(doors.folder / "none")))
     assert doors.json("add", str(doors.folder / "none"), "--user", "U1")[0] == 2

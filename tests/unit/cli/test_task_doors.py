@@ -94,6 +94,26 @@ def test_a_task_is_added_with_all_it_says(doors: Doors) -> None:
     assert "BEFORE commit: tests_pass" in shown["rules"]
 
 
+def test_a_title_gives_its_length_and_its_time_as_in_the_form(doors: Doors) -> None:
+    """S419: and what is given by an option counts."""
+    added = doors.json("add", "Report, 2 h at 14:00")["task"]["spec"]
+    assert (added["title"], added["work"]["minutes"], added["details"]["at"]) == ("Report", 120, "14:00")
+    added = doors.json("add", "Report, 2 h", "--minutes", "30", "--at", "09:00")["task"]["spec"]
+    assert (added["title"], added["work"]["minutes"], added["details"]["at"]) == ("Report, 2 h", 30, "09:00")
+
+
+def test_the_list_says_dates_and_the_next_is_none_for_a_later_day(doors: Doors) -> None:
+    """S419: as in Slack; it is pulled if it is named."""
+    later = doors.add("Groceries, 30 min", "--from", "2026-03-05", "--due", "2026-03-06", "--priority", "1")
+    assert doors.said("list").splitlines()[1:] == [
+        "           1 (high), for Thursday 5 March, 30 min, due Friday 6 March"
+    ]
+    assert "for a later day" in doors.refused("pull")
+    first = doors.add("Ask Ann")
+    assert doors.json("pull")["task"]["id"] == first
+    assert doors.json("pull", later)["task"]["state"] == "waiting"
+
+
 @pytest.mark.parametrize(
     ("arguments", "work"),
     [
@@ -134,7 +154,7 @@ def test_the_queue_in_words(doors: Doors) -> None:
     first = doors.add("Ask Ann")
     second = doors.add("Write", "--after", first, "--priority", "0")
     assert doors.said("list") == (
-        f"{second}  Write\n           0 (urgent), ready, after {first}\n{first}  Ask Ann\n           2 (normal), ready"
+        f"{second}  Write\n           0 (urgent), after {first}\n{first}  Ask Ann\n           2 (normal), ready"
     )
     assert doors.said("show", first.removeprefix("ff-")) == (
         f"{first}  Ask Ann\n           2 (normal), ready\nKind: do\nFrom: cli"
@@ -184,7 +204,7 @@ def test_without_a_person_it_is_the_queue_of_the_calendars_owner(doors: Doors, m
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
     monkeypatch.setenv("SLACK_APP_TOKEN", "xapp-1")
     assert doors.refused("list", user=None) == (
-        "The calendar has no owner, as fateforger doctor says, so say whose queue you mean with --user."
+        "The calendar has no owner, as fateforger doctor says, so say whom you mean with --user."
     )
 
 
@@ -200,7 +220,7 @@ def test_a_task_is_pulled_and_done(doors: Doors) -> None:
     assert "  2. She agrees" in said
     assert said[-1] == f"Say that it is done with: fateforger tasks done {first}"
     assert doors.refused("pull") == (
-        "Nothing can be pulled now: what is in the queue is paused, in hand, or waits for other tasks."
+        "Nothing can be pulled now: what is in the queue is paused, in hand, for a later day, or waits for others."
     )
     assert doors.refused("pull", first) == "“Ask Ann” is waiting for you, so it cannot be pulled."
     assert doors.refused("done", first, "--met", "1") == "It is not done yet. Still open: She agrees."

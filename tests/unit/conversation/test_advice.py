@@ -147,3 +147,11 @@ async def test_the_one_thing_can_still_be_named_on_the_plan(house: House, anna: 
 def one_thing(anna: Person) -> Select:
     """Return the list from which the one thing is chosen."""
     return next(c for c in anna.controls() if isinstance(c, Select) and c.action == "task.one_thing")
+
+
+async def test_what_is_after_hours_does_not_end_the_day(anna: Person) -> None:
+    """S423: the draft shuts down when the work of the day is over, so no advice asks for it again."""
+    await anna.to_tasks()
+    await anna.fill("tasks", deep="Report, 2 h\nTaxes, 2 h", other="Gym at 19:00, 1 h", first=True)
+    assert "Shut down" in anna.words
+    assert "to look back and shut down" not in anna.words

@@ -28,6 +28,7 @@ async def test_undo_waits_for_the_calendar_that_was_written_to(anna: Person, hou
     assert "Nothing has changed." in anna.words
     connect(house, first)
     assert house.on_calendar() == committed
+    assert "Since you began" not in anna.words
     await anna.press("Undo")
     assert "Taken back: I removed 5 blocks from your calendar." in anna.words
     assert house.on_calendar(whole=True) == {}
@@ -50,7 +51,7 @@ async def test_a_single_change_waits_too(anna: Person, house: House) -> None:
 
 
 async def test_what_stays_on_the_other_calendar_is_said(anna: Person, house: House) -> None:
-    """S411: the plan was written to both; Undo takes it off the one that is connected."""
+    """S411: the plan was written to both; Undo takes it off the one that is connected, and the card counts that."""
     await anna.to_committed()
     first, committed = house.calendar, house.on_calendar()
     connect(house, GoogleCalendarFake(key="another"))

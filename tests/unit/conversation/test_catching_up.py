@@ -10,6 +10,7 @@ from tests.unit.conversation.person import MORNING, House, Person, words_in
 from fateforger.planning.plan import resolve
 from fateforger.session.forms import ManyField
 from fateforger.session.model import Session
+from fateforger.text import speak
 
 OPEN = "**From Monday**, 3 things are still open, as far as I know: Write report, Review plans and Mail."
 ON = ("Continue", "Refine", "Commit to calendar")
@@ -58,6 +59,9 @@ async def test_what_a_missed_day_had_is_asked_and_one_step_brings_it_in(anna: Pe
     assert await asked(thursday) == {
         "Monday 2 March": ["Write report (1 h, planned)", "Review plans (1 h, planned)", "Mail (1 h, planned)"]
     }
+    with speak("de"):
+        ((_, labels),) = (await asked(thursday)).items()
+    assert labels[0] == "Write report (1 h, geplant)"
     await thursday.fill("catch_up", day_1=await ids(thursday, "Write report", "Mail"))
     assert listed(await thursday.session()) == [("Write report", 60), ("Mail", 60)]
     assert (LATER in thursday.words, "still open" in thursday.words) == (True, False)

@@ -124,7 +124,7 @@ def test_what_was_read_out_of_unclear_words_is_asked_with_buttons() -> None:
     unclear = version_of("u", seq=8, description="mails eerst", confidence=0.5, day_rule="BEFORE deep_work: admin_done")
     card = plan_card(knowing(NOW, unclear))
     assert [text for text in prose(card) if "read that right" in text] == [
-        "You said “mails eerst”. Did I read that right? When there is deep work, admin work must be over by then."
+        "You said “mails eerst”. Did I read that right? When there is a block of deep work, admin work must be over by then."
     ]
     asked = [buttons(card, label) for label in ("Yes", "Change it", "No such rule")]
     assert [[(b.action, b.target) for b in each] for each in asked] == [

@@ -39,7 +39,7 @@ async def test_a_rule_without_words_speaks_for_itself(anna: Person, house: House
     assert (record.payload.day_rule, record.payload.rule_kind) == ("NEVER: meeting_after_17", None)
     assert (record.necessity, record.scope, record.status) == (Necessity.MUST, Scope.PROFILE, Status.LOCKED)
     await anna.press("Your rules")
-    assert "Must · No meeting past 17:00 · _used for this day_" in anna.beside("memory")
+    assert "Must · No meeting past 17:00 · _counts on this day_" in anna.beside("memory")
     assert "No meeting past 17:00" in words_in(await anna.look("rules"))
     await anna.press_beside("memory", "Undo")
     assert [v.retired for v in await rules(house)] == [True]
@@ -89,7 +89,7 @@ async def test_a_rule_that_clashes_is_refused_with_both_texts(anna: Person, hous
     errors = await anna.fill("rule_day", day_rule="BEFORE admin: deep_work_done")
     assert errors is not None
     assert errors.errors == {
-        "day_rule": "“When there is admin work, deep work must be over by then” and your rule “When there is deep work, admin work must be over "
+        "day_rule": "“When there is admin work, a block of deep work must be over by then” and your rule “When there is a block of deep work, admin work must be over "
         "by then” cannot be kept together. Change this one, or archive the other first."
     }
     [old] = await rules(house)

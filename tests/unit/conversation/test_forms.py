@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from tests.unit.conversation.person import MORNING, Person
 
-from fateforger.errors import UserError
+from fateforger.errors import BadInput, UserError
 from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Button, Controls
 from fateforger.session.forms import FormRequest, FormSubmission
 from fateforger.session.rulebook import rules_in_force
-from fateforger.ui.form_values import parse_task_line
+from fateforger.ui.form_values import parse_task_line, split_task_list
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,22 @@ async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) ->
     tasks = (await anna.session()).day.inputs.tasks
     assert [(task.title, task.minutes) for task in tasks] == [("Report", 120), ("Mails", None)]
     assert offer.label not in anna.labels()
+    with pytest.raises(BadInput, match="on your list already"):
+        await anna.look("tasks", target=offer.target)
+
+
+@pytest.mark.parametrize(
+    ("said", "tasks"),
+    [
+        ("Buy milk, eggs and bread", ["Buy milk, eggs and bread"]),
+        ("Buy milk, eggs and bread, 30 min", ["Buy milk, eggs and bread, 30 min"]),
+        ("Report 2h, mails", ["Report 2h", "mails"]),
+        ("Buy milk, eggs and bread; call Anna", ["Buy milk, eggs and bread", "call Anna"]),
+    ],
+)
+def test_commas_within_a_task_stay(said: str, tasks: list[str]) -> None:
+    """S405"""
+    assert list(split_task_list(said)) == tasks
 
 
 async def test_commas_separate_the_tasks_of_a_message(anna: Person) -> None:
@@ -171,9 +187,20 @@ async def test_a_message_that_nothing_can_read_becomes_a_rule(anna: Person) -> N
         ("Plan 2 1 h", "Plan 2", 60),
         ("Sleep 40 hours", "Sleep 40 hours", None),
         ("90 min", "90 min", None),
+        ("Read for 20 min", "Read", 20),
+        ("Call mum, half an hour", "Call mum", 30),
+        ("Run for an hour and a half", "Run", 90),
+        ("Half an hour", "Half an hour", None),
+        ("Steuer, anderthalb Stunden", "Steuer", 90),
+        ("Eine halbe Stunde Klavier", "Klavier", 30),
+        ("Llamar a Ana, media hora", "Llamar a Ana", 30),
+        ("Informe una hora y media", "Informe", 90),
+        ("Lecture, une demi-heure", "Lecture", 30),
+        ("Mama bellen een half uur", "Mama bellen", 30),
     ],
 )
 def test_a_line_of_a_list(line: str, title: str, minutes: int | None) -> None:
+    """S424"""
     assert parse_task_line(line) == (title, minutes, None)
 
 

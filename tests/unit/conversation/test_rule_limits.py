@@ -130,6 +130,20 @@ async def test_a_rule_for_two_weeks_ends(anna: Person, house: House) -> None:
     assert "It was kept until 16 March 2026 and not confirmed since" in words_in(await later.look("rules"))
 
 
+async def test_an_undo_does_not_renew_a_time_to_live(anna: Person, house: House) -> None:
+    """S235, S421: the rule ends when it would have, not two weeks after the Undo."""
+    await anna.to_frame()
+    await anna.fill("rule_new", words="No coffee", kept_days=14)
+    house.clock.at += timedelta(days=5)
+    version = await newest(house, "No coffee")
+    await anna.click("memory.archive", f"{version.seq} {version.uid}")
+    await anna.read()
+    (write,) = [each for each in (await anna.session()).rules.memory_writes if each.fresh]
+    await anna.click("undo_memory", write.cause)
+    await anna.read()
+    assert "kept until 16 March 2026" in words_in(await anna.look("rules"))
+
+
 async def test_the_list_is_filtered_by_necessity_and_tag(anna: Person, house: House) -> None:
     """S27"""
     rules = [

@@ -92,9 +92,9 @@ async def test_a_rule_added_by_form_is_used_shown_and_taken_back(anna: Person, h
     assert read(anna.beside("memory")) == [
         "Your rules for Monday 2 March",
         "I'll remember “No calls before 10”.",
-        "**1 rule**: 1 is used for this day. Deny / Edit opens one rule: confirm it, change it, or tell me not to use it.",
+        "**1 rule**: 1 counts on this day. Deny / Edit opens one rule: confirm it, change it, or tell me not to use it.",
         "**No calls before 10**",
-        "Must · on Monday and Tuesday · not before 10:00 · _used for this day_",
+        "Must · on Monday and Tuesday · not before 10:00 · _counts on this day_",
     ]
     await anna.press_beside("memory", "Undo")
     assert "Your rules" not in anna.labels()
@@ -174,7 +174,7 @@ async def test_a_rule_for_the_day_only_and_one_for_some_dates(anna: Person, hous
     await anna.fill("rule_new", words="Guests", start_date=date(2026, 3, 1), end_date=date(2026, 3, 8))
     assert [v.record.scope for v in await house.store.constraints.of(ANNA)] == [Scope.DATESPAN]
     await anna.press("Your rules")
-    assert "_used for this day · for this day only_" in anna.beside("memory")
+    assert "_counts on this day · for this day only_" in anna.beside("memory")
 
 
 async def test_a_form_over_one_rule_judges_it(anna: Person, house: House) -> None:
@@ -203,7 +203,7 @@ async def test_a_form_over_one_rule_judges_it(anna: Person, house: House) -> Non
     shown = await anna.press_in(shown, "Restore")
     assert words_in(shown).splitlines()[0] == "“Rule a” is restored."
     shown = await anna.press_in(shown, "Archive")
-    assert "Not used: It was archived, as you said." in words_in(shown)
+    assert "Not used: You archived it." in words_in(shown)
 
 
 async def test_an_edit_changes_what_was_changed_and_keeps_the_rest(anna: Person, house: House) -> None:
@@ -399,7 +399,7 @@ async def test_a_memory_card_about_some_rules_says_so(anna: Person, house: House
     head = {"command_id": "s1", "user_id": ANNA, "at": MORNING, "session_id": anna.session_id}
     await anna.send(ShowMemory(**head, uids=("gym",)))
     assert read(anna.beside("memory"))[1].startswith("**1 rule** of yours about that.")
-    assert read(anna.beside("memory"))[2:] == ["**Rule gym**", "Should · _used for this day_"]
+    assert read(anna.beside("memory"))[2:] == ["**Rule gym**", "Should · _counts on this day_"]
 
 
 async def test_while_the_store_is_away_forms_say_so(anna: Person, house: House) -> None:
@@ -433,7 +433,7 @@ async def test_rules_without_a_session(anna: Person, house: House) -> None:
     shown = await anna.look("rules")
     assert (named(shown), words_in(shown).splitlines()[-1]) == (
         ["No calls before 10"],
-        "used for this day · said on 2 March 2026",
+        "counts on this day · said on 2 March 2026",
     )
     version = await newest(house, "No calls before 10")
     assert (version.session_id, version.record.applicability.timezone) == (None, None)

@@ -285,7 +285,7 @@ async def test_a_draft_that_breaks_the_order_of_the_day_goes_back_once() -> None
     ]
     [(_, mistake)] = model.prompts[1].history
     assert mistake == (
-        "On 1 February 2026 you said: “eerst de mail”. When there is deep work, admin work must be over by then. These break it: "
+        "On 1 February 2026 you said: “eerst de mail”. When there is a block of deep work, admin work must be over by then. These break it: "
         "“Report” (10:00–11:30). Put what it waits for before it, or move it back. It must be kept; put the blocks "
         "elsewhere."
     )

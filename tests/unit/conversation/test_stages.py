@@ -10,6 +10,7 @@ from tests.unit.conversation.person import MONDAY, House, Person, meeting
 
 from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Select
+from fateforger.session.commands.day import ChooseDate
 from fateforger.session.forms import FormErrors
 from fateforger.session.stages import TimeboxingStage
 
@@ -399,6 +400,9 @@ async def test_the_day_cannot_change_under_written_blocks(house: House, anna: Pe
         await anna.press("Back")
     await anna.pick("choose_date", date(2026, 3, 3))
     assert "⚠️ Blocks for Monday 2 March are on your calendar. Take them off in Refine first" in anna.words
+    session_id, now = anna.session_id, house.clock.now()
+    await anna.send(ChooseDate(command_id="zone", user_id=anna.user, at=now, session_id=session_id, tz="Asia/Tokyo"))
+    assert "Take them off in Refine first, then choose the time zone again." in anna.words
     assert house.on_calendar() == {"Report": "09:15-10:15", "Lunch": "12:30-13:15"}
 
 

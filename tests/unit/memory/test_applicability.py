@@ -48,18 +48,18 @@ def test_an_archived_constraint_does_not_come_back() -> None:
     """A1, A3: the older locked version must not survive the status filter."""
     archived = version_of(at="2026-02-02T09:00:00Z", status="declined", event={"action": "archive", "reason": "moved"})
     assert uids([archived, version_of()]) == []
-    assert reasons([archived, version_of()]) == {"c": "It was archived: moved."}
+    assert reasons([archived, version_of()]) == {"c": "It was archived: “moved”."}
 
 
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        (AS_SAID, "It was archived, as you said."),
-        (TAKEN_BACK, "It was archived, because it was taken back."),
-        (EXPIRED, "It was archived, because its time is over."),
-        (NEVER_CONFIRMED, "It was archived, because you never confirmed it."),
-        (f"{DUPLICATE} u2", "It was archived, because another one says the same."),
-        (f"{SAME} u2", "It was archived, because another one says the same."),
+        (AS_SAID, "You archived it."),
+        (TAKEN_BACK, "You took it back."),
+        (EXPIRED, "Its time is over."),
+        (NEVER_CONFIRMED, "You never confirmed it."),
+        (f"{DUPLICATE} u2", "Another one says the same."),
+        (f"{SAME} u2", "Another one says the same."),
     ],
 )
 def test_the_reason_of_archiving_is_a_sentence(reason: str, said: str) -> None:
@@ -401,7 +401,7 @@ def test_each_exclusion_has_its_sentence() -> None:
     assert reasons(rows, **question) == {
         "declined": "You declined it.",
         "archived": "It was archived.",
-        "gone": "It was archived, because another one takes its place.",
+        "gone": "Another one takes its place.",
         "session": "It was meant for another plan only.",
         "later": "It begins on 4 March 2026.",
         "over": "It ended on 2 March 2026.",

@@ -44,7 +44,7 @@ def test_a_record_holds_the_rule_as_it_is_written_in_full() -> None:
     """Spaces and parentheses that say nothing are gone, so that the same rule is the same text."""
     record = read_record(record_of(day_rule="BEFORE  deep_work :(admin_done)"))
     assert record.payload.day_rule == ADMIN
-    assert describe_times(record) == "When there is deep work, admin work must be over by then"
+    assert describe_times(record) == "When there is a block of deep work, admin work must be over by then"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_circle_names_all_of_its_rules() -> None:
         version("c", "BEFORE habit: deep_work", 11),
     ]
     sentence = (
-        "“When there is deep work, admin work must come before it”, “When there is admin work, a habit must be over by then” and “When there is a habit, deep work must come before it” wait for each other. "
+        "“When there is a block of deep work, admin work must come before it”, “When there is admin work, a habit must be over by then” and “When there is a habit, a block of deep work must come before it” wait for each other. "
         "Which one counts?"
     )
     assert clashes(*circle) == [(("c", "b"), sentence)]

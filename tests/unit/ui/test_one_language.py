@@ -243,7 +243,7 @@ def queued() -> Iterator[str]:
     waiting = queued_tasks.task("ff-222222", state="waiting").model_copy(
         update={"spec": spec, "origin": Origin(door="task", reference="R")}
     )
-    yield from words_of(build_task_card(waiting, (waiting,)))
+    yield from words_of(build_task_card(waiting, (waiting,), date(2026, 3, 2)))
     yield from list_facts(waiting.id, spec, None)
     for state in TaskState:
         yield from words_of(build_queue_card((queued_tasks.task("ff-333333", state=state),), date(2026, 3, 2)))

@@ -13,23 +13,26 @@ from fateforger.workflow.day_words import describe_day_rule, suggest_day_remedy
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("BEFORE deep_work: admin_done", "When there is deep work, admin work must be over by then."),
+        ("BEFORE deep_work: admin_done", "When there is a block of deep work, admin work must be over by then."),
         (
             "BEFORE meeting: deep_work AND habit",
-            "When there is a meeting, deep work must come before it and a habit must come before it.",
+            "When there is a meeting, a block of deep work must come before it and a habit must come before it.",
         ),
-        ("BEFORE deep_work: NOT meeting_done", "When there is deep work, a meeting must not be over by then."),
+        (
+            "BEFORE deep_work: NOT meeting_done",
+            "When there is a block of deep work, a meeting must not be over by then.",
+        ),
         ("AFTER meeting: break", "When there is a meeting, a break must follow."),
         (
             "AFTER meeting: deep_work_before_12",
-            "When there is a meeting, deep work must begin before 12:00, at a later block.",
+            "When there is a meeting, a block of deep work must begin before 12:00, at a later block.",
         ),
         ("NEVER: meeting_after_17", "No meeting past 17:00."),
         ("NEVER: deep_work_before_9_30 OR rest", "No deep work before 09:30 and no rest."),
         ("NEVER: deep_work AND friday", "No deep work on Fridays."),
         (
             "NEVER: deep_work AND meeting_done",
-            "When there is deep work and a meeting is over, this rule is broken.",
+            "When there is a block of deep work and a meeting is over, this rule is broken.",
         ),
         ("ALWAYS: NOT commute", "No commute."),
         ("ALWAYS: meeting_done OR habit", "At each block, a meeting must be over or there must be a habit."),

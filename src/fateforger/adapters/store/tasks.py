@@ -41,7 +41,7 @@ from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import BadInput
 from fateforger.tasks.durations import Observation
 from fateforger.tasks.ports import MOST_OBSERVATIONS, Change, Rearrangement
-from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks
+from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks, is_kept
 from fateforger.tasks.task import ENDED, QueuedTask, TaskState, new_task_id
 from fateforger.tasks.transitions import (
     apply_change,
@@ -120,15 +120,24 @@ class SqlTasks(OnDatabase):
         return await self._database.read(lambda connection: _get(connection, user_id, task_id))
 
     async def claim(
-        self, user_id: str, executor: str, *, now: datetime, lease_seconds: float, task_id: str | None = None
+        self,
+        user_id: str,
+        executor: str,
+        *,
+        now: datetime,
+        lease_seconds: float,
+        task_id: str | None = None,
+        today: date | None = None,
     ) -> QueuedTask | None:
         until = now + timedelta(seconds=lease_seconds)
 
         def work(connection: Connection) -> QueuedTask | None:
             named = () if task_id is None else (TASK.c.id == task_id,)
-            for task in _find(connection, user_id, *_is_ready(now), *named, limit=1):
-                return _overwrite(connection, task, claim_task(as_of(task, now), executor, now=now, until=until))
-            return None
+            ready = _find(connection, user_id, *_is_ready(now), *named, limit=1 if today is None else None)
+            task = next((task for task in ready if task_id is not None or not is_kept(task, today)), None)
+            if task is None:
+                return None
+            return _overwrite(connection, task, claim_task(as_of(task, now), executor, now=now, until=until))
 
         return await self._write(user_id, work)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date as Date  # noqa: N812  as in the commands
-from datetime import datetime
 from typing import assert_never
 
-from fateforger.planning.task_details import PLAIN, TaskDetails, describe_due
+from fateforger.planning.task_details import PLAIN, TaskDetails
 from fateforger.planning.task_details import list_facts as list_details
 from fateforger.session.cards import (
     Button,
@@ -39,10 +38,9 @@ from fateforger.session.queue_commands import (
     TurnQueue,
 )
 from fateforger.tasks.gate import can_take_back
-from fateforger.tasks.queue import blockers, ready_tasks
+from fateforger.tasks.queue import blockers, describe_standing, ready_tasks
 from fateforger.tasks.task import (
     ENDED,
-    PRIORITIES,
     STATES,
     BlockTime,
     Decompose,
@@ -55,7 +53,9 @@ from fateforger.tasks.task import (
     TaskSpec,
     TaskState,
     Work,
+    describe_reminder,
     find_gaps,
+    name_priority,
     priority_words,
 )
 from fateforger.tasks.transitions import possible_actions
@@ -142,11 +142,6 @@ def build_rules(workflow: Workflow | None) -> tuple[Part, ...]:
     return (Prose(text="\n".join((_("Rules that will apply:"), *rules))),)
 
 
-def describe_reminder(at: datetime) -> str:
-    """Return the day and time of a reminder, in the zone in which it was set."""
-    return _("{day} at {time:%H:%M}", day=day_words(at.date()), time=at)
-
-
 def build_remind_button(task: QueuedTask) -> Button:
     """Return the button that opens the form of a reminder."""
     label = _("Remind me…") if task.spec.remind_at is None else _("Another time…")
@@ -166,7 +161,7 @@ def build_queue_card(tasks: Sequence[QueuedTask], today: Date) -> Card:
     queue = [task for task in tasks if task.state not in ENDED]
     if not queue:
         return build_reply(_("{empty} Write me what there is to do, or add it here.", empty=_(EMPTY)), ADD.localize())
-    can = ready_tasks(tasks)
+    can = ready_tasks(tasks, today)
     text = ngettext(
         "{tasks} in your queue, {count} ready to be pulled.",
         "{tasks} in your queue, {count} ready to be pulled.",
@@ -197,18 +192,13 @@ def _build_refine(queue: Sequence[QueuedTask]) -> tuple[Button, ...]:
 
 def _format_row(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> str:
     """Return one line of the queue, and what a task waits for."""
-    facts = [priority_words(task.spec.priority), describe_state(task, tasks), *_list_dates(task, today)]
-    line = f"{format_task(task)} {', '.join(facts)}"
+    line = f"{format_task(task)} {', '.join(_list_standing(task, tasks, today))}"
     return f"{line}\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else line
 
 
-def _list_dates(task: QueuedTask, today: Date) -> tuple[str, ...]:
-    """Return the later day that a task is kept for, when it is due, whether that is over, and its reminder."""
-    due, at = describe_due(task.spec.details), task.spec.remind_at
-    day, kept = task.spec.details.due_day, task.spec.details.from_day
-    later = "" if kept is None or kept <= today else _("for {day}", day=day_words(kept))
-    late = _("⚠️ {due}, and not done", due=due) if day is not None and day < today else due
-    return (*filter(None, (later, late)), *(() if at is None else (f"⏰ {describe_reminder(at)}",)))
+def _list_standing(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> tuple[str, ...]:
+    standing = describe_standing(task, tasks, today, _format_blocker)
+    return tuple(filter(None, (name_priority(task.spec.priority), *standing)))
 
 
 def format_task(task: QueuedTask) -> str:
@@ -221,16 +211,8 @@ def describe_state(task: QueuedTask, tasks: Sequence[QueuedTask]) -> str:
     """Return the state of a task in a few words."""
     first = blockers(task, tasks)
     if task.state is TaskState.ACTIVE and first:
-        return _("after {title}", title=format_title(first[0]))
-    return {
-        TaskState.ACTIVE: _("ready"),
-        TaskState.RUNNING: _("being carried out"),
-        TaskState.WAITING: _("waiting for you"),
-        TaskState.PAUSED: _("paused"),
-        TaskState.FAILED: _("failed"),
-        TaskState.DONE: _("done"),
-        TaskState.STOPPED: _("stopped"),
-    }[task.state]
+        return _("after {names}", names=join_words(map(_format_blocker, first), 1))
+    return _(STATES[task.state])
 
 
 def build_row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button | None:
@@ -245,8 +227,8 @@ def build_row_control(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Button |
     return None
 
 
-def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
-    """Return the card of a task that was pulled; ``tasks`` as for :func:`build_queue_card`."""
+def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> Card:
+    """Return the card of a task that was pulled; ``tasks`` and ``today`` as for :func:`build_queue_card`."""
     head = label_text(f"**{plain(task.spec.title, 200)}** `{task.id}`", describe_state(task, tasks))
     parts: list[Part] = [Prose(text=head)]
     if task.outcome:
@@ -254,7 +236,7 @@ def build_task_card(task: QueuedTask, tasks: Sequence[QueuedTask]) -> Card:
     parts += _build_body(task, tasks)
     if task.state is not TaskState.STOPPED:
         parts += tick_items(task.spec.details.items, task.id, TickTask.tick, TickTask.untick)
-    controls = _build_controls(task, tasks)
+    controls = _build_controls(task, tasks, today)
     if controls:
         parts.append(Controls(items=controls))
     over = task.state in {TaskState.DONE, TaskState.STOPPED}
@@ -283,14 +265,14 @@ def _build_body(task: QueuedTask, tasks: Sequence[QueuedTask]) -> list[Part]:
     return found
 
 
-def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask]) -> tuple[Control, ...]:
+def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> tuple[Control, ...]:
     match task.state:
         case TaskState.WAITING:
             return (*_build_waiting_controls(task, tasks), SettleTask.put_back.button(task.id))
         case TaskState.FAILED | TaskState.STOPPED:
             return (SettleTask.retry.button(task.id), SHOW.localize())
         case TaskState.DONE:
-            following = next((each for each in ready_tasks(tasks) if each.id != task.id), None)
+            following = next((each for each in ready_tasks(tasks, today) if each.id != task.id), None)
             if following is None:
                 return (SHOW.localize(),)
             return (PullTask.action.button(following.id, label=_("Pull the next"), style="primary"), SHOW.localize())
@@ -416,16 +398,19 @@ def build_queue_parts(
     page = min(max(page, 1), pages)
     first = (page - 1) * PAGE
     shown = tasks[first : first + PAGE]
-    can = ready_tasks(everything)
+    ready, can = ready_tasks(everything), ready_tasks(everything, today)
     rows = [
         Prose(
             text=_format_home_row(n, task, everything, today),
-            control=_build_menu(n, task, last=n == len(tasks), can_be_pulled=task in can),
+            control=_build_menu(n, task, last=n == len(tasks), can_be_pulled=task in ready),
         )
         for n, task in enumerate(shown, first + 1)
     ]
     pull = (PullTask.action.button(task.id, label=_("Pull the next")) for task in can[:1])
-    above = (Prose(text=_count_words(tasks, can)), Controls(items=(*pull, ADD.localize(), PlanWeek.action.button())))
+    above = (
+        Prose(text=_count_words(tasks, can, ready)),
+        Controls(items=(*pull, ADD.localize(), PlanWeek.action.button())),
+    )
     choices = tuple(Choice(label=f"{task.spec.title} ({task.id})", value=task.id) for task in shown)
     edit = Controls(items=(Select(action="form.queue_edit", placeholder=_("Edit a task…"), choices=choices),))
     return (*head, *word, *above, *rows, *_build_pages(page, pages, tasks), edit)
@@ -436,10 +421,11 @@ def build_unknown_queue() -> tuple[Part, ...]:
     return (Divider(), Heading(text=_("Your queue")), Note(text=_(NOT_NOW)))
 
 
-def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask]) -> str:
+def _count_words(tasks: Sequence[QueuedTask], can: Sequence[QueuedTask], ready: Sequence[QueuedTask]) -> str:
     waiting = sum(task.state is TaskState.WAITING for task in tasks)
     yours = ngettext("{count} waits for you.", "{count} wait for you.", waiting) if waiting else ""
-    following = _("Next: **{title}**.", title=plain(can[0].spec.title)) if can else _("None can be pulled just now.")
+    later = _("The next ones are for a later day.") if ready else _("None can be pulled just now.")
+    following = _("Next: **{title}**.", title=plain(can[0].spec.title)) if can else later
     counted = ngettext("{tasks}, {count} ready.", "{tasks}, {count} ready.", len(can), tasks=count_tasks(len(tasks)))
     return join_sentences(counted, yours, following)
 
@@ -452,11 +438,7 @@ def _format_blocker(task: QueuedTask) -> str:
 def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedTask], today: Date) -> str:
     """Return the title, priority and state of a task, and the task that blocks it."""
     tags = "".join(f"\\[{plain(tag, 20)}\\] " for tag in task.spec.tags)
-    first = blockers(task, everything)
-    stand = _(STATES[task.state])
-    if task.state is TaskState.ACTIVE and first:
-        stand = _("after {names}", names=join_words(map(_format_blocker, first), 1))
-    facts = [_(PRIORITIES[task.spec.priority]), stand, *_list_dates(task, today)]
+    facts = list(_list_standing(task, everything, today))
     if task.spec.project:
         facts.append(plain(task.spec.project, 40))
     outcome = f"\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""

@@ -58,7 +58,7 @@ async def settle(tools: Tools, command: SettleTask | TickTask) -> Card:
         return await _refuse(tools, command, error)
     if task is None:
         return build_missing_reply(command.task_id)
-    return build_task_card(task, await read_queue(tools.tasks, command.user_id))
+    return build_task_card(task, await read_queue(tools.tasks, command.user_id), tools.today(command.tz))
 
 
 async def _look(tools: Tools, command: SettleTask | TickTask) -> Seen:
@@ -185,7 +185,8 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
         carried = await carry_out_work(tools, spec, asker, key=command.command_id)
     except BadInput as error:
         return build_reply(error.message, SHOW.localize())
-    return build_task_card(replace(task, outcome=carried.outcome), await read_queue(tools.tasks, command.user_id))
+    queue = await read_queue(tools.tasks, command.user_id)
+    return build_task_card(replace(task, outcome=carried.outcome), queue, tools.today(command.tz))
 
 
 def build_parts_form(task: QueuedTask) -> Form:

@@ -62,7 +62,8 @@ class Puller:
             if claimed is None:
                 return await self._nothing(command)
             task = await self._carry_out(claimed, command)
-        return build_task_card(task, await read_queue(self._tools.tasks, command.user_id))
+        queue = await read_queue(self._tools.tasks, command.user_id)
+        return build_task_card(task, queue, self._tools.today(command.tz))
 
     async def _claim(self, command: PullTask) -> QueuedTask | None:
         return await self._tools.tasks.claim(
@@ -71,6 +72,7 @@ class Puller:
             now=self._tools.clock.now(),
             lease_seconds=LEASE_SECONDS,
             task_id=command.task_id,
+            today=self._tools.today(command.tz),
         )
 
     async def _carry_out(self, task: QueuedTask, command: PullTask) -> QueuedTask:
@@ -143,7 +145,8 @@ class Puller:
             if not tasks:
                 return build_reply(_("{empty} There is nothing to pull.", empty=_(EMPTY)), ADD.localize())
             return build_reply(
-                _("Nothing can be pulled just now: what is in your queue waits for something else."), SHOW
+                _("Nothing can be pulled just now: what is in your queue waits for something, or is for a later day."),
+                SHOW,
             )
         task = await self._tools.tasks.get(command.user_id, command.task_id)
         if task is None:
@@ -160,7 +163,7 @@ class Puller:
                 SHOW,
             )
         if task.state is TaskState.WAITING:
-            return build_task_card(task, tasks)
+            return build_task_card(task, tasks, self._tools.today(command.tz))
         return build_reply(
             _(
                 "{task} cannot be pulled: its state is “{state}”.",
@@ -222,7 +225,7 @@ async def _settle(tools: Tools, task: QueuedTask, result: TaskResult) -> None:
     if session is not None and session.thread_ts is not None:
         others = [each for each in await tools.tasks.of(task.user_id) if each.id != task.id]
         with speak(session.options.language):
-            card = build_task_card(after, others)
+            card = build_task_card(after, others, tools.today(session.tz))
         news = build_notification_job(card, v=cause, channel=session.channel, thread_ts=session.thread_ts, beside=True)
         await tools.jobs.enqueue(news, now=now)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import time
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_FORM_CRITERIA, MAX_LABEL_CHARS, MAX_MINUTES, MAX_NOTES_CHARS, MAX_TITLE_CHARS
-from fateforger.planning.task_details import PLAIN, TaskDetails
+from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.session.cards import Choice, Prose, plain
 from fateforger.session.day import day_words
 from fateforger.session.forms import (
@@ -49,7 +50,7 @@ from fateforger.ui.detail_forms import (
     fold_fields,
     read_details,
 )
-from fateforger.ui.form_values import Filled, TaskLine, take_length
+from fateforger.ui.form_values import Filled, TaskLine, parse_task_line
 from fateforger.values import replace_named
 
 KINDS: Mapping[str, str] = {
@@ -180,7 +181,7 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
     filled = Filled(submission)
     work = _read_work(filled)
     title = _read_title(filled, work)
-    details = _read_details(PLAIN, filled) if isinstance(work, Do) else PLAIN
+    details = _read_details(PLAIN, filled, _read_line(filled).at) if isinstance(work, Do) else PLAIN
     spec = {
         "title": title,
         "work": work,
@@ -203,9 +204,11 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
     )
 
 
-def _read_details(before: TaskDetails, filled: Filled) -> TaskDetails:
+def _read_details(before: TaskDetails, filled: Filled, at: time | None = None) -> TaskDetails:
+    """Return the details as filled in; ``at`` is the time that the title gives, if any."""
     try:
-        return read_details(before, filled, kind="nature", priority=False)
+        details = read_details(before, filled, kind="nature", priority=False)
+        return change_details({"at": at}, details) if at is not None and details.at is None else details
     except BadInput as error:
         filled.errors["nature"] = error.message
         return before
@@ -241,8 +244,8 @@ def _read_work(filled: Filled) -> Work | None:
 
 
 def _read_line(filled: Filled) -> TaskLine:
-    """Return the title and the minutes. If the minutes are left open, the title may give them, as in “Report, 2 h”."""
-    return take_length(TaskLine(filled.text("title", MAX_TITLE_CHARS), filled.minutes("minutes")))
+    """Return the title, which may give a length and a time where the fields leave these open: “Report, 2 h”."""
+    return parse_task_line(filled.text("title", MAX_TITLE_CHARS), filled.minutes("minutes"))
 
 
 def build_envelope(submission: FormSubmission) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from fateforger.planning.timing import zone
 from fateforger.session.cards import Button, Card, Controls, Note, Prose, plain
 from fateforger.session.messages import Focus, RecentTalk
 from fateforger.session.queue_commands import RefineTasks, ReviseTask
-from fateforger.tasks.task import Gap, QueuedTask, find_gaps, priority_words
+from fateforger.tasks.task import Gap, QueuedTask, find_gaps, name_priority
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, ngettext
 from fateforger.ui.session_cards import START
@@ -79,7 +79,7 @@ def _build_card(unclear: Sequence[QueuedTask], until: datetime, said: str) -> Ca
     task, *rest = unclear
     missing = join_words([_(MISSING[gap]) for gap in find_gaps(task)])
     lacks = _("Missing: {missing}.", missing=missing)
-    facts = [priority_words(task.spec.priority)]
+    facts = [name_priority(task.spec.priority)]
     if task.spec.details != PLAIN:
         facts.append(describe_details(task.spec.details))
     more = ngettext("{count} more comes after it.", "{count} more come after it.", len(rest)) if rest else ""
@@ -89,7 +89,7 @@ def _build_card(unclear: Sequence[QueuedTask], until: datetime, said: str) -> Ca
         text=join_sentences(said, plain(task.spec.title, 200) + ":", lacks),
         parts=(
             *((Prose(text=said),) if said else ()),
-            Prose(text=f"{head} {', '.join(facts)}\n{join_sentences(lacks, ask)}"),
+            Prose(text=f"{head} {', '.join(filter(None, facts))}\n{join_sentences(lacks, ask)}"),
             Controls(
                 items=(
                     Button(label=_("Fill it in…"), action="form.queue_edit", target=task.id, style="primary"),

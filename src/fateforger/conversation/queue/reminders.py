@@ -14,7 +14,6 @@ from fateforger.conversation.queue.cards import (
     build_remind_button,
     build_reply,
     build_task_card,
-    describe_reminder,
     format_title,
 )
 from fateforger.conversation.queue.dispatch import read_queue
@@ -26,7 +25,7 @@ from fateforger.ports.jobs import Job
 from fateforger.session.cards import Card, Prose, plain
 from fateforger.session.forms import DateField, Form, FormErrors, FormSubmission, TimeField
 from fateforger.session.queue_commands import EnqueueTask, RemindTask
-from fateforger.tasks.task import ENDED, QueuedTask, TaskState
+from fateforger.tasks.task import ENDED, QueuedTask, TaskState, describe_reminder
 from fateforger.text import current_language, mark_message, speak
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled
@@ -126,7 +125,7 @@ def build_reminder_handler(tools: Tools) -> JobHandler:
         with speak(due.language):
             reminded = _mark_reminded(task)
             others = await read_queue(tools.tasks, due.user_id)
-            shown = build_task_card(reminded, others)
+            shown = build_task_card(reminded, others, tools.today())
             text = _("⏰ You asked me to remind you: {title}", title=plain(task.spec.title, 200))
         card = replace(shown, text=text, parts=(Prose(text=text), *shown.parts[1:]))
         name = f"{task.id}/remind/{due.at.timestamp():.0f}"

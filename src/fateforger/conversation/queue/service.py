@@ -62,7 +62,6 @@ from fateforger.session.cards import Button, Card, Controls, Menu, Part, plain
 from fateforger.session.commands import ACTIONS
 from fateforger.session.commands.rules import AskToReplace, SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import Opening
-from fateforger.session.day import local_today
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.messages import Exchange, Focus, RecentTalk
 from fateforger.session.model import CalendarWrite
@@ -359,8 +358,8 @@ class QueueService:
             questions=tuple((each.name, state_words(each)) for each in list_questions(task, workflow, seen)),
         )
 
-    async def home(self, user_id: str) -> tuple[Part, ...]:
-        """Return the queue in App Home, with the result of the last action there."""
+    async def home(self, user_id: str, tz: str) -> tuple[Part, ...]:
+        """Return the queue in App Home as of the day in the person's zone, with the result of the last action there."""
         try:
             tasks = await read_queue(self._tools.tasks, user_id)
             estimates = await self.durations.estimates(user_id)
@@ -370,8 +369,9 @@ class QueueService:
             return build_unknown_queue()
         now = self._tools.clock.now()
         said = view.said if view.said_at is not None and now - view.said_at < SAID_FOR else ""
-        today = local_today(now, self._tools.tz)
-        queue = build_queue_parts(tasks, today=today, page=view.page, said=plain(said, LONGEST_SENTENCE))
+        queue = build_queue_parts(
+            tasks, today=self._tools.today(tz), page=view.page, said=plain(said, LONGEST_SENTENCE)
+        )
         return (*queue, *list_durations(estimates))
 
     async def _answer(self, command: CardCommand) -> Card:
@@ -388,8 +388,8 @@ class QueueService:
             case RemindTask():
                 return await remind(self._tools, command)
             case ShowTasks():
-                today = local_today(self._tools.clock.now(), command.tz or self._tools.tz)
-                queue = build_queue_card(await read_queue(self._tools.tasks, command.user_id), today)
+                tasks = await read_queue(self._tools.tasks, command.user_id)
+                queue = build_queue_card(tasks, self._tools.today(command.tz))
                 return await tell_returned(self._tools, command.user_id, queue)
             case RefineTasks():
                 return await refine(self._tools, command)

@@ -94,6 +94,10 @@ class Tools:
     workflows: Workflows = field(default_factory=Workflows)
     facts: Facts = field(default_factory=NothingAllowed)
 
+    def today(self, tz: str = "") -> Date:
+        """Return the current day of a person; ``tz`` is their zone, if it is known."""
+        return local_today(self.clock.now(), tz or self.tz)
+
     async def look_up(self, task: QueuedTask, workflow: Workflow | None, *, at_once: bool = False) -> Seen:
         """Return the states that can be determined now. See :func:`fateforger.tasks.gate.look_up`."""
         if workflow is None:
@@ -359,7 +363,7 @@ async def write_parts(tools: Tools, command: WriteParts) -> Card:
             return TaskResult(now.state, _(PROPOSED), progress=after).on(now, command.command_id, now.mode)
 
         task = await tools.tasks.change(command.user_id, task.id, add_parts, now=tools.clock.now()) or task
-    return build_task_card(task, await read_queue(tools.tasks, command.user_id))
+    return build_task_card(task, await read_queue(tools.tasks, command.user_id), tools.today(command.tz))
 
 
 async def check_approval(tools: Tools, goal: QueuedTask) -> TaskResult | None:

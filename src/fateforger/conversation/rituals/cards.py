@@ -8,7 +8,6 @@ from datetime import date
 from fateforger.conversation.queue.cards import SHOW, build_reply
 from fateforger.conversation.rituals.report import DayItem, DayReport, Moved, WeekReport
 from fateforger.planning.grid import in_words
-from fateforger.planning.task_details import describe_due
 from fateforger.session.cards import (
     Button,
     Card,
@@ -36,6 +35,7 @@ from fateforger.session.queue_commands import (
     RitualKind,
     SettleDay,
 )
+from fateforger.tasks.queue import describe_due_by
 from fateforger.tasks.task import Do, QueuedTask, TaskState
 from fateforger.text import capitalize, count_more, count_rest, join_words, limit_items, ngettext, quote_title
 from fateforger.text import gettext as _
@@ -52,7 +52,7 @@ def morning_card(session: Session, queue: Sequence[QueuedTask]) -> Card:
     """Return the message that begins a day: what is known of it. ``session`` is not stored."""
     day = day_words(session.date)
     frame = () if has_day_ended(session) else (_("Your day: {frame}", frame=frame_words(session)),)
-    due = [_describe_due(task) for task in queue if is_due(task, session.date)]
+    due = [_describe_due(task, session.date) for task in queue if is_due(task, session.date)]
     waiting = (_("In your queue: {tasks}", tasks=" · ".join(limit_items(due, MOST_NAMED, count_more))),) if due else ()
     lines = (*frame, *_list_meetings(session), *waiting)
     return Card(
@@ -79,8 +79,8 @@ def is_due(task: QueuedTask, day: date) -> bool:
     return (details.due_day is not None and details.due_day <= day) or details.from_day == day
 
 
-def _describe_due(task: QueuedTask) -> str:
-    due = describe_due(task.spec.details)
+def _describe_due(task: QueuedTask, day: date) -> str:
+    due = describe_due_by(task, day)
     title = plain(task.spec.title, 60)
     return f"{title} ({due})" if due else title
 

@@ -259,7 +259,7 @@ class RitualService:
             placed = replace(before or first, channel=command.channel, tz=command.tz or (before or first).tz)
             return placed.with_change(change, command.at)
 
-        return build_settings_card(await self.rituals.change(command.user_id, apply))
+        return build_settings_card(await self.rituals.change(command.user_id, apply), change.off)
 
     async def _answer_morning(self, command: AnswerMorning) -> Card:
         if not command.begins:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import time
 
 from fateforger.conversation.queue.cards import build_reply
@@ -45,9 +46,16 @@ def build_home_parts(settings: RitualSettings | None) -> tuple[Part, ...]:
     return Divider(), Prose(text="\n".join(describe(settings))), controls
 
 
-def build_settings_card(settings: RitualSettings | None) -> Card:
-    """Return the answer to a change: what is set now."""
-    lines = list(describe(settings))
+STOPPED: Mapping[RitualKind, str] = {
+    "morning": mark_message("I no longer begin your days."),
+    "shutdown": mark_message("I no longer close your days."),
+    "review": mark_message("I no longer look back on your weeks."),
+}
+
+
+def build_settings_card(settings: RitualSettings | None, stopped: Sequence[RitualKind] = ()) -> Card:
+    """Return the answer to a change: what was stopped, and what is set now."""
+    lines = [*(_(STOPPED[kind]) for kind in stopped), *describe(settings)]
     if settings is not None:
         lines += [
             _("Nothing comes at {time:%H:%M}, because that is in your quiet hours.", time=clock)

@@ -98,7 +98,7 @@ async def test_the_next_task_comes_first_with_where_each_stands(page: Page, anna
     a, b, c = (t.id for t in await anna.tasks())
     assert await page.look() == (
         "3 tasks, 3 ready. Next: **Ask Ann**.\n\n"
-        f"1. **Ask Ann** `{a}`\nhigh · ready\n2. **Buy milk** `{b}`\nnormal · ready\n3. **Call Carl** `{c}`\nnormal · ready\n"
+        f"1. **Ask Ann** `{a}`\nhigh priority · ready\n2. **Buy milk** `{b}`\nready\n3. **Call Carl** `{c}`\nready\n"
     )
     assert page.choices("Ask Ann") == ["Pull", "Down", "Pause", "Stop"]
     assert page.choices("Buy milk") == ["Pull", "Up", "Down", "Pause", "Stop"]
@@ -123,12 +123,12 @@ async def test_what_keeps_a_task_is_said() -> None:
         "1. **a** `a`",
         "urgent · after “b” and 2 more",
         "2. **b** `b`",
-        "normal · being done",
+        "being done",
         "3. **c** `c`",
-        "normal · waiting for you",
+        "waiting for you",
         "_It was pulled._",
         "4. **d** `d`",
-        "normal · failed",
+        "failed",
     ]
     assert labels(card) == ["Add a task", "Plan my week"]
 
@@ -142,7 +142,7 @@ async def test_what_was_stopped_keeps_what_waits_for_it(page: Page, house: House
     assert "“Ask Ann” is stopped. Nothing more happens to it unless you try it again. “Later” still waits for it." in (
         await page.choose("Stop", "1. **Ask Ann")
     )
-    assert "normal · after “Ask Ann” (which was stopped)" in await page.look()
+    assert "after “Ask Ann” (which was stopped)" in await page.look()
     assert page.choices("**Later**") == ["Up", "Pause", "Stop"]
     listed = await anna.lists()
     assert "after “Ask Ann”" in words_of(listed)
@@ -155,7 +155,7 @@ async def test_it_is_seen_reordered_and_stopped_while_something_runs(page: Page,
     """S167"""
     held = await house.store.tasks.claim(ANNA, EXECUTOR, now=house.clock.now(), lease_seconds=60)
     assert held is not None
-    assert "high · being done" in await page.look()
+    assert "high priority · being done" in await page.look()
     assert page.choices("Ask Ann") == ["Down", "Stop"]
     assert (await page.choose("Up", "Call Carl")).startswith("“Call Carl” is number 2 of 3 now.\n")
     assert (await page.choose("Pause", "Buy milk")).startswith(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from fateforger.planning.task_details import TaskDetails
 from fateforger.session.forms import FormErrors
 from fateforger.session.queue_commands import PullTask
 from fateforger.tasks.ports import Change, Tasks
-from fateforger.tasks.task import PlanDay, QueuedTask, TaskState
+from fateforger.tasks.task import Do, PlanDay, QueuedTask, TaskState
 
 FRIDAY = date(2026, 3, 6)
 
@@ -94,16 +94,34 @@ async def test_the_queue_is_listed_with_what_can_be_pressed(anna: Desk) -> None:
     task = await anna.adds("Buy milk", tags=("home",))
     await anna.lists()
     assert "1 task in your queue, 1 ready to be pulled." in anna.words
-    assert f"[home] **Buy milk** `{task.id}` 2 (normal), ready" in anna.words
+    assert f"[home] **Buy milk** `{task.id}` ready" in anna.words
     await anna.press("Pull", row="Buy milk")
     assert (await anna.task(task.id)).state is TaskState.WAITING
 
 
-async def test_a_task_for_a_later_day_says_so(anna: Desk) -> None:
-    """S407: in the list and on App Home, until that day has come."""
+async def test_a_task_for_a_later_day_says_so_and_is_not_the_next(anna: Desk) -> None:
+    """S407, S419: in the list and on App Home, until that day has come; it is pulled if it is named."""
     task = await anna.adds("Groceries", details=TaskDetails(from_day=date(2026, 3, 5)))
     await anna.lists()
-    assert f"**Groceries** `{task.id}` 2 (normal), ready, for Thursday 5 March" in anna.words
+    assert f"**Groceries** `{task.id}` for Thursday 5 March" in anna.words
+    assert "1 task in your queue, 0 ready to be pulled." in anna.words
+    assert "Pull the next" not in labels(anna.card)
+    assert "1 task, 0 ready. The next ones are for a later day." in words_of(await anna.house.coordinator.home(ANNA))
+    await anna.pulls()
+    assert anna.words.startswith(
+        "Nothing can be pulled just now: what is in your queue waits for something, or is for a later day."
+    )
+    await anna.pulls(task.id)
+    assert (await anna.task(task.id)).state is TaskState.WAITING
+
+
+async def test_the_queue_says_the_same_everywhere(anna: Desk) -> None:
+    """S419: a priority that is not the normal one, what it waits for, its length and its times."""
+    await anna.adds("Report", work=Do(minutes=90), priority=1, details=TaskDetails(at=time(9, 30)))
+    await anna.lists()
+    assert "high priority, ready, 1 h 30 min, at 09:30" in anna.words
+    home = words_of(await anna.house.coordinator.home(ANNA))
+    assert "high priority · ready · 1 h 30 min · at 09:30" in home
 
 
 @pytest.mark.parametrize("label", ["Done", "Put it back"])

@@ -32,6 +32,7 @@ async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Ea
     start = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
     house.calendar.store.user_create("Standup", start=start, end=start + timedelta(minutes=30))
     await anna.adds("Taxes", details={"due_day": "2026-03-03"})
+    await anna.adds("Invoice", details={"due_day": "2026-03-02"})
     await anna.adds("Some day")
     await anna.chooses(morning=time(9))
     assert "09:00: the day as I know it, to begin its plan" in anna.words
@@ -39,7 +40,7 @@ async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Ea
     assert await anna.until("09:00") == [TUESDAY_MORNING]
     assert "Your day: 09:00–18:00" in anna.words
     assert "**10:00–10:30** Standup" in anna.words
-    assert "In your queue: Taxes (due Tuesday 3 March)" in anna.words
+    assert "In your queue: Taxes (due Tuesday 3 March) · Invoice (⚠️ due Monday 2 March, and not done)" in anna.words
     assert "Some day" not in anna.words
     assert labels(anna.card) == ["Start planning", "Not today", "Stop these messages"]
     button = anna.pressed_label("Start planning")
@@ -142,6 +143,7 @@ async def test_a_button_on_each_message_stops_them(anna: Early) -> None:
     await anna.until("09:00")
     await anna.press("Stop these messages")
     assert "begin its plan" not in anna.words
+    assert "I no longer begin your days." in anna.words
     assert "a look back on the week" in anna.words
     assert await anna.until("12:00", days=3) == []
 
