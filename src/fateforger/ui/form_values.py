@@ -42,6 +42,7 @@ _SPELLED = {
 }
 """Lengths in words, in minutes."""
 _WORDS = "|".join(f"(?:{words})" for words in reversed(_SPELLED.values()))
+_AND = re.compile(r"\s(?:and|und|en|et|y|e|&)\s", re.IGNORECASE)
 _SPACE = r"[\s,;:(–—-]+"
 _LONG = rf"(?P<length>\d+(?:[.,]\d+)?\s*{_HOURS}(?:\s*\d+\s*{_MINUTES}?)?|\d+\s*{_MINUTES}|{_WORDS})\.?"
 _DURING = "(?:for|für|durante|pendant|gedurende)"
@@ -153,8 +154,8 @@ def format_task_line(line: TaskLine) -> str:
 def split_task_list(text: str) -> tuple[str, ...]:
     """Return the lines of a message as tasks.
 
-    Commas separate the tasks of a single line if one before the last gives a length or a time; else they may as well
-    belong to one task: “Buy milk, eggs and bread”. Semicolons always do.
+    Semicolons separate the tasks of a single line, and so do commas, unless it looks like one task: “Buy milk, eggs
+    and bread” gives no length or time before the last comma, and ends in an “and”.
     """
     if "\n" in text.strip():
         return tuple(filter(str.strip, text.splitlines()))
@@ -166,8 +167,8 @@ def split_task_list(text: str) -> tuple[str, ...]:
                 pieces[-1] += f", {piece}"
             else:
                 pieces.append(piece)
-        are_tasks = any(parse_task_line(piece)[1:] != (None, None) for piece in pieces[:-1])
-        lines += pieces if are_tasks else [part]
+        timed = any(parse_task_line(piece)[1:] != (None, None) for piece in pieces[:-1])
+        lines += [part] if _AND.search(pieces[-1]) and " " in pieces[0] and not timed else pieces
     return tuple(filter(None, lines))
 
 

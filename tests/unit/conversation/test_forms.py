@@ -135,6 +135,9 @@ async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) ->
         ("Buy milk, eggs and bread", ["Buy milk, eggs and bread"]),
         ("Buy milk, eggs and bread, 30 min", ["Buy milk, eggs and bread, 30 min"]),
         ("Report 2h, mails", ["Report 2h", "mails"]),
+        ("Report, mails, gym", ["Report", "mails", "gym"]),
+        ("Write report, mails, 30 min, gym", ["Write report", "mails, 30 min", "gym"]),
+        ("Brood kopen, melk en eieren", ["Brood kopen, melk en eieren"]),
         ("Buy milk, eggs and bread; call Anna", ["Buy milk, eggs and bread", "call Anna"]),
     ],
 )
