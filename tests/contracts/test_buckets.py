@@ -13,7 +13,7 @@ from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.store.calendars import BUCKET, SqlBuckets
 from fateforger.adapters.store.store import Store
-from fateforger.calendar.budgets import Buckets, Purpose, TokenBucket
+from fateforger.calendar.calls import Buckets, Purpose, TokenBucket
 
 ANNA, BEN = (TokenBucket(name, size=10, per_second=1) for name in ("anna", "ben"))
 ALL = TokenBucket("all", size=15, per_second=2)

@@ -19,7 +19,7 @@ from tests.scenarios.radicale import Radicale, free_port
 
 from fateforger.adapters.google.client import build_account_bucket
 from fateforger.adapters.store.store import open_store
-from fateforger.calendar.budgets import Purpose, TokenBucket
+from fateforger.calendar.calls import Purpose, TokenBucket
 
 pytestmark = [pytest.mark.process, pytest.mark.extra]
 

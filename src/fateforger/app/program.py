@@ -21,11 +21,9 @@ from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault
-from fateforger.app.access import Access
 from fateforger.app.caldav_login import CalDavServers, open_servers
-from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
+from fateforger.app.calendars import GATEWAY, Access, CalDavGateway, OpenCalendar, PersonCalendars
 from fateforger.app.change_notices import ChangeNotices
-from fateforger.app.combinations import check_settings, take_place
 from fateforger.app.connect_links import PATH as CONNECT_PATH
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
@@ -49,6 +47,7 @@ from fateforger.app.resources import (
     build_calendar,
     build_clock,
     build_ownership,
+    check_settings,
     describe_claim,
     describe_owner,
     get_replica_name,
@@ -56,6 +55,7 @@ from fateforger.app.resources import (
     open_vault,
     start_local_calendar,
     submitter,
+    take_place,
 )
 from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import EventsEndpoint, Services, SlackApp, run_slack_app

@@ -34,7 +34,6 @@ from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
 from fateforger.text import count_rest, count_tasks, join_words, label_text, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.ui.box_parts import offer_box
 from fateforger.ui.calendar_cards import SHOW_QUEUE
 from fateforger.ui.card_parts import (
     ask_about_lengths,
@@ -42,6 +41,7 @@ from fateforger.ui.card_parts import (
     format_criteria,
     list_sent,
     move_row,
+    offer_box,
     show_aims,
     show_notice,
 )

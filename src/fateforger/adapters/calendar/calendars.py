@@ -1,25 +1,25 @@
-"""The calendar port over a server with the tools of google-calendar-mcp: one calendar, or several to plan around."""
+"""The calendar port over a server with the tools of google-calendar-mcp: one calendar, or several to plan around.
+
+The server's accounts and calendars are listed here as well.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fateforger.adapters.calendar.budget import Allowance, NoBudget, RequestBudget, get_cost
-from fateforger.adapters.calendar.connection import (
-    BUDGET_PATIENCE,
-    CALL_SECONDS,
-    McpSession,
-    read_endpoint,
-)
-from fateforger.adapters.calendar.directory import list_calendars
+from fateforger.adapters.calendar.connection import BUDGET_PATIENCE, CALL_SECONDS, McpSession, read_endpoint
 from fateforger.adapters.calendar.refusals import Refusal
 from fateforger.adapters.calendar.tools import CalendarTools, Refused, read_window
 from fateforger.adapters.calendar.wire import (
     Arguments,
+    CalendarsAnswer,
     DeleteAnswer,
     EventAnswer,
     EventsAnswer,
@@ -30,7 +30,7 @@ from fateforger.adapters.calendar.wire import (
     build_list_arguments,
     build_update_arguments,
 )
-from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable
+from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable, sort_entries
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import Unreadable, read_event, resolve_start
 from fateforger.calendar.guarded_writes import (
@@ -42,16 +42,7 @@ from fateforger.calendar.guarded_writes import (
     write_if_ours,
     write_in_time,
 )
-from fateforger.calendar.ports import (
-    CalendarTraits,
-    Done,
-    Gone,
-    Limited,
-    Outcome,
-    Rejected,
-    Unknown,
-    Window,
-)
+from fateforger.calendar.ports import CalendarTraits, Done, Gone, Limited, Outcome, Rejected, Unknown, Window
 from fateforger.errors import BadInput, CalendarError
 from fateforger.planning.timing import zone
 from fateforger.values import replace
@@ -267,7 +258,7 @@ class SeveralCalendars(McpCalendar):
     """
 
     def __init__(self, main: McpCalendar, wanted: str, *, now: Callable[[], float] = time.monotonic) -> None:
-        """Take ``wanted`` as in :func:`~fateforger.adapters.calendar.directory.choose_read`; on first use."""
+        """Take ``wanted`` as in :func:`~fateforger.adapters.calendar.calendars.choose_read`; on first use."""
         super().__init__(main.tools, main.target, key=main.key, write_seconds=main.write_seconds)
         self._wanted = wanted
         self._now = now
@@ -334,3 +325,50 @@ def open_mcp_calendar(
     session = McpSession(endpoint, call_seconds=call_seconds, provider=provider)
     tools = CalendarTools(session, budget or NoBudget(), patience=patience)
     return McpCalendar(tools, target, key=key, write_seconds=write_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """The identity of a server, its response time, and its calendars."""
+
+    server: str
+    version: str
+    seconds: float
+    conditional_write: bool
+    calendars: tuple[CalendarEntry, ...]
+
+
+async def probe_server(
+    where: str,
+    *,
+    account: str | None = None,
+    budget: RequestBudget | None = None,
+) -> ServerReport:
+    """Open a separate session, list the calendars, and close it: the liveness check, and the list for settings.
+
+    ``where`` is a URL or a command line. ``budget`` is the login's; without one nothing is counted. Raises ``BadInput``
+    for anything else, and :class:`~fateforger.errors.CalendarError` when the server or the calendar behind it does not
+    answer.
+    """
+    async with aclosing(CalendarTools(McpSession(read_endpoint(where)), budget or NoBudget())) as tools:
+        begun = time.monotonic()
+        calendars = await list_calendars(tools, account=account)
+        welcome = await tools.session.open()
+        return ServerReport(
+            server=welcome.server,
+            version=welcome.version,
+            seconds=time.monotonic() - begun,
+            conditional_write=welcome.conditional_write,
+            calendars=calendars,
+        )
+
+
+async def list_calendars(tools: CalendarTools, *, account: str | None = None) -> tuple[CalendarEntry, ...]:
+    """Return the calendars of an account, or of all accounts, the primary one first, then by name.
+
+    Raises :class:`~fateforger.errors.CalendarError`.
+    """
+    answer = await tools.ask("list-calendars", {} if account is None else {"account": account}, CalendarsAnswer)
+    if isinstance(answer, Refused):
+        raise answer.error
+    return sort_entries(answer.calendars)

@@ -16,8 +16,7 @@ import httpx
 from fateforger.adapters.answers import describe_failure, limit_answers
 from fateforger.adapters.google.refusals import Kind, Refusal, classify
 from fateforger.adapters.oauth import TokenSource
-from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
-from fateforger.calendar.calls import OK, count_call
+from fateforger.calendar.calls import ASKED_OFTEN, OK, Budget, TokenBucket, Unlimited, count_call, find_purpose
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES
 from fateforger.ports.clock import Clock

@@ -1,8 +1,9 @@
-"""The calendar port over Microsoft Graph: one calendar of one mailbox."""
+"""The calendar port over Microsoft Graph: one calendar of one mailbox, and its subscriptions to changes."""
 
 from __future__ import annotations
 
 import copy
+import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from fateforger.adapters.microsoft.wire import (
     read_calendar,
     read_event,
 )
+from fateforger.calendar.channels import Channel, extend
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.guarded_writes import (
@@ -32,16 +34,7 @@ from fateforger.calendar.guarded_writes import (
     write_if_ours,
     write_in_time,
 )
-from fateforger.calendar.ports import (
-    CalendarTraits,
-    Done,
-    Exists,
-    Outcome,
-    Rejected,
-    Signals,
-    Unknown,
-    Window,
-)
+from fateforger.calendar.ports import CalendarTraits, Done, Exists, Outcome, Rejected, Signals, Unknown, Window
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -391,3 +384,55 @@ def _require(answer: A | Refused) -> A:
 
 def _to_refused(problem: Exception) -> Refused:
     return Refused(Refusal.UNREADABLE, f"{problem}")
+
+
+log = logging.getLogger(__name__)
+
+
+class MicrosoftChannels:
+    """The subscriptions of one mailbox. Implements :class:`fateforger.calendar.channels.ChannelApi`.
+
+    ``address`` is a public https address of this program, which Graph tries before it opens a subscription. Graph
+    chooses the id, so each notice names the channel and its secret in the state that Graph repeats.
+    """
+
+    def __init__(self, client: GraphClient, address: str) -> None:
+        self._client = client.in_background()
+        self._address = address
+
+    async def open(self, channel: Channel, secret: str) -> Channel | None:
+        body = {
+            "changeType": "created,updated,deleted",
+            "notificationUrl": self._address,
+            "resource": f"me/calendars/{quote(channel.calendar_id, safe='')}/events",
+            "expirationDateTime": _format(channel.expires_at),
+            "clientState": f"{channel.id}.{secret}",
+        }
+        return self._read(channel, await self._client.request("POST", "/subscriptions", body=body))
+
+    async def renew(self, channel: Channel, until: datetime) -> Channel | None:
+        path, body = _build_path(channel), {"expirationDateTime": _format(until)}
+        return self._read(channel, await self._client.request("PATCH", path, body=body))
+
+    async def close(self, channel: Channel) -> None:
+        answer = await self._client.request("DELETE", _build_path(channel))
+        if isinstance(answer, Refused):
+            log.info("a subscription was not closed and expires at %s: %s", channel.expires_at, answer.reason)
+
+    def _read(self, channel: Channel, answer: Json | Refused) -> Channel | None:
+        if isinstance(answer, Refused):
+            log.warning("Microsoft opens no subscription: %s", answer.reason)
+            return None
+        try:
+            return extend(channel, str(answer["id"]), datetime.fromisoformat(answer["expirationDateTime"]))
+        except (KeyError, TypeError, ValueError):
+            log.warning("Microsoft's answer about a subscription cannot be read")
+            return None
+
+
+def _build_path(channel: Channel) -> str:
+    return f"/subscriptions/{quote(channel.remote_id, safe='')}"
+
+
+def _format(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -13,8 +13,7 @@ import httpx
 from fateforger.adapters.answers import describe_failure, limit_answers
 from fateforger.adapters.microsoft.refusals import Refusal, Refused, read_refusal
 from fateforger.adapters.oauth import TokenSource
-from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
-from fateforger.calendar.calls import OK, count_call
+from fateforger.calendar.calls import ASKED_OFTEN, OK, Budget, TokenBucket, Unlimited, count_call, find_purpose
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES
 from fateforger.text import gettext as _
