@@ -525,7 +525,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "conversation/task_offers.py ExternalTaskList._known": "a minute old at most",
     "conversation/task_offers.py ExternalTaskList._look": "a minute old at most",
     "conversation/task_offers.py ExternalTaskList._read_at": "a minute old at most",
-    "conversation/turn_log.py TurnLog._complained": OWN,
+    "conversation/turn_runs.py TurnLog._complained": OWN,
     "slack/access.py People._channels": SAME,
     "slack/access.py People._own": SAME,
     "slack/agent_threads.py AgentThreads._narrations": ITS_TURN,

@@ -86,8 +86,7 @@ from fateforger.conversation.queue.work import DurationService, Tools
 from fateforger.conversation.redaction import Redaction
 from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.session_lifecycle import SessionCloser
-from fateforger.conversation.turn_log import RecordingSink, TurnLog
-from fateforger.conversation.turn_runs import warm_up
+from fateforger.conversation.turn_runs import RecordingSink, TurnLog, warm_up
 from fateforger.errors import WorldError
 from fateforger.masks import mask_address
 from fateforger.memory.ports import Finder

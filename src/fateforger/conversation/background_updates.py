@@ -21,7 +21,7 @@ from fateforger.conversation.queue.work import DurationService
 from fateforger.conversation.session_lifecycle import close_session, is_abandoned
 from fateforger.conversation.session_messages import build_messages
 from fateforger.conversation.stage_nodes import redraft
-from fateforger.conversation.turn_log import log_constraint_events
+from fateforger.conversation.turn_runs import log_constraint_events
 from fateforger.conversation.turn_values import Effect, apply_reading, with_memory
 from fateforger.drafting.day_draft import LongSearch
 from fateforger.drafting.model import Draft

@@ -26,9 +26,9 @@ from fateforger.session.conflicts import reopen_questions, settle_questions
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.messages import Notice
 from fateforger.session.model import Facts, Session
-from fateforger.session.replanning import facts_of, with_facts
+from fateforger.session.replanning import with_facts
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.undone import follow_approvals
+from fateforger.session.undone import facts_of, follow_approvals
 from fateforger.session.views import MORE_LISTED, MOST_LISTED, HistoryView
 from fateforger.text import gettext as _
 from fateforger.values import replace

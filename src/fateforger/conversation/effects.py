@@ -57,7 +57,7 @@ from fateforger.session.conflicts import choices_of, settle_questions
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.messages import LastWords
 from fateforger.session.model import Session
-from fateforger.session.replanning import facts_of
+from fateforger.session.undone import facts_of
 from fateforger.session.views import PreviewView
 from fateforger.text import gettext as _
 from fateforger.values import replace

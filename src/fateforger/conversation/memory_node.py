@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import TypeGuard
 
-from fateforger.conversation.language.message_reader import NOTHING_FOUND
 from fateforger.conversation.turn_values import (
     Effect,
     MemoryReading,
@@ -56,7 +55,7 @@ from fateforger.session.memory_changes import (
     settle_conflict,
     undo_writes,
 )
-from fateforger.session.messages import LastWords
+from fateforger.session.messages import NOTHING_FOUND, LastWords
 from fateforger.session.model import MEETINGS, HeldChange, Session
 from fateforger.session.rulebook import known_versions, refresh_view
 from fateforger.session.views import FIRST_LISTED, MORE_LISTED

@@ -16,6 +16,8 @@ from fateforger.values import Value, replace
 
 CHANGE = "change"
 """Code of a notice that reports the latest change of the plan."""
+NOTHING_FOUND = "nothing-found"
+"""Code of a notice that says that a message held nothing to do here."""
 
 
 class Notice(Value):

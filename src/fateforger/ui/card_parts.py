@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 
 from fateforger.limits import MAX_CARRIED_CHARS
 from fateforger.planning.block_times import task_of
-from fateforger.planning.grid import in_words
+from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, in_words
 from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BoxItem, format_items
 from fateforger.quality.model import Criterion
@@ -28,9 +28,10 @@ from fateforger.session.cards import (
     plain,
     planned_blocks,
 )
+from fateforger.session.commands.calendar import ShowHistory
 from fateforger.session.commands.day import MarkOneThing, PutTogether, TakeApart, TakeBack, TickItems
 from fateforger.session.commands.thread import StageAction
-from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday, whole_frame
+from fateforger.session.day import busy_meetings, day_words, frame_mistake, frame_of, on_calendar, weekday, whole_frame
 from fateforger.session.draft import grade_session
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.lengths import find_usual, planned_minutes
@@ -40,11 +41,34 @@ from fateforger.session.noted import describe_aims
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.pending import length_questions
 from fateforger.session.placement import by_time
+from fateforger.session.queue_commands import ShowTasks
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
+from fateforger.tasks.task import Mode
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.values import replace
+
+START = Button(label=mark_message("Plan my day"), action="start", style="primary")
+"""Begins a plan, outside of any session."""
+SHOW_HISTORY = ShowHistory.action.constant()
+SHOW_QUEUE = ShowTasks.action.constant()
+"""Opens the queue next to a plan, where Slack runs no slash commands."""
+MODES: Mapping[Mode, str] = {
+    "dispositor": mark_message("It waits in your queue. Nothing has started yet."),
+    "executor": mark_message("It was pulled from your queue."),
+    "direct": mark_message("It did not go through your queue."),
+}
+"""Words for how work was started (S146)."""
+
+
+def free_minutes(session: Session) -> int | None:
+    """Return the minutes without meetings in the rest of the frame; ``None`` if frame or calendar are not known."""
+    if session.day.snapshot is None or frame_mistake(session) is not None:
+        return None
+    start, end = frame_of(session)
+    frame = Stretch(ceil(start), floor(end))
+    return sum(gap.minutes for gap in gaps(frame, busy_stretches(Busy(m.start, m.end) for m in busy_meetings(session))))
 
 
 def offer_box(session: Session) -> tuple[Part, ...]:

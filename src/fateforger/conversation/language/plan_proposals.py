@@ -12,11 +12,10 @@ from fateforger.conversation.language.answers import (
     DraftWords,
     PatchWords,
 )
-from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.model_calls import ModelQuestion, Table, ask, prompt_for
 from fateforger.conversation.language.plan_ops import read_plan_change
 from fateforger.conversation.language.proposed_days import ProposedBlock, accept_proposal
 from fateforger.conversation.language.tables import (
-    Table,
     aim_facts,
     day_facts,
     exchange_facts,
