@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 from fateforger.adapters.microsoft.client import CALLS_AT_ONCE, GraphClient, Json
-from fateforger.adapters.microsoft.refusals import Refusal, Refused
+from fateforger.adapters.microsoft.refusals import refuse
 from fateforger.adapters.microsoft.wire import (
     EXPANDED,
     ID_PROPERTY,
@@ -35,6 +35,7 @@ from fateforger.calendar.guarded_writes import (
     write_in_time,
 )
 from fateforger.calendar.ports import CalendarTraits, Done, Exists, Outcome, Rejected, Signals, Unknown, Window
+from fateforger.calendar.refusals import RefusalKind, Refused
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -179,12 +180,12 @@ class MicrosoftCalendar:
         path = f"{self._path}/calendarView/delta" if known is None else known.link
         query = _build_span(start, end) if known is None else None
         answer = await self._client.read_pages(path, query, page_size=PAGE_SIZE)
-        if isinstance(answer, Refused) and answer.refusal is Refusal.EXPIRED and known is not None:
+        if isinstance(answer, Refused) and answer.refusal is RefusalKind.EXPIRED and known is not None:
             return await self._ask_changes(start, end, None)
         pages = _require(answer)
         link = pages[-1].get("@odata.deltaLink")
         if not isinstance(link, str):
-            raise Refused(Refusal.UNREADABLE, _("its answer cannot be read")).to_error()
+            raise refuse(RefusalKind.UNCLEAR, _("its answer cannot be read")).to_error()
         return link, known is None or any(page.get("value") for page in pages)
 
     def _read_events(self, page: Json) -> list[EventImage]:
@@ -212,7 +213,9 @@ class MicrosoftCalendar:
         query = {"$filter": f"singleValueExtendedProperties/Any(ep: {wanted})", "$expand": EXPANDED, "$top": "20"}
         answer = await self._client.request("GET", f"{self._path}/events", query=query)
         if isinstance(answer, Refused):
-            return replace(answer, refusal=Refusal.NO_CALENDAR) if answer.refusal is Refusal.NOT_FOUND else answer
+            return (
+                replace(answer, refusal=RefusalKind.NO_CALENDAR) if answer.refusal is RefusalKind.NOT_FOUND else answer
+            )
         try:
             found = _name_once(read_event(shown) for shown in answer["value"])
         except (Unreadable, KeyError, TypeError) as problem:
@@ -228,7 +231,7 @@ class MicrosoftCalendar:
             "GET", f"{self._path}/events/{quote(event_id, safe='')}", query={"$expand": EXPANDED}
         )
         if isinstance(answer, Refused):
-            return None if answer.refusal is Refusal.NOT_FOUND else answer
+            return None if answer.refusal is RefusalKind.NOT_FOUND else answer
         try:
             event = read_event(answer)
         except Unreadable as problem:
@@ -383,7 +386,7 @@ def _require(answer: A | Refused) -> A:
 
 
 def _to_refused(problem: Exception) -> Refused:
-    return Refused(Refusal.UNREADABLE, f"{problem}")
+    return refuse(RefusalKind.UNCLEAR, f"{problem}")
 
 
 log = logging.getLogger(__name__)
