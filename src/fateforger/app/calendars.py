@@ -1,6 +1,7 @@
 """Calendars of people: each person's connected one, and the configured one for its owner.
 
-They are opened on demand and closed when they are idle. A person never reads or writes another one's calendar.
+They are opened on demand and closed when they are idle. A person never reads or writes another one's calendar. What is
+left to do after a connection broke, or works again, is done here as well.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ import asyncio
 import hashlib
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -26,18 +28,30 @@ from fateforger.app.delegation import Organization
 from fateforger.app.logins import Logins, Openers, build_logins
 from fateforger.app.resources import open_vault
 from fateforger.calendar.access import read_day
-from fateforger.calendar.connections import Connection, Connections, ConnectionView, Provider
+from fateforger.calendar.connections import Connection, Connections, ConnectionView, FollowUp, Provider
 from fateforger.calendar.lazy import LazyCalendar, MissingCalendar
 from fateforger.calendar.model import Ledger, Snapshot
 from fateforger.calendar.ports import Calendar, DayReads, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
-from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarNotFound, CalendarUnreachable, ConnectionFailed
+from fateforger.errors import (
+    CalendarAuthFailed,
+    CalendarError,
+    CalendarNotFound,
+    CalendarUnreachable,
+    ConnectionFailed,
+    WorldError,
+)
 from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Jobs
+from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.model import SessionStatus
+from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message
 from fateforger.values import replace
 from fateforger.workers.people import Ownership
+from fateforger.workers.turns import build_command_job, connection_job
 
 log = logging.getLogger(__name__)
 
@@ -352,3 +366,47 @@ class CalDavGateway:
                     yield SeveralCalendars(one, ",".join(connection.reads)) if connection.reads else one
             finally:
                 del self._apps[name]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUps:
+    """Tells people once that their connection broke, and goes on with what waited once it works again.
+
+    ``recover`` finishes the writes of a person that were cut off; it raises ``WorldError``.
+
+    What is left to do is kept with the connection, so it is done once by all programs together, and also after a crash.
+    """
+
+    connections: Connections
+    recover: Callable[[str], Awaitable[None]]
+    sessions: Sessions
+    jobs: Jobs
+    clock: Clock
+
+    async def run_once(self) -> None:
+        """Do what is left. Raises ``StoreError``."""
+        for user_id, due in await self.connections.list_due():
+            if due is FollowUp.TELL:
+                await self._tell(user_id)
+            elif due is FollowUp.RESUME:
+                await self._resume(user_id)
+
+    async def _tell(self, user_id: str) -> None:
+        job = connection_job(user_id, "tell", f"broke-{user_id}-{uuid4().hex}")
+        await self.connections.finish(user_id, FollowUp.TELL, now=self.clock.now(), job=job)
+
+    async def _resume(self, user_id: str) -> None:
+        """Finish writes that were cut off, and read the calendar again for each plan that is open.
+
+        While the calendar does not answer, the writes are left to the next submit or undo.
+        """
+        try:
+            await self.recover(user_id)
+        except WorldError as error:
+            log.warning("the writes of %s that were cut off stay open for now: %s", user_id, error.message)
+        now = self.clock.now()
+        for session in await self.sessions.of_user(user_id):
+            if session.status is not SessionStatus.CANCELLED:
+                again = RefreshCalendar(command_id=f"resume:{session.id}:{session.version}", session_id=session.id)
+                await self.jobs.enqueue(build_command_job(again, key=session.id), now=now)
+        await self.connections.finish(user_id, FollowUp.RESUME, now=now)

@@ -22,7 +22,7 @@ from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault
 from fateforger.app.caldav_login import CalDavServers, open_servers
-from fateforger.app.calendars import GATEWAY, Access, CalDavGateway, OpenCalendar, PersonCalendars
+from fateforger.app.calendars import GATEWAY, Access, CalDavGateway, FollowUps, OpenCalendar, PersonCalendars
 from fateforger.app.change_notices import ChangeNotices
 from fateforger.app.connect_links import PATH as CONNECT_PATH
 from fateforger.app.connect_links import ConnectLinks
@@ -37,7 +37,6 @@ from fateforger.app.data_dir import (
     read_page_token,
 )
 from fateforger.app.delegation import Delegations, Organization
-from fateforger.app.follow_ups import FollowUps
 from fateforger.app.health import build_external_list
 from fateforger.app.logins import build_delegations, build_logins, build_openers
 from fateforger.app.memory import build_memory

@@ -28,8 +28,8 @@ from fateforger.memory.vocabulary import Slot
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
 from fateforger.session.memory import MemoryConstraintItem, MemoryOffer, MemoryToolResult
+from fateforger.session.messages import FIRST_LISTED
 from fateforger.session.model import FrameFacts, Session
-from fateforger.session.views import FIRST_LISTED
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace

@@ -20,7 +20,6 @@ from fateforger.adapters.store.homes import SqlHomes, SqlLanguages
 from fateforger.adapters.store.inbox import has_open_job, open_jobs, prune_dead
 from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.journal import OP, TX, SqlJournal
-from fateforger.adapters.store.operator_log import OPERATOR_ACTION, SqlOperatorLog
 from fateforger.adapters.store.people import SqlPeople
 from fateforger.adapters.store.queues import RECEIPT
 from fateforger.adapters.store.rituals import RITUAL_MARK, SqlRituals
@@ -28,7 +27,7 @@ from fateforger.adapters.store.sessions import OUTBOX, SESSION, SqlOutbox, SqlSe
 from fateforger.adapters.store.tables import Base, table
 from fateforger.adapters.store.talks import RULE_REPLY, SqlRuleReplies, SqlTalks, SqlThreadMessages
 from fateforger.adapters.store.tasks import SqlDurations, SqlTasks
-from fateforger.adapters.store.usage import FeedbackRow, SqlFeedbacks, SqlUsage
+from fateforger.adapters.store.usage import OPERATOR_ACTION, FeedbackRow, SqlFeedbacks, SqlOperatorLog, SqlUsage
 from fateforger.adapters.store.workspaces import SqlStandings, SqlZones
 from fateforger.agents.clients import KEPT_FOR
 from fateforger.calendar.transactions import TxState
