@@ -55,15 +55,6 @@ BLOCKS = 5
 
 
 @pytest.fixture
-def radicale(tmp_path: Path) -> Iterator[Radicale]:
-    server = Radicale(tmp_path / "dav", free_port())
-    server.start()
-    server.make_calendar()
-    yield server
-    server.kill()
-
-
-@pytest.fixture
 def three(tmp_path: Path, radicale: Radicale) -> Iterator[ThreePeople]:
     with open_three_people(tmp_path, radicale) as opened:
         yield opened
