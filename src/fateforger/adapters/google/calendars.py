@@ -159,11 +159,8 @@ class GoogleCalendar:
     async def _find(self, event_id: str) -> EventImage | Refused | None:
         answer = await self.client.read(self._get_path(event_id))
         if isinstance(answer, Refused):
-            return (
-                await self._check_absence()
-                if answer.refusal in {RefusalKind.NOT_FOUND, RefusalKind.DELETED}
-                else answer
-            )
+            absent = answer.refusal in {RefusalKind.NOT_FOUND, RefusalKind.DELETED}
+            return await self._check_absence() if absent else answer
         found = read_answer(answer, event_id)
         if isinstance(found, EventImage):
             self._remember(found)
