@@ -243,7 +243,7 @@ SEARCHES = {"first plan": 0, "draft": STEPS, "three times the steps": 3 * STEPS}
 
 def exact(family: str, number: int) -> dict[str, Any]:
     """Gaps to the proven optimum, and the processor time of search and proof; fails if a plan is below the proof."""
-    from fateforger.adapters.optimizer.cp_sat import solve
+    from fateforger.adapters.optimizer.process import solve
 
     gaps: dict[str, list[float]] = {name: [] for name in SEARCHES}
     bounds: dict[str, list[float]] = {name: [] for name in SEARCHES}

@@ -21,8 +21,8 @@ from tests.architecture.test_compose import ROOT, SAMPLES, settings, start_with
 
 from fateforger import __version__
 from fateforger.app.change_notices import PATH as CHANGES
-from fateforger.app.combinations import list_unshared
 from fateforger.app.connect_links import PATH as CONNECT
+from fateforger.app.resources import list_unshared
 
 CHART = ROOT / "deploy" / "helm" / "fateforger"
 TEMPLATES = {path.name: path.read_text() for path in sorted((CHART / "templates").iterdir())}

@@ -15,8 +15,8 @@ import yaml
 from pydantic import AliasChoices
 
 from fateforger.app.change_notices import PATH as CHANGES
-from fateforger.app.combinations import check_settings, list_unshared
 from fateforger.app.connect_links import PATH as CONNECT
+from fateforger.app.resources import check_settings, list_unshared
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput
 

@@ -101,7 +101,7 @@ ALLOWED = {
     "slack/client.py::without_slack_settings": "names of environment variables",
     "ui/form_values.py": "times of day and lengths in fields of their own, a fixed format",
     "ui/rule_forms.py": "searches the person's rules for the words in the search field",
-    "session/situation.py::_labels": "cuts titles into labels, with which a condition is compared exactly (K5)",
+    "session/rulebook.py::_labels": "cuts titles into labels, with which a condition is compared exactly (K5)",
     "ui/rule_limits.py::_read_label": "knows the kinds of blocks by name in a field of their own",
     "ui/rule_limits.py::_split": "takes a list apart at its commas",
     "ui/task_forms.py::read_goals_form": "a field with one thing a line",

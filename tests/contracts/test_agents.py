@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW, client, proposal
 
 import fateforger.adapters.store.agents as agents_module
@@ -26,12 +23,6 @@ from fateforger.slack.installations import Installation
 Both = tuple[Store, Store]
 S = ProposalState
 AN_HOUR = timedelta(hours=1)
-
-
-@pytest.fixture(params=KINDS)
-async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 async def told(store: Store, lane: str = PROPOSAL_LANE, *, at: timedelta = timedelta()) -> list[str]:

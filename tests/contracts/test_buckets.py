@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 from random import Random
 
 import pytest
 from tests.contracts.quota_contract import Clock
-from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.store.calendars import BUCKET, SqlBuckets
 from fateforger.adapters.store.store import Store
-from fateforger.calendar.budgets import Buckets, Purpose, TokenBucket
+from fateforger.calendar.calls import Buckets, Purpose, TokenBucket
 
 ANNA, BEN = (TokenBucket(name, size=10, per_second=1) for name in ("anna", "ben"))
 ALL = TokenBucket("all", size=15, per_second=2)
-
-
-@pytest.fixture(params=KINDS)
-async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 @pytest.fixture

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.store.connections import CHANNEL
 from fateforger.adapters.store.store import Store
@@ -15,12 +12,6 @@ from fateforger.calendar.channels import Channel, extend
 
 NOW = datetime(2026, 3, 2, 11, tzinfo=UTC)
 ANNAS = Channel("c1", "anna", "work", NOW + timedelta(days=1))
-
-
-@pytest.fixture(params=KINDS)
-async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 async def test_any_program_takes_a_notice(stores: tuple[Store, Store]) -> None:

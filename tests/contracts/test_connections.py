@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.store.connections import LOST_KEY, SqlConnections
 from fateforger.adapters.store.store import Store
@@ -31,12 +28,6 @@ ANNA = Connection(
     secret=PASSWORD,
 )
 Both = tuple[Store, Store]
-
-
-@pytest.fixture(params=KINDS)
-async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 def connections(store: Store, keys: str = OLD) -> Connections:

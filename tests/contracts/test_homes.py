@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
-import pytest
 from tests.contracts.jobs_contract import NOON
-from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.store.store import Store
 
 Both = tuple[Store, Store]
 SOON = NOON + timedelta(seconds=30)
-
-
-@pytest.fixture(params=KINDS)
-async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 async def due(store: Store) -> list[str]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
 from tests.contracts import session_examples as sessions
-from tests.contracts.stores import KINDS, two_stores
 from tests.emulators.slack.teams import SlackTeams
 from tests.factories.people import Somebody, tell
 from tests.fakes.serving import served
@@ -34,12 +31,6 @@ KEY = new_key()
 NOW = MORNING
 ONE = Installation("T1", "Anna's", "T1", NOW, token="xoxb-one")
 TWO = Installation("T2", "Ben's", "T2", NOW, token="xoxb-two", refresh_token="xoxe-two", expires_at=NOW)
-
-
-@pytest.fixture(params=KINDS)
-async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 def open_installations(store: Store, *keys: str) -> SqlInstallations:

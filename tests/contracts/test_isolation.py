@@ -452,7 +452,6 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/calendar/budget.py Allowance._spent": ITS_TURN,
     "adapters/calendar/budget.py Allowance._unanswered": ITS_TURN,
     "adapters/calendar/budget.py LoginBudget._ended": OWN,
-    "adapters/calendar/calendars.py SeveralCalendars._known": "the list of calendars, ten minutes old at most",
     "adapters/calendar/connection.py Connection._retired": OWN,
     "adapters/calendar/connection.py Connection._under_way": OWN,
     "adapters/calendar/connection.py McpSession._connection": OWN,
@@ -460,7 +459,6 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/calendar/connection.py McpSession._retired": OWN,
     "adapters/calendar/connection.py McpSession.welcome": OWN,
     "adapters/calendar/tools.py CalendarTools._only_account": SAME,
-    "adapters/google/calendars.py GoogleCalendar._others": "the list of calendars, ten minutes old at most",
     "adapters/google/changes.py ChangeFeed._token": "each read asks for changes since, so it is as good as a full one",
     "adapters/memory/adapter.py Mem0Memory._index": OWN,
     "adapters/memory/index.py Index._known": "none where several programs share an index",
@@ -497,6 +495,20 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "app/web.py WebServer._server": OWN,
     "app/web.py WebServer._serving": OWN,
     "conversation/background_updates.py BackgroundUpdates._improving": "tests/scenarios/test_two_programs.py::test_a_program_goes_on_with_what_another_one_was_doing_that_has_ended",
+    "calendar/access.py Hold._lease": "a lease that the database gave to this program alone",
+    "calendar/access.py WaitingReads.seen_at": ITS_TURN,
+    "calendar/execution.py Attempts._waited": ITS_TURN,
+    "calendar/execution.py Attempts._waiting_until": ITS_TURN,
+    "calendar/execution.py Attempts.transaction": ITS_TURN,
+    "calendar/group.py ReadChoice._known": "the list of calendars, ten minutes old at most",
+    "calendar/lazy.py LazyCalendar._calendar": OWN,
+    "calendar/lazy.py LazyCalendar._reads": OWN,
+    "calendar/lineage.py Lineage.ids": ITS_TURN,
+    "calendar/lineage.py Lineage.keeps_color": ITS_TURN,
+    "calendar/lineage.py Lineage.known": ITS_TURN,
+    "calendar/lineage.py Lineage.now": ITS_TURN,
+    "calendar/lineage.py Lineage.released": ITS_TURN,
+    "calendar/lineage.py Lineage.told": ITS_TURN,
     "conversation/background_updates.py BackgroundUpdates._owing": OWN,
     "conversation/calendar_reads.py Looker._looks": "half a minute old at most; a write reads again",
     "conversation/calendar_watch.py Watcher._judged": AGAIN,
@@ -525,7 +537,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "conversation/task_offers.py ExternalTaskList._known": "a minute old at most",
     "conversation/task_offers.py ExternalTaskList._look": "a minute old at most",
     "conversation/task_offers.py ExternalTaskList._read_at": "a minute old at most",
-    "conversation/turn_log.py TurnLog._complained": OWN,
+    "conversation/turn_runs.py TurnLog._complained": OWN,
     "slack/access.py People._channels": SAME,
     "slack/access.py People._own": SAME,
     "slack/agent_threads.py AgentThreads._narrations": ITS_TURN,
@@ -591,7 +603,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
 """State that outlives a call in memory, and why it does no harm with several programs on one database: the reason, or
 the test that shows it."""
 
-_ALL_PACKAGES = (*_PACKAGES[:-1], "adapters")
+_ALL_PACKAGES = (*_PACKAGES[:-1], "adapters", "calendar")
 
 
 def find_state() -> Iterator[str]:

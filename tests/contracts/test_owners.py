@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from alembic import command
 from alembic.config import Config
 from tests.contracts.session_examples import later, session
-from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW
 
 from fateforger.adapters.store.database import make_engine, parse_database_url
@@ -20,12 +18,6 @@ from fateforger.ports.people import Claim, OwnerRecord
 
 ANNA, BORIS = "U1", "U2"
 Both = tuple[Store, Store]
-
-
-@pytest.fixture(params=KINDS)
-async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 async def test_a_code_counts_once(both: Both) -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 from tests.contracts.journal_examples import create, transaction
-from tests.contracts.stores import KINDS, two_stores
 from tests.factories.agents import NOW
 from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
 
@@ -30,12 +27,6 @@ EVERYTHING = {
     "ratings": 1, "calendar_ops": 3, "calendar_writes": 3, "calendar_blocks": 2, "event_ids": 3, "calendars": 1,
     "agents": 1, "agent_calls": 1, "proposals": 1, "rituals": 1, "ritual_marks": 1, "thread_messages": 1, "connection": 1, "channels": 1, "home": 1, "operator_actions": 1,
 }  # fmt: skip
-
-
-@pytest.fixture(params=KINDS)
-async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 async def test_nothing_of_a_person_is_left_in_any_table_and_others_are_untouched(both: Both) -> None:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 from tests.contracts.quota_contract import ME, TEN, Clock, QuotaContract, wanted
-from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.store.calendars import USE, SqlQuota
 from fateforger.adapters.store.store import Store
 from fateforger.calendar.ports import Quota, Settlement
-
-
-@pytest.fixture(params=KINDS)
-async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 class TestSqlQuota(QuotaContract):

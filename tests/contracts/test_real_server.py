@@ -24,8 +24,7 @@ from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.serving import served
 from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, RESET, UNAVAILABLE, attempt, titles
 
-from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar
-from fateforger.adapters.calendar.directory import probe_server
+from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar, probe_server
 from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown
 from fateforger.errors import CalendarNotFound

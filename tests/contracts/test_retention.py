@@ -13,10 +13,9 @@ from tests.contracts.session_examples import NOON, message, session
 from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.recordings import RecordingFiles
-from fateforger.adapters.store import retention
+from fateforger.adapters.store import store as retention
 from fateforger.adapters.store.journal import TX, SyncTx
-from fateforger.adapters.store.retention import DEAD_JOBS_KEPT, RECEIPTS_KEPT, SENT_KEPT
-from fateforger.adapters.store.store import Store
+from fateforger.adapters.store.store import DEAD_JOBS_KEPT, RECEIPTS_KEPT, SENT_KEPT, Store
 from fateforger.app.upkeep import prune
 from fateforger.config import read_settings
 from fateforger.ports.jobs import NewJob

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, time, timedelta
-from pathlib import Path
-
-import pytest
-from tests.contracts.stores import KINDS, two_stores
 
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
@@ -25,12 +20,6 @@ DUE = Due("morning", DAY, NOON, NOON + timedelta(hours=1))
 JOB = NewJob("letter", "D1 None", "ritual/U1/morning", {"card": "Good morning"})
 FIRST = RitualSettings(user_id="U1", channel="D1", tz="Europe/Amsterdam", since=NOON, morning=time(9))
 Both = tuple[Store, Store]
-
-
-@pytest.fixture(params=KINDS)
-async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 async def test_a_choice_is_kept_and_its_versions_are_counted(both: Both) -> None:

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
-from tests.contracts.stores import KINDS, two_stores
-
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.talks import KEPT_FOR
-
-
-@pytest.fixture(params=KINDS)
-async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Store, Store]]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 async def test_what_follows_a_message_is_counted_by_time_not_by_arrival(stores: tuple[Store, Store]) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import date, timedelta
-from pathlib import Path
 
-import pytest
 from tests.contracts.jobs_contract import NOON, names, put, taken
 from tests.contracts.session_examples import later, message, session
-from tests.contracts.stores import KINDS, two_stores
 from tests.contracts.test_connections import ANNA, NEW, OLD
 
 from fateforger.adapters.store.connections import SqlConnections
@@ -22,12 +18,6 @@ from fateforger.session.store import Sent
 from fateforger.values import replace
 
 Both = tuple[Store, Store]
-
-
-@pytest.fixture(params=KINDS)
-async def both(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Both]:
-    async with two_stores(request, tmp_path) as stores:
-        yield stores
 
 
 async def bury(store: Store, *work: str) -> None:

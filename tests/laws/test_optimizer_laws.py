@@ -11,8 +11,7 @@ from ortools.sat import cp_model_pb2, sat_parameters_pb2
 from ortools.sat.python.cp_model_helper import SolveWrapper
 from tests.factories.instances import any_day, day_of
 
-from fateforger.adapters.optimizer.cp_sat import Limits, solve
-from fateforger.adapters.optimizer.process import optimize
+from fateforger.adapters.optimizer.process import Limits, optimize, solve
 from fateforger.adapters.optimizer.translation import Translation
 from fateforger.drafting.axis import slots_of
 from fateforger.drafting.compilation import compile_problem

@@ -1,13 +1,48 @@
-"""What a failed scenario shows: the words of its page and the log of its program, because a rare failure has no other witness."""
+"""Workspaces and people of scenarios; and what a failed one shows: the words of its page and the log of its program, because a
+rare failure has no other witness."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Error, Page
+from tests.scenarios.chat import Chat, Person, chat_at, workspace_at
 from tests.scenarios.program import Program
+from tests.scenarios.radicale import Radicale, free_port
+
+from localslack import Workspace
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
+    async with workspace_at(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+async def chat(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Chat]:
+    async with chat_at(workspace, tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+async def alex(workspace: Workspace) -> AsyncIterator[Person]:
+    person = Person(workspace)
+    yield person
+    await person.http.aclose()
+
+
+@pytest.fixture
+def radicale(tmp_path: Path) -> Iterator[Radicale]:
+    """A CalDAV server with one calendar."""
+    server = Radicale(tmp_path / "dav", free_port())
+    server.start()
+    server.make_calendar()
+    yield server
+    server.kill()
 
 
 @pytest.hookimpl(wrapper=True)

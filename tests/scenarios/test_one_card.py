@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.scenarios.chat import Chat, Json, Person, chat_at, eventually, workspace_at
+from tests.scenarios.chat import Chat, Json, Person, chat_at, eventually
 from tests.scenarios.scripted_door import WELCOME_TEXT, ScriptedDoor
 from tests.scenarios.store_faults import Failing
 
@@ -80,19 +80,6 @@ WAYS = {
     "a card at the end": Way(say, begun=True),
     "a card that moves to the end": Way(say, begun=True, replies=True),
 }
-
-
-@pytest.fixture
-async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
-    async with workspace_at(tmp_path) as served:
-        yield served
-
-
-@pytest.fixture
-async def alex(workspace: Workspace) -> AsyncIterator[Person]:
-    person = Person(workspace)
-    yield person
-    await person.http.aclose()
 
 
 @pytest.mark.extra

@@ -10,7 +10,7 @@ import pytest
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.person import eventually
 from tests.scenarios.providers import plan, run
-from tests.scenarios.radicale import Radicale, free_port
+from tests.scenarios.radicale import Radicale
 from tests.scenarios.teams import ALEX, ORGANIZATION, ROBIN, TwoTeams, open_two_teams
 from tests.scenarios.test_home_board import Board
 
@@ -19,15 +19,6 @@ from localslack import Organization
 pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 EAST, WEST = "T0EAST", "T0WEST"
-
-
-@pytest.fixture
-def radicale(tmp_path: Path) -> Iterator[Radicale]:
-    server = Radicale(tmp_path / "dav", free_port())
-    server.start()
-    server.make_calendar()
-    yield server
-    server.kill()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.scenarios.person import Json, Person, controls, eventually, texts
 from tests.scenarios.person import label as name_of
 from tests.scenarios.program import Program
 from tests.scenarios.providers import MONDAY, Providers, fill, link, open_providers, plan, run, second, serve
-from tests.scenarios.radicale import Radicale, free_port
+from tests.scenarios.radicale import Radicale
 
 from fateforger.adapters.google.access import SCOPES
 
@@ -31,15 +31,6 @@ pytestmark = [pytest.mark.process, pytest.mark.extra]
 def providers(tmp_path: Path) -> Iterator[Providers]:
     with open_providers(tmp_path) as opened:
         yield opened
-
-
-@pytest.fixture
-def radicale(tmp_path: Path) -> Iterator[Radicale]:
-    server = Radicale(tmp_path / "dav", free_port())
-    server.start()
-    server.make_calendar()
-    yield server
-    server.kill()
 
 
 @pytest.fixture

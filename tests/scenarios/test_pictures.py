@@ -43,23 +43,10 @@ def painter() -> WaitingPainter:
 
 
 @pytest.fixture
-async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
-    async with workspace_at(tmp_path) as served:
-        yield served
-
-
-@pytest.fixture
 async def chat(workspace: Workspace, tmp_path: Path, painter: WaitingPainter) -> AsyncIterator[Chat]:
     async with chat_at(workspace, tmp_path, render=painter.render) as running:
         running.door.day = before_and_after()
         yield running
-
-
-@pytest.fixture
-async def alex(workspace: Workspace) -> AsyncIterator[Person]:
-    person = Person(workspace)
-    yield person
-    await person.http.aclose()
 
 
 def images(message: Json) -> list[Json]:

@@ -42,22 +42,9 @@ class Held:
 
 
 @pytest.fixture
-async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
-    async with workspace_at(tmp_path) as served:
-        yield served
-
-
-@pytest.fixture
 async def chat(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Chat]:
     async with chat_at(workspace, tmp_path, timing=BRISK) as running:
         yield running
-
-
-@pytest.fixture
-async def alex(workspace: Workspace) -> AsyncIterator[Person]:
-    person = Person(workspace)
-    yield person
-    await person.http.aclose()
 
 
 @pytest.fixture

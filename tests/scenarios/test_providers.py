@@ -19,7 +19,7 @@ from tests.scenarios.radicale import Radicale, free_port
 
 from fateforger.adapters.google.client import build_account_bucket
 from fateforger.adapters.store.store import open_store
-from fateforger.calendar.budgets import Purpose, TokenBucket
+from fateforger.calendar.calls import Purpose, TokenBucket
 
 pytestmark = [pytest.mark.process, pytest.mark.extra]
 
@@ -52,15 +52,6 @@ def test_the_watch_asks_only_for_what_changed(tmp_path: Path) -> None:
 
 BLOCKS = 5
 """Events that the steps of a day make."""
-
-
-@pytest.fixture
-def radicale(tmp_path: Path) -> Iterator[Radicale]:
-    server = Radicale(tmp_path / "dav", free_port())
-    server.start()
-    server.make_calendar()
-    yield server
-    server.kill()
 
 
 @pytest.fixture

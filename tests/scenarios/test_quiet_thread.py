@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.factories.words import also, frame, inputs_of, new, opening, patch, timed, wants
 from tests.scenarios import chat as slack
-from tests.scenarios.chat import Chat, chat_at, steps, workspace_at
+from tests.scenarios.chat import Chat, chat_at, steps
 from tests.scenarios.person import Person, controls, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.scripted_door import state_card
@@ -84,12 +84,6 @@ def pictured(person: Person) -> list[Any]:
 
 
 ALEX, BOT = "U0000ALEX", "U00000BOT"
-
-
-@pytest.fixture
-async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
-    async with workspace_at(tmp_path) as served:
-        yield served
 
 
 @pytest.fixture

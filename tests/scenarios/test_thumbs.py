@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
 from click.testing import CliRunner
-from tests.scenarios.chat import Chat, Person, chat_at, eventually, workspace_at
+from tests.scenarios.chat import Chat, Person, eventually
 
 from fateforger.cli.command_line import root_command
 from fateforger.session.store import Rating
 from fateforger.slack.notices import FIRST_WORDS
 from fateforger.slack.phrases import THANKS
-from localslack import Fault, Workspace
+from localslack import Fault
 
 PROMPTS = ("decide/1", "patch/2")
-
-
-@pytest.fixture
-async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
-    async with workspace_at(tmp_path) as served:
-        yield served
-
-
-@pytest.fixture
-async def chat(workspace: Workspace, tmp_path: Path) -> AsyncIterator[Chat]:
-    async with chat_at(workspace, tmp_path) as running:
-        yield running
-
-
-@pytest.fixture
-async def alex(workspace: Workspace) -> AsyncIterator[Person]:
-    person = Person(workspace)
-    yield person
-    await person.http.aclose()
 
 
 async def kept(chat: Chat, count: int) -> tuple[Rating, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 from tests.contracts import session_examples as sessions
-from tests.scenarios.chat import Chat, Person, chat_at, eventually, workspace_at
+from tests.scenarios.chat import Chat, Person, chat_at, eventually
 from tests.scenarios.test_presence import BRISK, begun_by_words, reads, streaming
 
 from fateforger.adapters.clock import SystemClock
@@ -23,19 +23,6 @@ from fateforger.slack.phrases import STOP_TOO_LATE
 from fateforger.values import replace
 from fateforger.workers.lanes import STOP_TURN, TURN
 from localslack import Workspace
-
-
-@pytest.fixture
-async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
-    async with workspace_at(tmp_path) as served:
-        yield served
-
-
-@pytest.fixture
-async def alex(workspace: Workspace) -> AsyncIterator[Person]:
-    person = Person(workspace)
-    yield person
-    await person.http.aclose()
 
 
 async def test_stop_ends_a_turn_of_the_other_program(workspace: Workspace, alex: Person, tmp_path: Path) -> None:

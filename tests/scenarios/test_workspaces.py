@@ -26,15 +26,6 @@ pytestmark = [pytest.mark.process, pytest.mark.extra]
 
 
 @pytest.fixture
-def radicale(tmp_path: Path) -> Iterator[Radicale]:
-    server = Radicale(tmp_path / "dav", free_port())
-    server.start()
-    server.make_calendar()
-    yield server
-    server.kill()
-
-
-@pytest.fixture
 def two(tmp_path: Path) -> Iterator[TwoTeams]:
     with open_two_teams(tmp_path) as opened:
         yield opened

@@ -21,16 +21,15 @@ from fateforger.adapters.calendar.calendars import open_mcp_calendar
 from fateforger.adapters.calendar.connection import HttpEndpoint
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.google.client import GoogleClient
-from fateforger.adapters.google.refusals import Refusal
 from fateforger.adapters.memory import vectors
 from fateforger.adapters.memory.vectors import OpenAiEmbeddings
 from fateforger.adapters.microsoft.client import GraphClient
-from fateforger.adapters.microsoft.refusals import Refused
 from fateforger.adapters.model.client import open_model
 from fateforger.adapters.model.endpoint import PROVIDERS, Endpoint
 from fateforger.adapters.notion import client as notion
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, OAuthProvider
 from fateforger.adapters.tasklists import TickTick
+from fateforger.calendar.refusals import Refused
 from fateforger.errors import (
     CalendarUnreachable,
     ConnectionUnreachable,
@@ -65,7 +64,7 @@ class FixedToken:
 
 async def ask_google(url: str) -> None:
     async with aclosing(GoogleClient(FixedToken(), SystemClock(), url=url, call_seconds=SECONDS)) as client:
-        assert isinstance(await client.read("/users/me/calendarList"), Refusal)
+        assert isinstance(await client.read("/users/me/calendarList"), Refused)
 
 
 async def ask_microsoft(url: str) -> None:

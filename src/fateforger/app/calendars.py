@@ -1,39 +1,123 @@
 """Calendars of people: each person's connected one, and the configured one for its owner.
 
-They are opened on demand and closed when they are idle. A person never reads or writes another one's calendar.
+They are opened on demand and closed when they are idle. A person never reads or writes another one's calendar. What is
+left to do after a connection broke, or works again, is done here as well.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fateforger.app.access import Access
+from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.store import Store
 from fateforger.app.caldav_login import PRIVATE, REFUSED, UNUSABLE, CalDavServers
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.delegation import Organization
-from fateforger.app.logins import Openers
+from fateforger.app.logins import Logins, Openers, build_logins
+from fateforger.app.resources import open_vault
 from fateforger.calendar.access import read_day
-from fateforger.calendar.connections import Connection, Connections, ConnectionView, Provider
-from fateforger.calendar.lazy import LazyCalendar
+from fateforger.calendar.connections import Connection, Connections, ConnectionView, FollowUp, Provider
+from fateforger.calendar.lazy import LazyCalendar, MissingCalendar
 from fateforger.calendar.model import Ledger, Snapshot
-from fateforger.calendar.no_calendar import MissingCalendar
 from fateforger.calendar.ports import Calendar, DayReads, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
-from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarNotFound, CalendarUnreachable
+from fateforger.config import Settings
+from fateforger.errors import (
+    CalendarAuthFailed,
+    CalendarError,
+    CalendarNotFound,
+    CalendarUnreachable,
+    ConnectionFailed,
+    WorldError,
+)
 from fateforger.ports.clock import Clock
+from fateforger.ports.jobs import Jobs
+from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.model import SessionStatus
+from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
+from fateforger.text import join_sentences, mark_message
+from fateforger.values import replace
 from fateforger.workers.people import Ownership
+from fateforger.workers.turns import build_command_job, connection_job
+
+log = logging.getLogger(__name__)
+
+FORGOTTEN = mark_message(
+    "Your calendar is disconnected, and I have forgotten your login. What I put on your calendar stays there, and I"
+    " keep the history of it: if you connect the same calendar again, you can still undo it."
+)
+NOTHING = mark_message("You have no calendar connected.")
+UNREACHABLE = mark_message(
+    "I could not reach {service} to end my access there. Please remove me in your account: {address}"
+)
+ONLY_YOU = mark_message("At {service}, only you can end my access. Please remove me in your account: {address}")
+APP_PASSWORD = mark_message("If you made an app password for me, you can delete it at your calendar server now.")
+OF_ADMINISTRATOR = mark_message(
+    "Your administrator gave me access, and only they can take it back. I no longer use it for you."
+)
+
+
+def build_access(settings: Settings, store: Store, clock: Clock) -> Access:
+    """Return an :class:`Access` for a command, which has no sign-in page. Raises ``BadInput``."""
+    connections = SqlConnections(store.database, open_vault(settings))
+    return Access(connections, build_logins(settings, connections, clock, "", store))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Ends the access to people's calendars. Each method can be repeated after a crash. Raises ``StoreError``."""
+
+    connections: Connections
+    logins: Logins
+
+    async def disconnect(self, user_id: str) -> str:
+        """Forget a person's login, end the access at the provider, and return what to tell them."""
+        connection = await self.connections.of(user_id)
+        if connection is None:
+            return _(NOTHING)
+        if connection.has_ended:  # by an earlier try of the same request
+            return _(FORGOTTEN)
+        remains = await self.end(connection)
+        await self.connections.keep(replace(connection, secret="", delegated=False, problem=""))
+        return join_sentences(_(FORGOTTEN), remains)
+
+    async def end_for(self, user_id: str) -> str:
+        """End the access to a person's calendar at the provider; return what they have to do themselves, if anything.
+
+        It is for a person whose connection is about to be erased.
+        """
+        connection = await self.connections.of(user_id)
+        return "" if connection is None or connection.has_ended else await self.end(connection)
+
+    async def end(self, connection: Connection) -> str:
+        """End the access at the provider; return what the person has to do themselves, if anything."""
+        if connection.delegated:
+            return _(OF_ADMINISTRATOR)
+        if connection.provider is Provider.CALDAV:
+            return _(APP_PASSWORD)
+        login = self.logins.get(connection.provider)
+        if login is None or not connection.secret:  # the settings, or the key of the login, are gone
+            return _(UNREACHABLE, service=connection.provider.service, address=connection.provider.account_page)
+        try:
+            ended = await login.revoke(connection)
+        except ConnectionFailed as problem:
+            log.warning("access could not be ended at %s: %s", login.name, type(problem).__name__)
+            return _(UNREACHABLE, service=login.name, address=connection.provider.account_page)
+        return "" if ended else _(ONLY_YOU, service=login.name, address=connection.provider.account_page)
+
 
 IDLE = timedelta(minutes=15)
 """Time without use after which a person's calendar is closed."""
@@ -282,3 +366,47 @@ class CalDavGateway:
                     yield SeveralCalendars(one, ",".join(connection.reads)) if connection.reads else one
             finally:
                 del self._apps[name]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUps:
+    """Tells people once that their connection broke, and goes on with what waited once it works again.
+
+    ``recover`` finishes the writes of a person that were cut off; it raises ``WorldError``.
+
+    What is left to do is kept with the connection, so it is done once by all programs together, and also after a crash.
+    """
+
+    connections: Connections
+    recover: Callable[[str], Awaitable[None]]
+    sessions: Sessions
+    jobs: Jobs
+    clock: Clock
+
+    async def run_once(self) -> None:
+        """Do what is left. Raises ``StoreError``."""
+        for user_id, due in await self.connections.list_due():
+            if due is FollowUp.TELL:
+                await self._tell(user_id)
+            elif due is FollowUp.RESUME:
+                await self._resume(user_id)
+
+    async def _tell(self, user_id: str) -> None:
+        job = connection_job(user_id, "tell", f"broke-{user_id}-{uuid4().hex}")
+        await self.connections.finish(user_id, FollowUp.TELL, now=self.clock.now(), job=job)
+
+    async def _resume(self, user_id: str) -> None:
+        """Finish writes that were cut off, and read the calendar again for each plan that is open.
+
+        While the calendar does not answer, the writes are left to the next submit or undo.
+        """
+        try:
+            await self.recover(user_id)
+        except WorldError as error:
+            log.warning("the writes of %s that were cut off stay open for now: %s", user_id, error.message)
+        now = self.clock.now()
+        for session in await self.sessions.of_user(user_id):
+            if session.status is not SessionStatus.CANCELLED:
+                again = RefreshCalendar(command_id=f"resume:{session.id}:{session.version}", session_id=session.id)
+                await self.jobs.enqueue(build_command_job(again, key=session.id), now=now)
+        await self.connections.finish(user_id, FollowUp.RESUME, now=now)

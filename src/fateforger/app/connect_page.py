@@ -15,9 +15,9 @@ from starlette.routing import Route
 
 from fateforger.adapters.oauth import Consent
 from fateforger.adapters.store.vault import SecretUnreadable
-from fateforger.app.access import Access
 from fateforger.app.caldav_login import CalDavServers
 from fateforger.app.calendar_choice import Accounts, choose_calendars, choose_only, list_rows
+from fateforger.app.calendars import Access
 from fateforger.app.connect_links import PATH, VALID, ConnectLinks
 from fateforger.app.delegation import Delegations
 from fateforger.calendar.connections import Connection, Provider

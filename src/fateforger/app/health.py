@@ -131,7 +131,7 @@ async def check_calendars(settings: Settings) -> Check:
 
 
 async def _check_google(settings: Settings, url: str) -> Check:
-    from fateforger.adapters.calendar.directory import probe_server  # noqa: PLC0415  heavy
+    from fateforger.adapters.calendar.calendars import probe_server  # noqa: PLC0415  heavy
 
     try:
         store = await open_state(settings)

@@ -14,7 +14,7 @@ from fateforger.adapters.store.store import Store
 from fateforger.app.change_notices import PATH as NOTICES_PATH
 from fateforger.app.delegation import Delegation, Delegations
 from fateforger.app.oauth_login import Account, OAuthLogin, Service
-from fateforger.calendar.budgets import SharedBudget
+from fateforger.calendar.calls import SharedBudget
 from fateforger.calendar.channels import ChannelApi, PushSignals
 from fateforger.calendar.connections import Connection, Connections, Provider
 from fateforger.calendar.directory import CalendarEntry
@@ -169,8 +169,7 @@ def _read_microsoft_client(settings: Settings, address: str) -> OAuthClient:
 
 
 def _build_microsoft_service(settings: Settings, clock: Clock, store: Store) -> Service:
-    from fateforger.adapters.microsoft.calendar import MicrosoftCalendar  # noqa: PLC0415  the same
-    from fateforger.adapters.microsoft.channels import MicrosoftChannels  # noqa: PLC0415  the same
+    from fateforger.adapters.microsoft.calendar import MicrosoftCalendar, MicrosoftChannels  # noqa: PLC0415  the same
     from fateforger.adapters.microsoft.client import GRAPH_URL, GraphClient, build_mailbox_bucket  # noqa: PLC0415  the same
 
     api = GRAPH_URL if settings.microsoft_url is None else f"{settings.microsoft_url}/v1.0"

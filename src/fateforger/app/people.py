@@ -14,9 +14,8 @@ from starlette.routing import Mount
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
-from fateforger.app.access import build_access
 from fateforger.app.caldav_login import open_servers
-from fateforger.app.calendars import GATEWAY, CalDavGateway
+from fateforger.app.calendars import GATEWAY, CalDavGateway, build_access
 from fateforger.app.data_dir import COMMAND_LOCK, lock_data_dir
 from fateforger.app.logins import build_delegations, build_logins, build_openers
 from fateforger.app.memory import build_memory

@@ -21,11 +21,9 @@ from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault
-from fateforger.app.access import Access
 from fateforger.app.caldav_login import CalDavServers, open_servers
-from fateforger.app.calendars import GATEWAY, CalDavGateway, OpenCalendar, PersonCalendars
+from fateforger.app.calendars import GATEWAY, Access, CalDavGateway, FollowUps, OpenCalendar, PersonCalendars
 from fateforger.app.change_notices import ChangeNotices
-from fateforger.app.combinations import check_settings, take_place
 from fateforger.app.connect_links import PATH as CONNECT_PATH
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
@@ -39,7 +37,6 @@ from fateforger.app.data_dir import (
     read_page_token,
 )
 from fateforger.app.delegation import Delegations, Organization
-from fateforger.app.follow_ups import FollowUps
 from fateforger.app.health import build_external_list
 from fateforger.app.logins import build_delegations, build_logins, build_openers
 from fateforger.app.memory import build_memory
@@ -49,6 +46,7 @@ from fateforger.app.resources import (
     build_calendar,
     build_clock,
     build_ownership,
+    check_settings,
     describe_claim,
     describe_owner,
     get_replica_name,
@@ -56,6 +54,7 @@ from fateforger.app.resources import (
     open_vault,
     start_local_calendar,
     submitter,
+    take_place,
 )
 from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import EventsEndpoint, Services, SlackApp, run_slack_app
@@ -86,8 +85,7 @@ from fateforger.conversation.queue.work import DurationService, Tools
 from fateforger.conversation.redaction import Redaction
 from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.session_lifecycle import SessionCloser
-from fateforger.conversation.turn_log import RecordingSink, TurnLog
-from fateforger.conversation.turn_runs import warm_up
+from fateforger.conversation.turn_runs import RecordingSink, TurnLog, warm_up
 from fateforger.errors import WorldError
 from fateforger.masks import mask_address
 from fateforger.memory.ports import Finder

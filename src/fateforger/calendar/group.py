@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from fateforger.calendar.directory import CalendarEntry, drop_copies, name_unreadable
+from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import resolve_start
 from fateforger.calendar.ports import AccountCalendar, Calendar, CalendarTraits, DayReads, Outcome, Window
-from fateforger.errors import CalendarError
+from fateforger.errors import CalendarError, CalendarNotFound
+
+LIST_KEPT_SECONDS = 600.0
+"""Seconds for which the list of calendars is kept."""
 
 
 class GroupReads:
@@ -31,13 +35,8 @@ class GroupReads:
         return self._reads.key
 
     async def window(self, start: datetime, end: datetime) -> Window:
-        others = self._read_along.items()
-        own, *rest = await asyncio.gather(
-            self._reads.window(start, end), *(_read_other(entry, reads, start, end) for entry, reads in others)
-        )
-        events = [*own, *drop_copies(own, (event for events in rest for event in events))]
-        ordered = sorted(events, key=lambda event: (resolve_start(event.start, self._time_zone), event.id))
-        return Window(ordered, (title for window in (own, *rest) for title in _list_left_out(window)))
+        others = {entry: reads.window(start, end) for entry, reads in self._read_along.items()}
+        return await read_together(self._reads.window(start, end), others, time_zone=self._time_zone)
 
     async def get(self, event_id: str) -> EventImage | None:
         return await self._reads.get(event_id)
@@ -89,13 +88,65 @@ class CalendarGroup(GroupReads):
         await self._main.aclose()
 
 
-async def _read_other(other: CalendarEntry, calendar: DayReads, start: datetime, end: datetime) -> Window:
+class ReadChoice:
+    """The calendars that a login reads along, as :func:`~fateforger.calendar.directory.choose_read` takes them.
+
+    They are chosen on first use, and again when the list of calendars has been kept for :data:`LIST_KEPT_SECONDS`.
+    """
+
+    def __init__(self, wanted: str, *, written: str, now: Callable[[], float] = time.monotonic) -> None:
+        self._wanted = wanted
+        self._written = written
+        self._now = now
+        self._known: tuple[float, tuple[CalendarEntry, ...]] | None = None
+
+    async def find(self, list_calendars: Callable[[], Awaitable[Sequence[CalendarEntry]]]) -> tuple[CalendarEntry, ...]:
+        """Return the chosen calendars; ``list_calendars`` is asked for the list when it is needed."""
+        if not self._wanted.strip():
+            return ()
+        if self._known is None or self._now() - self._known[0] > LIST_KEPT_SECONDS:
+            entries = await list_calendars()
+            self._known = (self._now(), choose_read(entries, self._wanted, written=self._written))
+        return self._known[1]
+
+    async def read(
+        self,
+        main: Awaitable[Sequence[EventImage]],
+        others: Mapping[CalendarEntry, Awaitable[Sequence[EventImage]]],
+        *,
+        time_zone: str,
+    ) -> Window:
+        """Read as :func:`read_together` does; if one is not found, choose the calendars again before the next read."""
+        try:
+            return await read_together(main, others, time_zone=time_zone)
+        except CalendarNotFound:
+            self._known = None
+            raise
+
+
+async def read_together(
+    main: Awaitable[Sequence[EventImage]],
+    others: Mapping[CalendarEntry, Awaitable[Sequence[EventImage]]],
+    *,
+    time_zone: str,
+) -> Window:
+    """Return the events of a span of the main calendar and of others, each meeting once.
+
+    Raises ``CalendarError`` if one of them cannot be read, with its name.
+    """
+    own, *rest = await asyncio.gather(main, *(_read_other(entry, reading) for entry, reading in others.items()))
+    events = [*own, *drop_copies(own, (event for events in rest for event in events))]
+    ordered = sorted(events, key=lambda event: (resolve_start(event.start, time_zone), event.id))
+    return Window(ordered, (title for events in (own, *rest) for title in _list_left_out(events)))
+
+
+async def _read_other(other: CalendarEntry, reading: Awaitable[Sequence[EventImage]]) -> Window:
     try:
-        events = await calendar.window(start, end)
+        events = await reading
     except CalendarError as error:
         raise name_unreadable(error, other) from error
     return Window((event.elsewhere(other.id, other.summary) for event in events), _list_left_out(events))
 
 
-def _list_left_out(window: tuple[EventImage, ...]) -> tuple[str, ...]:
-    return window.left_out if isinstance(window, Window) else ()
+def _list_left_out(events: Sequence[EventImage]) -> tuple[str, ...]:
+    return events.left_out if isinstance(events, Window) else ()

@@ -5,8 +5,9 @@ All times are aware instants; ``start``/``end`` of an all-day event are dates. E
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date, datetime
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import Literal
@@ -15,9 +16,46 @@ from pydantic import Field
 
 from fateforger.calendar.comparison import Change, list_changes
 from fateforger.calendar.event import EventExtras, EventFields, EventImage, OwnedId
-from fateforger.calendar.journeys import ZoneChange, find_zone_changes
 from fateforger.planning.plan import ET
+from fateforger.planning.timing import zone
 from fateforger.values import Value, drop_fields
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneChange:
+    """From ``at`` on, the person is in the zone ``tz``; ``journey`` is the event that took them there."""
+
+    at: datetime
+    tz: str
+    journey: EventImage
+
+
+def find_zone_changes(events: Iterable[EventImage]) -> tuple[ZoneChange, ...]:
+    """Return the changes of zone, in order.
+
+    An event whose start and end are in zones with different clocks is a journey, as calendars keep flights.
+    """
+    found = [
+        ZoneChange(event.end.astimezone(UTC), tz, event)
+        for event in events
+        if event.busy and not event.gone and isinstance(event.end, datetime)
+        for tz in _read_arrivals(event, event.end)
+    ]
+    return tuple(sorted(found, key=lambda change: (change.at, change.journey.id)))
+
+
+def _read_arrivals(event: EventImage, end: datetime) -> Iterator[str]:
+    """Yield the zone in which a journey ends; nothing for any other event."""
+    names = [str(side["timeZone"]) for side in event.raw_zones.values()]
+    # Only places move a person: some programs write one end of an event in UTC.
+    if len(names) != 2 or any("/" not in name or name.startswith("Etc/") for name in names):
+        return
+    try:
+        start_zone, end_zone = map(zone, names)
+    except ValueError:
+        return
+    if end.astimezone(start_zone).utcoffset() != end.astimezone(end_zone).utcoffset():
+        yield names[1]
 
 
 class DesiredBlock(Value):

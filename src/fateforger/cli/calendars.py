@@ -83,7 +83,7 @@ def disconnect_command(ctx: click.Context, user_id: str, as_json: bool, **where:
     """Forget a person's login, and end the access at Google. Events and the history of what was written stay."""
 
     async def disconnect(opened: Opened) -> tuple[Connection | None, str]:
-        from fateforger.app.access import build_access  # noqa: PLC0415  heavy
+        from fateforger.app.calendars import build_access  # noqa: PLC0415  heavy
         from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
 
         access = build_access(opened.settings, opened.store, build_clock(opened.settings))

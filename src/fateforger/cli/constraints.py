@@ -44,8 +44,8 @@ from fateforger.memory.credentials import (
     without_private_data,
 )
 from fateforger.memory.documents import read_context, read_record, read_version, write_answer
-from fateforger.memory.record import ConstraintRecord
-from fateforger.memory.reminders import describe_days, describe_limits, describe_times, needs_confirmation
+from fateforger.memory.record import ConstraintRecord, describe_days
+from fateforger.memory.reminders import describe_limits, describe_times, needs_confirmation
 from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, RuleFilter, select_current
 from fateforger.memory.search import find_by_spelling
 from fateforger.memory.versions import Version, list_history, select_newest

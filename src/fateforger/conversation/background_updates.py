@@ -1,11 +1,11 @@
-"""Background results in a session, shown in place of the current card (S213)."""
+"""Background results in a session, shown in place of the current card (S213): calendar reads, better drafts, rules."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -21,26 +21,99 @@ from fateforger.conversation.queue.work import DurationService
 from fateforger.conversation.session_lifecycle import close_session, is_abandoned
 from fateforger.conversation.session_messages import build_messages
 from fateforger.conversation.stage_nodes import redraft
-from fateforger.conversation.turn_log import log_constraint_events
+from fateforger.conversation.turn_runs import log_constraint_events
 from fateforger.conversation.turn_values import Effect, apply_reading, with_memory
+from fateforger.drafting.day_draft import LongSearch
 from fateforger.drafting.model import Draft
 from fateforger.errors import StoreError, VersionConflict
-from fateforger.planning.block_times import keys_before
+from fateforger.planning.block_times import is_lunch, keys_before
+from fateforger.planning.plan import Resolved, TBPlan, resolve
 from fateforger.ports.clock import Clock
-from fateforger.session.better_draft import apply_better_draft, awaits_better_draft, search_again
 from fateforger.session.commands import SessionUpdate
 from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import EndAbandoned, KeepTitle
 from fateforger.session.constants import REREAD_WAIT
-from fateforger.session.draft import is_current, with_fixes, without_stale_sketch
+from fateforger.session.draft import (
+    day_of,
+    draft_constraints,
+    is_current,
+    room_words,
+    with_fixes,
+    with_own_draft,
+    without_stale_sketch,
+)
 from fateforger.session.lengths import note_begun
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
+from fateforger.session.overview import overview
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
-from fateforger.text import use_language
+from fateforger.session.zones import local_time
+from fateforger.text import gettext as _
+from fateforger.text import join_words, quote_title, use_language
 from fateforger.workers.supervisor import BackgroundTasks
+
+_MOST_NAMED = 3
+
+
+def awaits_better_draft(session: Session) -> bool:
+    """Check whether the session shows a first plan that a better one may replace."""
+    return (
+        session.planning.rough
+        and session.status is SessionStatus.ACTIVE
+        and session.stage is TimeboxingStage.SKELETON
+        and is_current(session, session.planning.draft_basis)
+    )
+
+
+def search_again(session: Session, stop: Callable[[], bool] | None = None) -> LongSearch | None:
+    """Return a longer search for the session's plan, unless that is not what a short search found any more.
+
+    ``stop`` is polled to end it early, and whatever follows from it.
+    """
+    plan = session.planning.plan
+    return None if plan is None else day_of(session).search_again(draft_constraints(session), plan, stop)
+
+
+def apply_better_draft(session: Session, draft: Draft | None) -> Session:
+    """Return the session with a better draft for its first plan, and what changed; ``None`` keeps the plan.
+
+    If only the options for what did not fit are others, they are replaced without a word.
+    """
+    over = session.planning.plan
+    session = session.with_planning(rough=False)
+    if draft is None or over is None:
+        return session
+    better = with_own_draft(session, draft)
+    if draft.plan == over:
+        return better
+    better = better.say(_describe_order(session, over, draft.plan), *room_words(over, better))
+    return better.with_planning(overview=overview(better))
+
+
+def _describe_order(session: Session, over: TBPlan, plan: TBPlan) -> str:
+    """Name the blocks that begin at another time than in the plan before, lunch first."""
+    was = {block.key: block.start for block in resolve(over)}
+    moved = [block for block in resolve(plan) if was.get(block.key, block.start) != block.start]
+    if not moved:
+        return _("A better order was found.")
+    named = join_words(_name_starts(session, sorted(moved, key=lambda b: (not _is_lunch(b), b.start))), _MOST_NAMED)
+    return _("A better order was found: {named}.", named=named)
+
+
+def _name_starts(session: Session, moved: list[Resolved]) -> Iterator[str]:
+    for number, block in enumerate(moved):
+        title = _("lunch") if _is_lunch(block) else quote_title(block.event.name)
+        if number == 0:
+            yield _("{title} is at {start:%H:%M} now", title=title, start=local_time(session, block.start))
+        else:
+            yield _("{title} at {start:%H:%M}", title=title, start=local_time(session, block.start))
+
+
+def _is_lunch(block: Resolved) -> bool:
+    return is_lunch(block.key)
+
 
 log = logging.getLogger(__name__)
 
@@ -286,7 +359,7 @@ class BackgroundUpdates:
 
     async def _apply_read(self, session_id: str, looking: asyncio.Task[Look]) -> None:
         look = await asyncio.shield(looking)
-        for _ in range(TRIES):
+        for _attempt in range(TRIES):
             session = await self._load(session_id)
             if session is None or not _is_waiting(session, look):
                 return

@@ -19,10 +19,9 @@ from fateforger.conversation.queue.service import FORMS as TASK_FORMS
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.rituals.settings import FORM as RITUAL_FORM
-from fateforger.conversation.session_lifecycle import format_session_id
 from fateforger.conversation.session_starter import SessionStarter
 from fateforger.conversation.task_offers import ExternalTaskList
-from fateforger.conversation.turn_log import TurnLog
+from fateforger.conversation.turn_runs import TurnLog
 from fateforger.conversation.turns import Turns
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports.clock import Clock
@@ -41,6 +40,7 @@ from fateforger.session.commands.thread import (
     StageAction,
     StartTimeboxing,
     TimeboxingUserReply,
+    format_session_id,
 )
 from fateforger.session.constants import CALENDAR_WAIT
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from fateforger.conversation.language.plan_proposals import without_sketch
 from fateforger.conversation.stage_nodes import apply_sketch
-from fateforger.conversation.turn_log import TurnLog
+from fateforger.conversation.turn_runs import TurnLog
 from fateforger.conversation.turn_values import DraftDay, TurnOutcome
 from fateforger.errors import BadInput, ModelError, StoreError, VersionConflict
 from fateforger.metrics import DRAFT_SECONDS

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import TypeGuard
 
-from fateforger.conversation.language.message_reader import NOTHING_FOUND
 from fateforger.conversation.turn_values import (
     Effect,
     MemoryReading,
@@ -56,10 +55,9 @@ from fateforger.session.memory_changes import (
     settle_conflict,
     undo_writes,
 )
-from fateforger.session.messages import LastWords
+from fateforger.session.messages import FIRST_LISTED, MORE_LISTED, NOTHING_FOUND, LastWords
 from fateforger.session.model import MEETINGS, HeldChange, Session
 from fateforger.session.rulebook import known_versions, refresh_view
-from fateforger.session.views import FIRST_LISTED, MORE_LISTED
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, quote_title
 from fateforger.values import replace

@@ -56,7 +56,6 @@ from fateforger.session.recall import followed_constraints
 from fateforger.session.replanning import (
     OptionCommand,
     Refit,
-    facts_of,
     move_plan,
     refit_again,
     replan_day,
@@ -66,7 +65,7 @@ from fateforger.session.replanning import (
     with_safe_undo,
 )
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.session.undone import NONE_UNDONE, find_undone, follow_approvals, with_undone
+from fateforger.session.undone import NONE_UNDONE, facts_of, find_undone, follow_approvals, with_undone
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, quote_title
 from fateforger.values import replace

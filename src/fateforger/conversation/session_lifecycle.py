@@ -10,8 +10,7 @@ from fateforger.conversation.session_messages import build_messages
 from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
-from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.thread import EndAbandoned, StartTimeboxing
+from fateforger.session.commands.thread import EndAbandoned, StartTimeboxing, format_session_id
 from fateforger.session.day import day_words, has_ended, local_today, usual_day, usual_frame
 from fateforger.session.edits import is_okay
 from fateforger.session.memory import AllowedMeeting
@@ -33,16 +32,6 @@ from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.lanes import ROUND_SIZE
 from fateforger.workers.turns import build_command_job
-
-
-def format_session_id(start: StartTimeboxing) -> str:
-    """Return the id of the session that a start begins; it is the same for a repeated start."""
-    return session_id_of(start.command_id)
-
-
-def session_id_of(start_id: str) -> str:
-    """Return the id of the session that the start of that id begins."""
-    return mint_key("s", start_id)
 
 
 def build_session(start: StartTimeboxing, earlier: Sequence[Session], *, calendar_write: CalendarWrite) -> Session:

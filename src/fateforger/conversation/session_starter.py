@@ -12,16 +12,16 @@ from fateforger.conversation.memory_service import MemoryService, RuleService
 from fateforger.conversation.queue.cards import build_reply
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import RunningTurn, TurnModel
-from fateforger.conversation.session_lifecycle import build_session, format_session_id
+from fateforger.conversation.session_lifecycle import build_session
 from fateforger.conversation.session_messages import build_messages, with_feedback
 from fateforger.conversation.task_offers import ExternalTaskList, find_offers
-from fateforger.conversation.turn_log import LogEntry, TurnLog
+from fateforger.conversation.turn_runs import LogEntry, TurnLog
 from fateforger.conversation.turn_values import TurnInput
 from fateforger.conversation.turns import Turns
 from fateforger.ports.model import Model
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import ignore_progress
-from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply
+from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply, format_session_id
 from fateforger.session.day import day_words
 from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
 from fateforger.session.noted import describe_noted

@@ -36,7 +36,7 @@ from fateforger.conversation.session_messages import (
     with_feedback,
 )
 from fateforger.conversation.task_offers import ExternalTaskList, find_offers
-from fateforger.conversation.turn_log import LogEntry, TurnLog, log_constraint_events
+from fateforger.conversation.turn_runs import LogEntry, TurnLog, log_constraint_events
 from fateforger.conversation.turn_values import (
     DraftDay,
     Effect,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 
 from fateforger.drafting import weights
@@ -238,15 +238,6 @@ class Item:
         if length < min(SITTING, self.slots) and self.bounds.most > 1:
             points += (min(SITTING, self.slots) - length) * weights.SHORT_SLOT
         return points
-
-
-def covered_slots(placed: Iterable[Pieces]) -> int:
-    """Return the slots that these pieces cover."""
-    covered = 0
-    for pieces in placed:
-        for start, length in pieces:
-            covered |= ((1 << length) - 1) << start
-    return covered
 
 
 Placed = list[Pieces]

@@ -53,7 +53,8 @@ from fateforger.memory.vocabulary import (
 )
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone
-from fateforger.text import quote_title
+from fateforger.text import gettext as _
+from fateforger.text import join_words, quote_title
 from fateforger.values import Value, replace
 from fateforger.workflow.day_rules import read_day_rule, read_new_day_rule
 from fateforger.workflow.rules import Rule, write_rule
@@ -490,3 +491,11 @@ def _fold(text: str) -> str:
 
 def _digest(material: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(material, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def describe_days(record: ConstraintRecord) -> str:
+    """Return its days in words, such as ``on Monday and Friday``; empty for every day."""
+    days = record.applicability.days_of_week
+    if days:
+        return _("on {days}", days=join_words([day.words for day in Weekday if day in days]))
+    return _("on recurring dates") if record.applicability.recurrence else ""

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from datetime import date, time
 
 from fateforger.memory.applicability import Answer, Applicable
-from fateforger.memory.record import Aspect, ConstraintRecord, Window, name_label
+from fateforger.memory.record import Aspect, ConstraintRecord, Window, describe_days, name_label
 from fateforger.memory.vocabulary import (
     STAGE_HEADINGS,
     Dimension,
     Necessity,
     Source,
     Status,
-    Weekday,
     WindowKind,
     normalize_stage,
 )
@@ -128,14 +127,6 @@ def build_reminder(item: Applicable) -> Reminder:
         confidence=1.0 if record.confidence is None and record.status is Status.LOCKED else record.confidence,
         unsure=needs_confirmation(record),
     )
-
-
-def describe_days(record: ConstraintRecord) -> str:
-    """Return its days in words, such as ``on Monday and Friday``; empty for every day."""
-    days = record.applicability.days_of_week
-    if days:
-        return _("on {days}", days=join_words([day.words for day in Weekday if day in days]))
-    return _("on recurring dates") if record.applicability.recurrence else ""
 
 
 def describe_limits(record: ConstraintRecord, last_day: date | None = None) -> str:

@@ -20,8 +20,8 @@ from fateforger.memory.record import (
     Payload,
     ScalarParams,
     Window,
+    describe_days,
 )
-from fateforger.memory.reminders import describe_days
 from fateforger.memory.vocabulary import (
     Dimension,
     Necessity,

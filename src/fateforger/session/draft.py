@@ -189,6 +189,8 @@ def own_draft(session: Session, *, steps: int = STEPS, trial_steps: int | None =
 def instance_in(session: Session) -> Instance:
     """Return the session's day as an instance, with meetings by name and constraints that can be kept.
 
+    A plan is graded by the same policy that it was drafted by (K10).
+
     Raises ``BadInput`` when the frame is a mistake, or over.
     """
     gone = () if session.planning.clash is None else session.planning.clash.let_go
@@ -314,7 +316,7 @@ def without_stale_sketch(session: Session) -> Session:
 def grade_session(session: Session) -> Quality | None:
     """Return the quality of the current plan, or ``None`` if there is nothing to grade."""
     plan = _plan_to_grade(session)
-    return None if plan is None else grade_plan(grading_instance(session), plan, unplaced_items(session))
+    return None if plan is None else grade_plan(instance_in(session), plan, unplaced_items(session))
 
 
 _OF_A_DONE_PLAN = frozenset({Criterion.AFTER_DEEP, Criterion.MEAL})
@@ -340,14 +342,6 @@ def _plan_to_grade(session: Session) -> TBPlan | None:
         return None
     moved = not plan.events and any(each.plan for each in session.open_work.sent)
     return None if moved else plan
-
-
-def grading_instance(session: Session) -> Instance:
-    """Return the session's day for grading a plan: as it is drafted, by the same policy (K10).
-
-    Raises ``BadInput`` when the frame is a mistake, or over.
-    """
-    return instance_in(session)
 
 
 def unplaced_items(session: Session) -> tuple[UnplacedItem, ...]:
@@ -483,4 +477,4 @@ def pick_fix(session: Session, fix: str, at: datetime) -> Patch:
 
 
 def _from_now(session: Session, at: datetime) -> Instance:
-    return replace(grading_instance(session), now=at)
+    return replace(instance_in(session), now=at)

@@ -14,8 +14,7 @@ from fateforger.memory.settings import read_frame, read_setting
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Slot
 from fateforger.session.model import FrameFacts, Session
-from fateforger.session.rulebook import given_slots, known_versions, rules_in_force
-from fateforger.session.situation import situation_of
+from fateforger.session.rulebook import given_slots, known_versions, rules_in_force, situation_of
 from fateforger.values import replace
 
 TEMPLATE = (Slot.WAKE_UP, Slot.WORK_START, Slot.LUNCH, Slot.WORK_END, Slot.BEDTIME)

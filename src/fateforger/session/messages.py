@@ -1,4 +1,7 @@
-"""Messages of a session: the notice of its last turn, the report of a write, and what goes out to the thread."""
+"""Messages of a session: the notice of its last turn, the report of a write, and what goes out to the thread.
+
+History and preview are views that a person opens on a card of the thread.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from fateforger.calendar.history import HistoryRow
 from fateforger.limits import MAX_EXCHANGE_CHARS, MAX_REPLY_CHARS
 from fateforger.session.cards import Button, Card
 from fateforger.text import gettext as _
@@ -16,6 +20,8 @@ from fateforger.values import Value, replace
 
 CHANGE = "change"
 """Code of a notice that reports the latest change of the plan."""
+NOTHING_FOUND = "nothing-found"
+"""Code of a notice that says that a message held nothing to do here."""
 
 
 class Notice(Value):
@@ -233,3 +239,44 @@ class Outgoing(Value):
     def _without(self, said: Card) -> Outgoing:
         parts = tuple(part for part in self.card.parts if part not in said.parts)
         return replace(self, card=replace(self.card, parts=parts))
+
+
+FIRST_LISTED = 8
+MORE_LISTED = 12
+MOST_LISTED = 32
+"""Rows of a history: at first, with each click on *Show older*, and at most.
+
+Slack shows fifty parts of a message.
+"""
+
+
+class HistoryView(Value):
+    """The listed rows of a history, the newest first, of ``total``.
+
+    ``asked`` is the click that opened it; a new one moves it to the end of the thread. ``newest`` is the newest write
+    when it was made. ``lines`` describe the last click on a row.
+    """
+
+    asked: str
+    rows: tuple[HistoryRow, ...] = ()
+    total: int = 0
+    listed: int = FIRST_LISTED
+    newest: str = ""
+    lines: tuple[str, ...] = ()
+
+
+class PreviewView(Value):
+    """The next write in words, as of ``at``, or the ``problem`` that prevents a preview.
+
+    It is ``stale`` once the plan or the calendar has changed since.
+    """
+
+    asked: str
+    at: datetime
+    counts: str = ""
+    todo: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    brakes: tuple[str, ...] = ()
+    problem: str | None = None
+    stale: bool = False

@@ -27,9 +27,8 @@ from fateforger.planning.task_details import TaskDetails, read_depth
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Feedback
 from fateforger.session.memory import AllowedMeeting, MemoryQuestion, MemoryToolResult, MemoryWrite, RecalledConstraints
-from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
+from fateforger.session.messages import Exchange, HistoryView, LastWords, Notice, PreviewView, SyncReport
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.views import HistoryView, PreviewView
 from fateforger.tasks.durations import BegunTask, Estimate
 from fateforger.tasks.task import Mode
 from fateforger.text import current_language

@@ -32,8 +32,14 @@ from fateforger.planning.plan import ET, TBPlan, resolve
 from fateforger.session.day import busy_meetings, frame_mistake, frame_of
 from fateforger.session.memory import RecalledConstraints
 from fateforger.session.model import Session
-from fateforger.session.rulebook import known_versions, rules_in_force, unsaved_versions
-from fateforger.session.situation import situation_of, topics_about, topics_of
+from fateforger.session.rulebook import (
+    known_versions,
+    rules_in_force,
+    situation_of,
+    topics_about,
+    topics_of,
+    unsaved_versions,
+)
 from fateforger.session.stages import TimeboxingStage
 from fateforger.values import replace
 

@@ -39,6 +39,7 @@ from fateforger.session.model import Facts, Session, Task, Unplaced
 from fateforger.session.other_days import check_free, check_other_day, name_day, with_sent
 from fateforger.session.placement import by_time, find_placed, list_differences, resolved_block
 from fateforger.session.tasks import allow_pieces, keep_for_later
+from fateforger.session.undone import facts_of
 from fateforger.text import count_tasks, join_words, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -192,19 +193,6 @@ class Refit:
     session: Session
     plan: TBPlan
     lines: tuple[str, ...]
-
-
-def facts_of(session: Session) -> Facts:
-    """Return the facts that a refit may change besides the plan."""
-    return Facts(
-        frame=session.day.frame,
-        inputs=session.day.inputs,
-        deferred=session.open_work.deferred,
-        unplaced=session.planning.unplaced,
-        settled=session.open_work.settled,
-        sent=session.open_work.sent,
-        draft_basis=session.planning.draft_basis,
-    )
 
 
 def with_facts(session: Session, facts: Facts | None) -> Session:

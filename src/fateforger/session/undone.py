@@ -5,14 +5,26 @@ from __future__ import annotations
 from fateforger.memory.versions import select_newest
 from fateforger.session.constants import MOST_UNDO
 from fateforger.session.memory_changes import COUNTS_AGAIN
-from fateforger.session.model import RefineUpdate, Session, UndoneChange
-from fateforger.session.replanning import facts_of
+from fateforger.session.model import Facts, RefineUpdate, Session, UndoneChange
 from fateforger.session.rulebook import known_versions
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, quote_title
 from fateforger.values import replace
 
 NONE_UNDONE = mark_message("No change was taken back that I could make again, so I changed nothing.")
+
+
+def facts_of(session: Session) -> Facts:
+    """Return the facts that a refit may change besides the plan."""
+    return Facts(
+        frame=session.day.frame,
+        inputs=session.day.inputs,
+        deferred=session.open_work.deferred,
+        unplaced=session.planning.unplaced,
+        settled=session.open_work.settled,
+        sent=session.open_work.sent,
+        draft_basis=session.planning.draft_basis,
+    )
 
 
 def with_undone(session: Session, step: RefineUpdate) -> Session:

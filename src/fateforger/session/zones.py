@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
 from fateforger.calendar.event import EventImage
-from fateforger.calendar.journeys import ZoneChange
+from fateforger.calendar.model import ZoneChange
 from fateforger.planning.timing import instant_of, zone
 from fateforger.session.model import Session
 from fateforger.text import gettext as _

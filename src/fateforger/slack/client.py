@@ -27,6 +27,7 @@ from fateforger.slack.ids import get_bare
 from fateforger.slack.installations import NOT_INSTALLED
 from fateforger.slack.limits import LimitedClient, SlackLimits, read_retry_after
 from fateforger.slack.payloads import find_flaw
+from fateforger.workers.lanes import TryLater
 
 log = logging.getLogger(__name__)
 
@@ -392,3 +393,17 @@ async def upload(
 def lacks_scope(trouble: SlackLoginError) -> bool:
     """Check whether Slack rejects files because the app lacks the scope for them."""
     return trouble.code == "missing_scope"
+
+
+@contextmanager
+def retry_transient(failure: str) -> Iterator[None]:
+    """Have a job tried again after a transient failure of Slack; log any other, which a retry would not mend.
+
+    Raises ``TryLater``.
+    """
+    try:
+        yield
+    except TransientSlackError as trouble:
+        raise TryLater(str(trouble), trouble.retry_after) from trouble
+    except SlackCallError as trouble:
+        log.warning("%s: %s", failure, trouble)

@@ -26,10 +26,10 @@ from fateforger.slack.client import (
     SlackLoginError,
     call_slack,
     lacks_scope,
+    retry_transient,
     upload,
 )
 from fateforger.slack.limits import LimitedClient
-from fateforger.slack.notices import retry_transient
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, use_language

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -26,12 +24,13 @@ from fateforger.slack.client import (
     MessageGone,
     MessageTooLong,
     SlackCallError,
-    TransientSlackError,
     call_slack,
+    retry_transient,
 )
 from fateforger.slack.delivery import PAUSES, moved_card
 from fateforger.slack.mrkdwn import Mrkdwn
 from fateforger.slack.payloads import MessageSaid, Place
+from fateforger.slack.places import get_heard_place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak, use_language
@@ -60,20 +59,6 @@ FIRST_WORDS = (
 """Suggested first messages to a model. They stay visible, so they must be valid at any hour."""
 
 log = logging.getLogger(__name__)
-
-
-@contextmanager
-def retry_transient(failure: str) -> Iterator[None]:
-    """Have a job tried again after a transient failure of Slack; log any other, which a retry would not mend.
-
-    Raises ``TryLater``.
-    """
-    try:
-        yield
-    except TransientSlackError as trouble:
-        raise TryLater(str(trouble), trouble.retry_after) from trouble
-    except SlackCallError as trouble:
-        log.warning("%s: %s", failure, trouble)
 
 
 def build_sentence_job(user_id: str, place: Place, words: str) -> NewJob:
@@ -111,13 +96,6 @@ def first_greeting_job(user_id: str, channel: str, *, refused: bool = False) -> 
     greeting = Greeting(channel=channel, thread_ts=None, refused=user_id if refused else None)
     dedupe = f"{'refused' if refused else 'first'}-{user_id}"
     return GREETING.build_job(greeting, key=f"{channel} {user_id}", dedupe=dedupe)
-
-
-def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
-    """Return the channel and the thread in which a message was written."""
-    if isinstance(said, Opening) and said.heard_channel is not None:
-        return said.heard_channel, str(said.heard_thread_ts)
-    return said.channel, str(said.thread_ts)
 
 
 def build_greeting_handler(door: CoordinatorPort, people: People, poster: Poster, client: AsyncWebClient) -> JobHandler:

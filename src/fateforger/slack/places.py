@@ -19,7 +19,7 @@ from fateforger.slack.access import People, find_private_place, is_private
 from fateforger.slack.client import SlackCallError, TransientSlackError, call_slack
 from fateforger.slack.ids import get_tenant
 from fateforger.slack.limits import LimitedClient
-from fateforger.slack.payloads import Place
+from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.text import gettext as _
 from fateforger.values import replace, replace_named
 from fateforger.workers.lanes import TryLater
@@ -131,3 +131,10 @@ def _check_workspace(command: InboxCommand) -> None:
     named = (getattr(command, name, None) for name in _PLACES)
     if user_id and any(place and get_tenant(place) != get_tenant(user_id) for place in named):
         raise InternalError(f"The command {command.command_id} names a place in another workspace.")
+
+
+def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
+    """Return the channel and the thread in which a message was written."""
+    if isinstance(said, Opening) and said.heard_channel is not None:
+        return said.heard_channel, str(said.heard_thread_ts)
+    return said.channel, str(said.thread_ts)

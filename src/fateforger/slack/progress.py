@@ -22,8 +22,8 @@ from fateforger.slack.addresses import STOP
 from fateforger.slack.agent_threads import AgentThreads, Step
 from fateforger.slack.client import SlackCallError
 from fateforger.slack.delivery import Delivery
-from fateforger.slack.notices import get_heard_place
 from fateforger.slack.payloads import Place
+from fateforger.slack.places import get_heard_place
 from fateforger.text import capitalize, use_language
 from fateforger.text import gettext as _
 from fateforger.workers.lanes import STOP_TRIES, STOP_TRIES_DURING_TURN, STOP_TURN, TURN, JobHandler, StopTurn, TryLater

@@ -20,17 +20,13 @@ from fateforger.session.commands.calendar import (
 from fateforger.session.conflicts import open_questions, question_target, question_token
 from fateforger.session.day import day_words
 from fateforger.session.edits import writes_at_once
+from fateforger.session.messages import MOST_LISTED, HistoryView, PreviewView
 from fateforger.session.model import Session
 from fateforger.session.pending import conflict_buttons
-from fateforger.session.queue_commands import ShowTasks
-from fateforger.session.views import MOST_LISTED, HistoryView, PreviewView
 from fateforger.text import count_rest, join_sentences, label_text, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.card_parts import paragraphs
 
-SHOW_HISTORY = ShowHistory.action.constant()
-SHOW_QUEUE = ShowTasks.action.constant()
-"""Opens the queue next to a plan, where Slack runs no slash commands."""
 NO_HISTORY = mark_message("Nothing has been written to your calendar for this day yet.")
 UNDO_HINT = mark_message(
     "Undo takes back that change and every later one. What you changed on your calendar yourself stays."

@@ -1,15 +1,18 @@
-"""Parts that several cards share: moves, notices, the commitment (S209), and the picture of the day."""
+"""Parts that several cards share: moves, boxes to tick, notices, the commitment (S209), and the picture of the day."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 
 from fateforger.limits import MAX_CARRIED_CHARS
-from fateforger.planning.grid import in_words
+from fateforger.planning.block_times import task_of
+from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, in_words
 from fateforger.planning.plan import ET
+from fateforger.planning.task_details import BoxItem, format_items
 from fateforger.quality.model import Criterion
-from fateforger.session.card_actions import ButtonStyle
+from fateforger.session.boxes import find_small_tasks, list_boxes
+from fateforger.session.card_actions import ButtonStyle, CardAction
 from fateforger.session.cards import (
     Button,
     Choice,
@@ -25,23 +28,103 @@ from fateforger.session.cards import (
     plain,
     planned_blocks,
 )
-from fateforger.session.commands.day import MarkOneThing, TakeBack
+from fateforger.session.commands.calendar import ShowHistory
+from fateforger.session.commands.day import MarkOneThing, PutTogether, TakeApart, TakeBack, TickItems
 from fateforger.session.commands.thread import StageAction
-from fateforger.session.day import day_words, frame_mistake, frame_of, on_calendar, weekday, whole_frame
+from fateforger.session.day import busy_meetings, day_words, frame_mistake, frame_of, on_calendar, weekday, whole_frame
 from fateforger.session.draft import grade_session
 from fateforger.session.gate import describe_stage, is_offered, move_token
-from fateforger.session.lengths import find_usual
+from fateforger.session.lengths import find_usual, planned_minutes
 from fateforger.session.messages import CHANGE, Notice
-from fateforger.session.model import SentTask, Session, Unplaced
+from fateforger.session.model import SentTask, Session, Task, Unplaced
 from fateforger.session.noted import describe_aims
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.pending import length_questions
 from fateforger.session.placement import by_time
+from fateforger.session.queue_commands import ShowTasks
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
+from fateforger.tasks.task import Mode
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, label_text, mark_message, ngettext, quote_title
-from fateforger.ui.box_parts import with_lists
+from fateforger.values import replace
+
+START = Button(label=mark_message("Plan my day"), action="start", style="primary")
+"""Begins a plan, outside of any session."""
+SHOW_HISTORY = ShowHistory.action.constant()
+SHOW_QUEUE = ShowTasks.action.constant()
+"""Opens the queue next to a plan, where Slack runs no slash commands."""
+MODES: Mapping[Mode, str] = {
+    "dispositor": mark_message("It waits in your queue. Nothing has started yet."),
+    "executor": mark_message("It was pulled from your queue."),
+    "direct": mark_message("It did not go through your queue."),
+}
+"""Words for how work was started (S146)."""
+
+
+def free_minutes(session: Session) -> int | None:
+    """Return the minutes without meetings in the rest of the frame; ``None`` if frame or calendar are not known."""
+    if session.day.snapshot is None or frame_mistake(session) is not None:
+        return None
+    start, end = frame_of(session)
+    frame = Stretch(ceil(start), floor(end))
+    return sum(gap.minutes for gap in gaps(frame, busy_stretches(Busy(m.start, m.end) for m in busy_meetings(session))))
+
+
+def offer_box(session: Session) -> tuple[Part, ...]:
+    """Return the offer to put the small tasks of the day together, if there are some."""
+    tasks = find_small_tasks(session)
+    if not tasks:
+        return ()
+    minutes = sum(planned_minutes(session, task) or task.details.kind.usual_minutes for task in tasks)
+    text = _(
+        "{titles} are small. Together they are one box of {length}, each ticked off on its own.",
+        titles=join_words([plain(task.title, 40) for task in tasks], 6),
+        length=in_words(minutes),
+    )
+    return (Prose(text=text, control=PutTogether.action.button(" ".join(task.id for task in tasks))),)
+
+
+def tick_boxes(session: Session, *, apart: bool = False) -> tuple[Part, ...]:
+    """Return each box with a button for each small task in it; with ``apart`` also the one that takes it apart."""
+    return tuple(part for box in list_boxes(session) for part in _tick_box(box, apart=apart))
+
+
+def _tick_box(box: Task, *, apart: bool) -> tuple[Part, ...]:
+    items = box.details.items
+    text = label_text(f"**{plain(box.title)}**", plain(format_items(items, ", "), 600))
+    more = (Controls(items=(TakeApart.action.button(box.id),)),) if apart else ()
+    return (Prose(text=text), *tick_items(items, box.id, TickItems.tick, TickItems.untick), *more)
+
+
+def tick_items(items: Sequence[BoxItem], box_id: str, tick: CardAction, untick: CardAction) -> tuple[Controls, ...]:
+    """Return a button for each small task of a box, which ticks it off or opens it again."""
+    if not items:
+        return ()
+    buttons = (_tick_button(item, f"{place} {box_id}", tick, untick) for place, item in enumerate(items))
+    return (Controls(items=tuple(buttons)),)
+
+
+def _tick_button(item: BoxItem, target: str, tick: CardAction, untick: CardAction) -> Button:
+    title = item.title[:60]
+    if item.done:
+        return untick.button(target, label=f"☑ {title}", spoken=_("Open “{title}” again", title=title))
+    return tick.button(target, label=f"☐ {title}", spoken=_("Tick off “{title}”", title=title))
+
+
+def with_lists(session: Session, blocks: tuple[PlannedBlock, ...]) -> tuple[PlannedBlock, ...]:
+    """Return the blocks for a picture, those of boxes with their lists in the title."""
+    boxes = {box.id: box for box in list_boxes(session)}
+    return tuple(_with_list(block, boxes.get(task_of(block.key, boxes) or "")) for block in blocks)
+
+
+def _with_list(block: PlannedBlock, box: Task | None) -> PlannedBlock:
+    if box is None:
+        return block
+    # In a word: the fonts of the picture have no check mark.
+    titles = ", ".join(_("{title} (done)", title=item.title) if item.done else item.title for item in box.details.items)
+    return replace(block, title=label_text(block.title, titles))
+
 
 KEEPS = mark_message("Close this plan? What is on your calendar stays there.")
 _LONGEST = 2_800

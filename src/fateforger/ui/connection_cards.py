@@ -7,6 +7,7 @@ from fateforger.session.cards import Button, Card, Controls, Divider, Heading, N
 from fateforger.session.day import day_words
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
+from fateforger.ui.card_parts import START
 
 PAGE = "calendar.page"
 """Action of the buttons that open the page."""
@@ -35,7 +36,6 @@ OFFER = mark_message(
     " never change an event that I did not make."
 )
 JOIN = Button(label=mark_message("Use my calendar"), action="calendar.join", style="primary")
-START = Button(label=mark_message("Plan my day"), action="start", style="primary")
 MOST_NAMED = 5
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from fateforger.errors import BadInput
 from fateforger.memory.settings import describe_wish
 from fateforger.memory.vocabulary import Slot, Source
-from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, in_words
+from fateforger.planning.grid import in_words
 from fateforger.planning.timing import zone
 from fateforger.session.cards import (
     Button,
@@ -25,9 +25,7 @@ from fateforger.session.cards import (
 from fateforger.session.commands.day import AdjustFrame, ChooseDate, TimeboxingCommitDate
 from fateforger.session.day import (
     Meeting,
-    busy_meetings,
     day_words,
-    frame_mistake,
     frame_of,
     frame_span,
     frame_words,
@@ -55,8 +53,9 @@ from fateforger.text import (
     quote_title,
 )
 from fateforger.text import gettext as _
-from fateforger.ui.calendar_cards import SHOW_HISTORY
 from fateforger.ui.card_parts import (
+    SHOW_HISTORY,
+    free_minutes,
     journey_notes,
     left_out_note,
     move_button,
@@ -277,15 +276,6 @@ def _later_ends(session: Session) -> Iterator[Button]:
             continue
         if reaches.replace(tzinfo=None) == until.replace(tzinfo=None):
             yield AdjustFrame.until.button(f"{until:%H:%M}", label=_("End at {until:%H:%M}", until=until))
-
-
-def free_minutes(session: Session) -> int | None:
-    """Return the minutes without meetings in the rest of the frame; ``None`` if frame or calendar are not known."""
-    if session.day.snapshot is None or frame_mistake(session) is not None:
-        return None
-    start, end = frame_of(session)
-    frame = Stretch(ceil(start), floor(end))
-    return sum(gap.minutes for gap in gaps(frame, busy_stretches(Busy(m.start, m.end) for m in busy_meetings(session))))
 
 
 def _room(session: Session) -> tuple[Part, ...]:

@@ -31,9 +31,9 @@ from fateforger.session.zones import local_time
 from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, list_languages, mark_message, name_language, ngettext
-from fateforger.ui.card_parts import picture
+from fateforger.ui.card_parts import START, picture
 from fateforger.ui.rule_cards import ADD_DAY, POLICY, ROUTINE
-from fateforger.ui.session_cards import HELLO, START, root_line
+from fateforger.ui.session_cards import HELLO, root_line
 from fateforger.values import replace
 
 OPEN_THREAD = "thread.open"

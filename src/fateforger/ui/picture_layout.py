@@ -9,7 +9,7 @@ from math import ceil
 
 from fateforger.planning.plan import ET
 from fateforger.session.cards import DayBar, DayView, Meeting, PlannedBlock, WeekBars
-from fateforger.text import NO_TITLE, capitalize, format_short_day, mark_message
+from fateforger.text import NO_TITLE, capitalize, format_day, format_length, format_short_day, mark_message
 from fateforger.text import gettext as _
 from fateforger.ui.font_metrics import cut, flatten, width
 from fateforger.ui.picture_scene import (
@@ -32,10 +32,8 @@ from fateforger.ui.picture_words import (
     change_words,
     changes_of,
     clock_words,
-    day_name,
     ends_words,
     kind_words,
-    length_words,
     short_span,
 )
 
@@ -183,7 +181,7 @@ def title(view: DayView, x: float, room: float) -> tuple[Text, ...]:
     frame = "" if view.start is None or view.end is None else "–".join(ends_words(view, view.start, view.end))
     zones = [view.tz, *(tz for _at, tz in view.zones)]
     about = " · ".join(part for part in (frame, " → ".join(zones), clock_change(view)) if part)
-    lines = [Text(x, 34, cut(day_name(view.date), NAME, room, bold=True), NAME, room, bold=True)]
+    lines = [Text(x, 34, cut(format_day(view.date), NAME, room, bold=True), NAME, room, bold=True)]
     lines.append(Text(x, 53, cut(about, SUBHEADING, room), SUBHEADING, room, soft=True))
     if view.all_day:
         words = _("All day: {titles}", titles=" · ".join(flatten(one) or _(NO_TITLE) for one in view.all_day))
@@ -308,7 +306,7 @@ def _boxes(entries: Sequence[_Entry], scale: Scale, day: Rect, left: float, righ
 def _free(gap: tuple[int, int], scale: Scale, top: float, left: float, *, is_pause: bool) -> Text:
     """Return the name of free time; what is short and follows something is a pause."""
     minutes = (gap[1] - gap[0]) // 60
-    length = length_words(minutes)
+    length = format_length(minutes)
     words = (
         _("pause · {length}", length=length)
         if is_pause and minutes <= LONGEST_PAUSE
@@ -322,7 +320,7 @@ def _free(gap: tuple[int, int], scale: Scale, top: float, left: float, *, is_pau
 
 def _block(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -> _Entry:
     times, kind = short_span(view, block.start, block.end), kind_words(block.kind)
-    long = f"{times} · {length_words(block.minutes)} · {kind}"
+    long = f"{times} · {format_length(block.minutes)} · {kind}"
     change = changes.of.get(block.key)
     details: tuple[str, ...] = (long, f"{times} · {kind}", times, clock_words(view, block.start))
     if change is not None and change != "new":
@@ -445,7 +443,7 @@ def _build_bar(day: DayBar, area: Rect, y: float, scale: float) -> Iterator[Box]
         if not minutes:
             continue
         place = Rect(x, y, minutes * scale, BAR)
-        words = length_words(minutes)
+        words = format_length(minutes)
         fits = width(words, LABEL) + 20 <= place.width
         texts = (Text(x + 12, y + 17, words, LABEL, place.width - 14),) if fits else ()
         yield Box(f"{name}:{day.date.isoformat()}", look, kind, place, texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime, time
 from typing import Literal
 
 from fateforger.planning.plan import ET
@@ -105,29 +105,19 @@ def _describe_week(week: WeekBars, limit: int | None) -> str:
     sentences = [
         _(
             "{day}: {done} done, {moved} moved, {left} left open.",
-            day=day_name(day.date),
-            done=length_words(day.done),
-            moved=length_words(day.moved),
-            left=length_words(day.left),
+            day=format_day(day.date),
+            done=format_length(day.done),
+            moved=format_length(day.moved),
+            left=format_length(day.left),
         )
         for day in week.days
     ]
     return _fit_to_limit(_("Your week."), sentences, limit)
 
 
-def day_name(day: date) -> str:
-    """Return a name like ``Monday 2 March``."""
-    return format_day(day)
-
-
 def kind_words(kind: ET) -> str:
     """Return the name of a type for people."""
     return _("break") if kind is ET.REGENERATION else kind.words
-
-
-def length_words(minutes: int) -> str:
-    """Return a length like ``45 min``, ``2 h``, ``1 h 30 min``."""
-    return format_length(minutes)
 
 
 def clock_words(view: DayView, moment: datetime) -> str:
@@ -182,7 +172,7 @@ def _day(view: DayView) -> str:
     counts = join_words((count_blocks(blocks), *((count_meetings(meetings),) if meetings else ())))
     frame = "" if view.start is None or view.end is None else f", {span_words(view, view.start, view.end)}"
     all_day = _("All day: {titles}.", titles=", ".join(map(_title, view.all_day))) if view.all_day else ""
-    return join_sentences(label_text(capitalize(day_name(view.date)) + frame, f"{counts}."), all_day)
+    return join_sentences(label_text(capitalize(format_day(view.date)) + frame, f"{counts}."), all_day)
 
 
 def _block(view: DayView, block: PlannedBlock, changes: Changes) -> str:
@@ -200,14 +190,14 @@ def change_words(view: DayView, block: PlannedBlock, changes: Changes) -> str:
         time = clock_words(view, was.start)
         if was.minutes == block.minutes:
             return _("moved, was {time}", time=time)
-        return _("moved, was {time} for {length}", time=time, length=length_words(was.minutes))
+        return _("moved, was {time} for {length}", time=time, length=format_length(was.minutes))
     if change == "renamed":
         if was.title != block.title:
             return _("renamed, was {title}", title=_title(was.title))
         return _("other type, was {type}", type=kind_words(was.kind))
     if change == "longer":
-        return _("longer, was {length}", length=length_words(was.minutes))
-    return _("shorter, was {length}", length=length_words(was.minutes))
+        return _("longer, was {length}", length=format_length(was.minutes))
+    return _("shorter, was {length}", length=format_length(was.minutes))
 
 
 def _meeting(view: DayView, meeting: Meeting) -> str:

@@ -44,27 +44,23 @@ from fateforger.text import (
     quote_title,
 )
 from fateforger.text import gettext as _
-from fateforger.ui.box_parts import offer_box, tick_boxes
-from fateforger.ui.calendar_cards import (
-    SHOW_HISTORY,
-    SHOW_PREVIEW,
-    SHOW_QUEUE,
-    is_preview_offered,
-    questions,
-    questions_words,
-)
+from fateforger.ui.calendar_cards import SHOW_PREVIEW, is_preview_offered, questions, questions_words
 from fateforger.ui.card_parts import (
     MOST_CHOICES,
+    SHOW_HISTORY,
+    SHOW_QUEUE,
     commitment,
     journey_notes,
     move_button,
     move_row,
+    offer_box,
     offer_one_thing,
     paragraphs,
     picture,
     quality_note,
     show_missing,
     show_notice,
+    tick_boxes,
     unread_note,
     warnings,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, time
+from datetime import time
 from enum import StrEnum
 
 from fateforger.errors import BadInput
@@ -407,14 +407,10 @@ def _read_applicability(filled: Filled, before: ConstraintRecord | None) -> Appl
     start, end = filled.day("start_date"), filled.day("end_date")
     if start is not None and end is not None and end < start:
         filled.errors["end_date"] = _(
-            "The last day, {day}, is before the first, {day_2}.", day=_format_day(end), day_2=_format_day(start)
+            "The last day, {day}, is before the first, {day_2}.", day=end.isoformat(), day_2=start.isoformat()
         )
         return None
     days = filled.many("days")
     week = tuple(day for day in WEEK if day.value in days)
     same_week = set(base.days_of_week) == set(week)
     return replace(base, start_date=start, end_date=end, days_of_week=base.days_of_week if same_week else week)
-
-
-def _format_day(day: date) -> str:
-    return day.isoformat()

@@ -22,7 +22,6 @@ from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.queue_commands import ReadAgain
 from fateforger.session.stages import TimeboxingStage
-from fateforger.tasks.task import Mode
 from fateforger.text import (
     count_tasks,
     format_short_day,
@@ -31,7 +30,7 @@ from fateforger.text import (
     ngettext,
 )
 from fateforger.text import gettext as _
-from fateforger.ui.card_parts import build_said_rule_button
+from fateforger.ui.card_parts import MODES, START, build_said_rule_button
 from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
@@ -114,14 +113,6 @@ def moved_card(session: Session) -> Card:
     return Card(text=line, parts=(Note(text=line),))
 
 
-MODES: Mapping[Mode, str] = {
-    "dispositor": mark_message("It waits in your queue. Nothing has started yet."),
-    "executor": mark_message("It was pulled from your queue."),
-    "direct": mark_message("It did not go through your queue."),
-}
-"""Words for how work was started (S146)."""
-
-
 def root_card(session: Session) -> Card:
     """Return the line as a message, with a note if the plan was pulled from the queue."""
     line = root_line(session)
@@ -185,7 +176,6 @@ def _describe_committed(session: Session, day: str) -> str:
             return _("{day}: on your calendar, {blocks}", day=day, blocks=block_words(session))
 
 
-START = Button(label=mark_message("Plan my day"), action="start", style="primary")
 ADD_TASK = Button(label=mark_message("Add a task"), action="form.queue_add")
 HELLO = mark_message(
     "I plan your day with you, step by step, and put it on your calendar. One click takes all of it off again."

@@ -34,18 +34,18 @@ from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
 from fateforger.text import count_rest, count_tasks, join_words, label_text, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.ui.box_parts import offer_box
-from fateforger.ui.calendar_cards import SHOW_QUEUE
 from fateforger.ui.card_parts import (
+    SHOW_QUEUE,
     ask_about_lengths,
     ask_for_criteria,
     format_criteria,
+    free_minutes,
     list_sent,
     move_row,
+    offer_box,
     show_aims,
     show_notice,
 )
-from fateforger.ui.day_cards import free_minutes
 from fateforger.ui.rule_cards import rules
 
 MOST_DAYS = 3

@@ -17,7 +17,7 @@ from fateforger.adapters.google.calendars import GoogleCalendar
 from fateforger.adapters.google.client import GoogleClient
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
 from fateforger.adapters.microsoft.client import GraphClient
-from fateforger.calendar.budgets import Purpose, SharedBudget, TokenBucket
+from fateforger.calendar.calls import Purpose, SharedBudget, TokenBucket
 from fateforger.calendar.ports import Calendar, Limited
 from fateforger.errors import CalendarUnreachable
 

@@ -25,8 +25,8 @@ from tests.unit.conversation.person import HandClock
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.adapters.store.vault import Vault, new_key
-from fateforger.app.access import Access
 from fateforger.app.caldav_login import PRIVATE, CalDavServers
+from fateforger.app.calendars import Access
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
 from fateforger.app.delegation import Delegations

@@ -21,7 +21,7 @@ from fateforger.adapters.google.access import SCOPES
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.adapters.store.vault import Vault, new_key
-from fateforger.app.access import OF_ADMINISTRATOR, Access
+from fateforger.app.calendars import OF_ADMINISTRATOR, Access
 from fateforger.app.delegation import NOT_ALLOWED, Organization
 from fateforger.app.health import check_delegations
 from fateforger.app.logins import build_delegations

@@ -15,7 +15,7 @@ from tests.unit.conversation.person import HandClock
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.adapters.store.vault import Vault, new_key
-from fateforger.app.follow_ups import FollowUps
+from fateforger.app.calendars import FollowUps
 from fateforger.calendar.connections import Connection, Provider
 from fateforger.errors import CalendarUnreachable
 from fateforger.workers.lanes import CONNECTION, TURN

@@ -18,8 +18,7 @@ from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import open_store
 from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.app import calendars as app_calendars
-from fateforger.app.access import Access
-from fateforger.app.calendars import VANISHED, OpenCalendar, PersonCalendars
+from fateforger.app.calendars import VANISHED, Access, OpenCalendar, PersonCalendars
 from fateforger.app.delegation import Organization
 from fateforger.calendar.access import CommitContext
 from fateforger.calendar.connections import Connection, FollowUp, Provider

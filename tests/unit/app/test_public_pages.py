@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from fateforger.app.guard import Guard, Rules
+from fateforger.app.web import Guard, Rules
 
 HOST, PUBLIC = "plan.example.org", "https://plan.example.org"
 

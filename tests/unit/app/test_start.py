@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 
 from fateforger.adapters.store.store import open_store
-from fateforger.app.combinations import check_settings, take_place
 from fateforger.app.data_dir import lock_data_dir
 from fateforger.app.resources import (
     build_calendar,
     build_clock,
+    check_settings,
     find_local_key,
     get_replica_name,
     start_local_calendar,
     submitter,
+    take_place,
 )
 from fateforger.app.web import WebServer
 from fateforger.config import read_settings

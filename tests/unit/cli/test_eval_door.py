@@ -20,7 +20,7 @@ from tests.unit.conversation.person import Person, open_house_at
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.conversation.evaluation_cases import ANSWERS, Case, load_cases
 from fateforger.conversation.redaction import Redaction
-from fateforger.conversation.turn_log import RecordingSink
+from fateforger.conversation.turn_runs import RecordingSink
 
 Done = subprocess.CompletedProcess[str]
 CASES = tuple(load_cases())

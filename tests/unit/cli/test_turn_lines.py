@@ -11,7 +11,7 @@ SCRIPT = """
 import logging, sys
 from fateforger.app.logs import configure_logging
 configure_logging("text", sys.argv[1])
-logging.getLogger("fateforger.conversation.turn_log").info("turn session=s1 intent=proceed")
+logging.getLogger("fateforger.conversation.turn_runs").info("turn session=s1 intent=proceed")
 """
 
 

@@ -35,7 +35,7 @@ from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import DurationService, Tools
 from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.task_offers import ExternalTaskList
-from fateforger.conversation.turn_log import RecordingSink, TurnLog
+from fateforger.conversation.turn_runs import RecordingSink, TurnLog
 from fateforger.memory.ports import Constraints, Finder
 from fateforger.ports.model import Model
 from fateforger.ports.people import OwnerRecord

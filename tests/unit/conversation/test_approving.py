@@ -124,7 +124,7 @@ async def test_nothing_changes_before_the_click_and_undo_takes_it_back(
     town: Town, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The whole way: preview, apply, calendar, undo. S215: the log of turns names the proposal."""
-    caplog.set_level(logging.INFO, "fateforger.conversation.turn_log")
+    caplog.set_level(logging.INFO, "fateforger.conversation.turn_runs")
     proposal = await town.patch(AFTERNOON)
     found = await town.house.store.proposals.get(proposal)
     assert found is not None

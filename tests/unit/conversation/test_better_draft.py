@@ -13,12 +13,11 @@ from tests.factories.tasks import DEEP, SHALLOW
 from tests.unit.conversation.person import House, Person
 
 from fateforger.conversation import background_updates
-from fateforger.conversation.background_updates import Improver
+from fateforger.conversation.background_updates import Improver, search_again
 from fateforger.drafting import day_draft
 from fateforger.drafting.day_draft import FIRST_STEPS, Day, LongSearch, Work
 from fateforger.drafting.solver import Optimum, ShouldStop, Solution
 from fateforger.planning.plan import TBPlan
-from fateforger.session.better_draft import search_again
 from fateforger.session.draft import day_of
 from fateforger.session.model import Session
 from fateforger.values import replace

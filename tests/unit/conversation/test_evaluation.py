@@ -30,7 +30,7 @@ from fateforger.conversation.evaluation_cases import (
 from fateforger.conversation.language.answers import Intent, MemoryWish
 from fateforger.conversation.recordings import RecordedTurn
 from fateforger.conversation.redaction import Redaction
-from fateforger.conversation.turn_log import RecordingSink
+from fateforger.conversation.turn_runs import RecordingSink
 from fateforger.errors import BadInput, ModelAuthFailed, ModelRejected, ModelTimedOut, ModelUnreachable
 from fateforger.memory.vocabulary import Scope, Slot, Weekday, WindowKind
 from fateforger.tasks.intent import Purpose

@@ -15,7 +15,7 @@ from fateforger.drafting.solver import STEPS
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.wire import read_plan
 from fateforger.quality.model import Criterion
-from fateforger.session.draft import day_of, draft_constraints, grade_session, grading_instance
+from fateforger.session.draft import day_of, draft_constraints, grade_session, instance_in
 
 PLAN_A = [
     "09:00-10:30 DW Thesis (1/3)",
@@ -71,7 +71,7 @@ async def test_a_draft_is_judged_by_what_it_was_drafted_by(anna: Person) -> None
     session = await anna.session()
     assert (
         day_of(session).instance(draft_constraints(session)).policy
-        == grading_instance(session).policy
+        == instance_in(session).policy
         == Policy(lunch=Lunch())
     )
     quality = grade_session(session)

@@ -28,10 +28,9 @@ from fateforger.ports.model import Prompt, Role
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.draft import with_fixes
 from fateforger.session.memory import MemoryToolResult, RecalledConstraints
-from fateforger.session.messages import LastWords
+from fateforger.session.messages import HistoryView, LastWords
 from fateforger.session.model import InputFacts, Session
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.views import HistoryView
 from fateforger.tasks.task import Decompose, TaskSpec
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"

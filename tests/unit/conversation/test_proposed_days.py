@@ -10,7 +10,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from tests.factories.tasks import DEEP, SHALLOW
 
-from fateforger.conversation.language.proposed_days import ProposedBlock, accept_proposal
+from fateforger.conversation.language.plan_proposals import ProposedBlock, accept_proposal
 from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft

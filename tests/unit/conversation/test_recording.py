@@ -22,8 +22,7 @@ from fateforger.adapters.model.endpoint import Endpoint
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.conversation.recordings import DraftRun, OpeningRun, RecordedTurn, Run, parse_recorded_turn
 from fateforger.conversation.redaction import SECRET, Redaction
-from fateforger.conversation.turn_log import RecordingSink
-from fateforger.conversation.turn_runs import replay
+from fateforger.conversation.turn_runs import RecordingSink, replay
 from fateforger.errors import ModelUnreachable
 from fateforger.session.commands.thread import Opening
 
@@ -163,7 +162,7 @@ async def test_a_full_disk_harms_no_turn_and_is_said_once(
     anna = await told_day(house)
     assert (await anna.session()).stage.number == 5
     await house.coordinator.aclose()
-    said = [r.getMessage() for r in caplog.records if r.name == "fateforger.conversation.turn_log"]
+    said = [r.getMessage() for r in caplog.records if r.name == "fateforger.conversation.turn_runs"]
     assert len(said) == 1
     assert said[0].startswith("turns cannot be recorded for now: I cannot write to")
 
@@ -173,7 +172,7 @@ async def test_one_line_of_facts_for_each_turn(opening: Open, tmp_path: Path, ca
     caplog.set_level(logging.INFO, "fateforger")
     house = await opening(speaking(), Redaction())
     anna = await told_day(house)
-    logged = [r.getMessage() for r in caplog.records if r.name == "fateforger.conversation.turn_log"]
+    logged = [r.getMessage() for r in caplog.records if r.name == "fateforger.conversation.turn_runs"]
     lines = [line for line in logged if line.startswith("turn ")]
     noted = [dict(part.split("=", 1) for part in line.split()[1:]) for line in lines]
     facts = [fact for fact in noted if fact["source"] != "background"]

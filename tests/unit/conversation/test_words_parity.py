@@ -55,7 +55,7 @@ from fateforger.session.edits import apply_edit
 from fateforger.session.forms import FormErrors, FormRequest, FormSubmission
 from fateforger.session.gate import move_token
 from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite
-from fateforger.session.messages import SyncReport
+from fateforger.session.messages import HistoryView, PreviewView, SyncReport
 from fateforger.session.model import HeldChange, InputFacts, OfferedInput, RefineUpdate, Session, Unplaced, WriteCounts
 from fateforger.session.open_work import bring_tasks
 from fateforger.session.other_days import send_task
@@ -64,7 +64,6 @@ from fateforger.session.placement import by_time
 from fateforger.session.recall import nameable_constraints, recall
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.undone import with_undone
-from fateforger.session.views import HistoryView, PreviewView
 from fateforger.tasks.durations import Estimate
 from fateforger.ui.forms import SESSION_FORMS, open_form, read_form
 from fateforger.values import replace

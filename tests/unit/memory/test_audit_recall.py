@@ -19,7 +19,7 @@ from fateforger.memory.contradiction import Kind, find_contradictions
 from fateforger.memory.record import Aspect
 from fateforger.memory.reminders import build_sections
 from fateforger.memory.versions import select_newest
-from fateforger.session.situation import topics_of
+from fateforger.session.rulebook import topics_of
 from fateforger.session.stages import TimeboxingStage
 
 NOW = "2026-03-03T12:00:00Z"

@@ -19,7 +19,7 @@ from fateforger.session.cards import Feedback
 from fateforger.session.commands.base import mint_key
 from fateforger.session.gate import describe_stage
 from fateforger.session.memory import AllowedMeeting, MemoryQuestion, MemoryToolResult, MemoryWrite, RecalledConstraints
-from fateforger.session.messages import Exchange, LastWords, Notice, SyncReport
+from fateforger.session.messages import Exchange, HistoryView, LastWords, Notice, PreviewView, SyncReport
 from fateforger.session.model import (
     CatchUp,
     CheckedInputs,
@@ -42,7 +42,6 @@ from fateforger.session.model import (
 )
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import find_task, with_one_thing, with_task, with_tasks, without_task
-from fateforger.session.views import HistoryView, PreviewView
 from fateforger.tasks.durations import BegunTask, Estimate
 from fateforger.workflow.trace import Step
 

@@ -46,11 +46,10 @@ from fateforger.session.day import Meeting, busy_meetings, frame_words
 from fateforger.session.edits import apply_edit
 from fateforger.session.forms import FormErrors
 from fateforger.session.gate import describe_stage
-from fateforger.session.messages import SyncReport
+from fateforger.session.messages import PreviewView, SyncReport
 from fateforger.session.model import FrameFacts, InputFacts
 from fateforger.session.overview import meeting_line
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.views import PreviewView
 from fateforger.slack.blocks import render
 from fateforger.slack.phrases import describe_progress
 from fateforger.tasks.queue import move_task

@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Protocol, Self
 
-from fateforger.adapters.calendar.refusals import Refusal
 from fateforger.calendar.ports import Login, Quota, RequestLimit, Reservation, Settlement
+from fateforger.calendar.refusals import RefusalKind
 from fateforger.errors import StoreError
 from fateforger.text import mark_message
 
@@ -55,10 +55,10 @@ class Allowance:
         self._unanswered += 1
         self._spent += get_cost(tool)
 
-    def count_answer(self, tool: str, refusal: Refusal | None = None) -> None:
+    def count_answer(self, tool: str, refusal: RefusalKind | None = None) -> None:
         """Count an answer, including the server's repetitions before it gave up."""
         self._unanswered -= 1
-        if tool in _REPEATED and refusal in (Refusal.TROUBLE, Refusal.LIMITED):
+        if tool in _REPEATED and refusal in (RefusalKind.TROUBLE, RefusalKind.LIMITED):
             self._spent += (_TRIES - 1) * get_cost(tool)
 
     def __enter__(self) -> Self:

@@ -1,25 +1,23 @@
-"""The calendar port over a server with the tools of google-calendar-mcp: one calendar, or several to plan around."""
+"""The calendar port over a server with the tools of google-calendar-mcp: one calendar, or several to plan around.
+
+The server's accounts and calendars are listed here as well.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fateforger.adapters.calendar.budget import Allowance, NoBudget, RequestBudget, get_cost
-from fateforger.adapters.calendar.connection import (
-    BUDGET_PATIENCE,
-    CALL_SECONDS,
-    McpSession,
-    read_endpoint,
-)
-from fateforger.adapters.calendar.directory import list_calendars
-from fateforger.adapters.calendar.refusals import Refusal
+from fateforger.adapters.calendar.connection import BUDGET_PATIENCE, CALL_SECONDS, McpSession, read_endpoint
 from fateforger.adapters.calendar.tools import CalendarTools, Refused, read_window
 from fateforger.adapters.calendar.wire import (
     Arguments,
+    CalendarsAnswer,
     DeleteAnswer,
     EventAnswer,
     EventsAnswer,
@@ -30,9 +28,10 @@ from fateforger.adapters.calendar.wire import (
     build_list_arguments,
     build_update_arguments,
 )
-from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable
+from fateforger.calendar.directory import CalendarEntry, sort_entries
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.event_json import Unreadable, read_event, resolve_start
+from fateforger.calendar.event_json import Unreadable, read_event
+from fateforger.calendar.group import ReadChoice
 from fateforger.calendar.guarded_writes import (
     WRITE_SECONDS,
     Write,
@@ -42,17 +41,9 @@ from fateforger.calendar.guarded_writes import (
     write_if_ours,
     write_in_time,
 )
-from fateforger.calendar.ports import (
-    CalendarTraits,
-    Done,
-    Gone,
-    Limited,
-    Outcome,
-    Rejected,
-    Unknown,
-    Window,
-)
-from fateforger.errors import BadInput, CalendarError, CalendarNotFound
+from fateforger.calendar.ports import CalendarTraits, Done, Gone, Limited, Outcome, Rejected, Unknown, Window
+from fateforger.calendar.refusals import RefusalKind
+from fateforger.errors import BadInput
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
@@ -200,7 +191,7 @@ class McpCalendar:
         arguments = build_get_arguments(self.target, event_id)
         answer = await self.tools.ask("get-event", arguments, EventAnswer, allowance=allowance)
         if isinstance(answer, Refused):
-            absent = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
+            absent = answer.refusal in (RefusalKind.NOT_FOUND, RefusalKind.DELETED)
             return await self._check_absence(allowance) if absent else answer
         try:
             image = read_event(answer.event)
@@ -220,8 +211,8 @@ class McpCalendar:
         answer = await self.tools.ask("list-events", arguments, EventsAnswer, allowance=allowance)
         if not isinstance(answer, Refused):
             return None
-        missing = answer.refusal in (Refusal.NOT_FOUND, Refusal.DELETED)
-        return replace(answer, refusal=Refusal.NO_CALENDAR) if missing else answer
+        missing = answer.refusal in (RefusalKind.NOT_FOUND, RefusalKind.DELETED)
+        return replace(answer, refusal=RefusalKind.NO_CALENDAR) if missing else answer
 
     async def _write(
         self, kind: Write, tool: str, event_id: OwnedId, arguments: Arguments, allowance: Allowance | None = None
@@ -253,10 +244,6 @@ def _add_missing_end(changes: Mapping[str, Any], image: EventImage) -> dict[str,
     return whole
 
 
-LIST_KEPT_SECONDS = 600.0
-"""Seconds for which the list of calendars is cached."""
-
-
 class SeveralCalendars(McpCalendar):
     """The calendar ``main``, which also reads other calendars of its login.
 
@@ -267,39 +254,22 @@ class SeveralCalendars(McpCalendar):
     """
 
     def __init__(self, main: McpCalendar, wanted: str, *, now: Callable[[], float] = time.monotonic) -> None:
-        """Take ``wanted`` as in :func:`~fateforger.adapters.calendar.directory.choose_read`; on first use."""
+        """Take ``wanted`` as in :func:`~fateforger.calendar.directory.choose_read`; on first use."""
         super().__init__(main.tools, main.target, key=main.key, write_seconds=main.write_seconds)
         self._wanted = wanted
         self._now = now
-        self._known: tuple[float, tuple[CalendarEntry, ...]] | None = None
+        self._read_along = ReadChoice(wanted, written=main.target.calendar_id, now=now)
 
     def in_background(self) -> SeveralCalendars:
         return SeveralCalendars(super().in_background(), self._wanted, now=self._now)
 
     async def window(self, start: datetime, end: datetime) -> Window:
-        others = await self._list_others()
-        own, *rest = await asyncio.gather(
-            super().window(start, end), *(self._read_window(other, start, end) for other in others)
+        others = await self._read_along.find(self.list_calendars)
+        return await self._read_along.read(
+            super().window(start, end),
+            {other: self.for_calendar(other.id).window(start, end) for other in others},
+            time_zone=self.target.time_zone,
         )
-        events = [*own, *drop_copies(own, (event for events in rest for event in events))]
-        zone = self.target.time_zone
-        ordered = sorted(events, key=lambda event: (resolve_start(event.start, zone), event.id))
-        return Window(ordered, (title for window in (own, *rest) for title in window.left_out))
-
-    async def _list_others(self) -> tuple[CalendarEntry, ...]:
-        if self._known is None or self._now() - self._known[0] > LIST_KEPT_SECONDS:
-            entries = await self.list_calendars()
-            self._known = (self._now(), choose_read(entries, self._wanted, written=self.target.calendar_id))
-        return self._known[1]
-
-    async def _read_window(self, other: CalendarEntry, start: datetime, end: datetime) -> Window:
-        try:
-            events = await self.for_calendar(other.id).window(start, end)
-        except CalendarError as error:
-            if isinstance(error, CalendarNotFound):
-                self._known = None  # It may have been deleted, so the next read asks which calendars there are.
-            raise name_unreadable(error, other) from error
-        return Window((event.elsewhere(other.id, other.summary) for event in events), events.left_out)
 
 
 def open_mcp_calendar(
@@ -336,3 +306,50 @@ def open_mcp_calendar(
     session = McpSession(endpoint, call_seconds=call_seconds, provider=provider)
     tools = CalendarTools(session, budget or NoBudget(), patience=patience)
     return McpCalendar(tools, target, key=key, write_seconds=write_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """The identity of a server, its response time, and its calendars."""
+
+    server: str
+    version: str
+    seconds: float
+    conditional_write: bool
+    calendars: tuple[CalendarEntry, ...]
+
+
+async def probe_server(
+    where: str,
+    *,
+    account: str | None = None,
+    budget: RequestBudget | None = None,
+) -> ServerReport:
+    """Open a separate session, list the calendars, and close it: the liveness check, and the list for settings.
+
+    ``where`` is a URL or a command line. ``budget`` is the login's; without one nothing is counted. Raises ``BadInput``
+    for anything else, and :class:`~fateforger.errors.CalendarError` when the server or the calendar behind it does not
+    answer.
+    """
+    async with aclosing(CalendarTools(McpSession(read_endpoint(where)), budget or NoBudget())) as tools:
+        begun = time.monotonic()
+        calendars = await list_calendars(tools, account=account)
+        welcome = await tools.session.open()
+        return ServerReport(
+            server=welcome.server,
+            version=welcome.version,
+            seconds=time.monotonic() - begun,
+            conditional_write=welcome.conditional_write,
+            calendars=calendars,
+        )
+
+
+async def list_calendars(tools: CalendarTools, *, account: str | None = None) -> tuple[CalendarEntry, ...]:
+    """Return the calendars of an account, or of all accounts, the primary one first, then by name.
+
+    Raises :class:`~fateforger.errors.CalendarError`.
+    """
+    answer = await tools.ask("list-calendars", {} if account is None else {"account": account}, CalendarsAnswer)
+    if isinstance(answer, Refused):
+        raise answer.error
+    return sort_entries(answer.calendars)

@@ -27,18 +27,13 @@ from fateforger.adapters.calendar.connection import (
     TimedOut,
     Trouble,
 )
-from fateforger.adapters.calendar.refusals import (
-    Refusal,
-    classify_refusal,
-    extract_sentence,
-    to_error,
-    to_outcome,
-)
+from fateforger.adapters.calendar.refusals import SERVER, classify_refusal, extract_sentence
 from fateforger.adapters.calendar.wire import AccountsAnswer, EventsAnswer, Target, build_list_arguments, read_answer
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import Unreadable, order_window, read_event
 from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Limited, Outcome, Unknown, Window
+from fateforger.calendar.refusals import RefusalKind
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
 from fateforger.text import gettext as _
 from fateforger.text import ngettext
@@ -50,7 +45,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 class Refused:
     """A read without an answer: ``error`` for a plain read, ``outcome`` for a read before a write."""
 
-    refusal: Refusal
+    refusal: RefusalKind
     text: str
     error: CalendarError
     retry_after: float | None = None
@@ -59,7 +54,7 @@ class Refused:
         """Return the outcome of a write that could not start."""
         if self.retry_after is not None:
             return Limited(self.retry_after, _(WHY_WAIT))
-        return to_outcome(self.refusal, self.text, write)
+        return SERVER.to_outcome(self.refusal, extract_sentence(self.text), write)
 
 
 class CalendarTools:
@@ -130,11 +125,11 @@ class CalendarTools:
             if not reply.failed:
                 return read_answer(reply.text, model)
             refusal = classify_refusal(reply.text)
-            return Refused(refusal, reply.text, to_error(refusal, reply.text))
+            return Refused(refusal, reply.text, SERVER.to_error(refusal, extract_sentence(reply.text)))
         except Trouble as trouble:
             why = _("it gave no answer in time") if isinstance(trouble, TimedOut) else trouble
             unreachable = CalendarUnreachable(_("I cannot reach {server}: {why}.", server=self.server, why=why))
-            return Refused(Refusal.TROUBLE, str(trouble), unreachable)
+            return Refused(RefusalKind.TROUBLE, str(trouble), unreachable)
         except Unreadable as problem:
             return self.unreadable(problem)
 
@@ -156,7 +151,7 @@ class CalendarTools:
             if isinstance(reply, Limited):
                 return reply
             if reply.failed:
-                return to_outcome(classify_refusal(reply.text), reply.text, write)
+                return SERVER.to_outcome(classify_refusal(reply.text), extract_sentence(reply.text), write)
             return read_answer(reply.text, model)
         except Trouble as trouble:
             return Unknown(f"{type(trouble).__name__}: {trouble}")
@@ -166,7 +161,7 @@ class CalendarTools:
     def unreadable(self, problem: Unreadable) -> Refused:
         """Return the refusal for an answer that breaks the server's contract."""
         text = _("I do not understand the answer of {server}: {problem}.", server=self.server, problem=problem)
-        return Refused(Refusal.UNCLEAR, text, CalendarIncomplete(text))
+        return Refused(RefusalKind.UNCLEAR, text, CalendarIncomplete(text))
 
     async def _call(
         self,
@@ -235,7 +230,7 @@ class CalendarTools:
             math.ceil(seconds),
         )
         unreachable = CalendarUnreachable(text, retry_after=seconds, reason=_(WHY_WAIT))
-        return Refused(Refusal.LIMITED, text, unreachable, seconds)
+        return Refused(RefusalKind.LIMITED, text, unreachable, seconds)
 
 
 _OVERLAP = timedelta(seconds=1)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
-import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -15,18 +13,15 @@ from pydantic import ValidationError
 
 from fateforger.adapters.google.changes import ChangeFeed
 from fateforger.adapters.google.client import CALLS_AT_ONCE, PAGE_SIZE, GoogleClient, Json, build_path
-from fateforger.adapters.google.refusals import Kind, Refusal
 from fateforger.adapters.google.wire import build_changes, build_event, has_etag, read_answer, read_page
 from fateforger.calendar.directory import (
     CalendarEntry,
     WireCalendar,
-    choose_read,
-    drop_copies,
-    name_unreadable,
     sort_entries,
 )
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.event_json import format_time, order_window, resolve_start
+from fateforger.calendar.event_json import format_time, order_window
+from fateforger.calendar.group import ReadChoice
 from fateforger.calendar.guarded_writes import (
     WRITE_SECONDS,
     Write,
@@ -37,12 +32,11 @@ from fateforger.calendar.guarded_writes import (
     write_in_time,
 )
 from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Signals, Unknown, Window
-from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound
+from fateforger.calendar.refusals import RefusalKind, Refused
+from fateforger.errors import CalendarIncomplete, CalendarNotFound
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
-LIST_KEPT_SECONDS = 600.0
-"""Seconds for which the list of calendars is kept."""
 MOST_KNOWN = 500
 """Our own events whose last version is remembered, to save a read before a deletion."""
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
@@ -80,9 +74,8 @@ class GoogleCalendar:
         self.calendar_id = calendar_id
         self.time_zone = time_zone
         self._key = key
-        self._also_read = also_read
+        self._read_along = ReadChoice(also_read, written=calendar_id)
         self._signals = signals
-        self._others: tuple[float, tuple[CalendarEntry, ...]] | None = None
         self._known: OrderedDict[str, EventImage] = OrderedDict()
         self.background = False
         self._feeds: dict[str, ChangeFeed] = {}
@@ -115,20 +108,17 @@ class GoogleCalendar:
 
     async def window(self, start: datetime, end: datetime) -> Window:
         """Return the events of this calendar and of those that are read along, without copies."""
-        others = await self._list_others()
+        others = await self._read_along.find(self.list_calendars)
+        return await self._read_along.read(
+            self._read_own(start, end),
+            {other: self._read(other.id, start, end) for other in others},
+            time_zone=self.time_zone,
+        )
 
-        async def read_other(other: CalendarEntry) -> list[EventImage]:
-            try:
-                return [event.elsewhere(other.id, other.summary) for event in await self._read(other.id, start, end)]
-            except CalendarError as error:
-                if isinstance(error, CalendarNotFound):
-                    self._others = None  # It may have been deleted, so the next read asks which calendars there are.
-                raise name_unreadable(error, other) from error
-
-        own, *rest = await asyncio.gather(self._read(self.calendar_id, start, end), *map(read_other, others))
-        self._remember(*own)
-        events = [*own, *drop_copies(own, (event for events in rest for event in events))]
-        return Window(sorted(events, key=lambda event: (resolve_start(event.start, self.time_zone), event.id)))
+    async def _read_own(self, start: datetime, end: datetime) -> list[EventImage]:
+        events = await self._read(self.calendar_id, start, end)
+        self._remember(*events)
+        return events
 
     async def _read(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
         """Return the events of one calendar. Raises :class:`~fateforger.errors.CalendarError`."""
@@ -158,7 +148,7 @@ class GoogleCalendar:
 
     async def get(self, event_id: str) -> EventImage | None:
         found = await self._find(event_id)
-        if isinstance(found, Refusal):
+        if isinstance(found, Refused):
             raise found.to_error()
         return found
 
@@ -166,24 +156,17 @@ class GoogleCalendar:
         """Return all calendars of the account. Raises :class:`~fateforger.errors.CalendarError`."""
         return await list_calendars(self.client)
 
-    async def _list_others(self) -> tuple[CalendarEntry, ...]:
-        if not self._also_read.strip():
-            return ()
-        if self._others is None or time.monotonic() - self._others[0] > LIST_KEPT_SECONDS:
-            entries = await self.list_calendars()
-            self._others = (time.monotonic(), choose_read(entries, self._also_read, written=self.calendar_id))
-        return self._others[1]
-
-    async def _find(self, event_id: str) -> EventImage | Refusal | None:
+    async def _find(self, event_id: str) -> EventImage | Refused | None:
         answer = await self.client.read(self._get_path(event_id))
-        if isinstance(answer, Refusal):
-            return await self._check_absence() if answer.kind in {Kind.NOT_FOUND, Kind.DELETED} else answer
+        if isinstance(answer, Refused):
+            absent = answer.refusal in {RefusalKind.NOT_FOUND, RefusalKind.DELETED}
+            return await self._check_absence() if absent else answer
         found = read_answer(answer, event_id)
         if isinstance(found, EventImage):
             self._remember(found)
         return found
 
-    async def _check_absence(self) -> Refusal | None:
+    async def _check_absence(self) -> Refused | None:
         """Return ``None`` if only the event is absent: an unknown calendar gives the same 404."""
         query: dict[str, str | int] = {
             "timeMin": format_time(_LONG_AGO),
@@ -191,9 +174,9 @@ class GoogleCalendar:
             "maxResults": 1,
         }
         answer = await self.client.read(build_path("calendars", self.calendar_id, "events"), query)
-        if not isinstance(answer, Refusal):
+        if not isinstance(answer, Refused):
             return None
-        return replace(answer, kind=Kind.NO_CALENDAR) if answer.kind is Kind.NOT_FOUND else answer
+        return replace(answer, refusal=RefusalKind.NO_CALENDAR) if answer.refusal is RefusalKind.NOT_FOUND else answer
 
     # --- writes ---
 
@@ -243,7 +226,7 @@ class GoogleCalendar:
             answer = await self.client.request(
                 "DELETE", self._get_path(owned), query={"sendUpdates": "none"}, if_match=image.version
             )
-            return answer.to_outcome("delete") if isinstance(answer, Refusal) else Done(None)
+            return answer.to_outcome("delete") if isinstance(answer, Refused) else Done(None)
 
         known = self._known.get(owned)
         vouching = known if known is not None and expect == known.version else None
@@ -259,12 +242,12 @@ class GoogleCalendar:
 
         return await write_in_time(try_write(attempt, expect=expect, seen=vouched), WRITE_SECONDS)
 
-    def _judge(self, answer: Json | Refusal, kind: Write, event_id: OwnedId) -> Outcome:
-        if isinstance(answer, Refusal):
+    def _judge(self, answer: Json | Refused, kind: Write, event_id: OwnedId) -> Outcome:
+        if isinstance(answer, Refused):
             return answer.to_outcome(kind)
         image = read_answer(answer, event_id)
-        if isinstance(image, Refusal):
-            return Unknown(image.words)
+        if isinstance(image, Refused):
+            return Unknown(image.reason)
         self._remember(image)
         return Gone() if image.gone else Done(image)
 
@@ -291,7 +274,7 @@ async def list_calendars(client: GoogleClient) -> tuple[CalendarEntry, ...]:
     """
     found: list[WireCalendar] = []
     async for page in client.read_pages(build_path("users", "me", "calendarList"), {"maxResults": 250}):
-        if isinstance(page, Refusal):
+        if isinstance(page, Refused):
             raise page.to_error()
         try:
             found += map(WireCalendar.model_validate, page.get("items", ()))
@@ -311,6 +294,6 @@ async def try_account(client: GoogleClient) -> tuple[str, tuple[CalendarEntry, .
     if primary is None:
         raise CalendarNotFound(_("This Google account has no calendar of its own."))
     answer = await client.read(build_path("calendars", primary.id, "events"), {"maxResults": 1})
-    if isinstance(answer, Refusal):
+    if isinstance(answer, Refused):
         raise answer.to_error()
     return primary.id, calendars

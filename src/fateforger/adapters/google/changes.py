@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fateforger.adapters.google.client import PAGE_SIZE, GoogleClient, Json, build_path
-from fateforger.adapters.google.refusals import Kind, Refusal
 from fateforger.adapters.google.wire import read_page
 from fateforger.calendar.channels import Channel, extend
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import order_window
 from fateforger.calendar.ports import Signals
+from fateforger.calendar.refusals import RefusalKind, Refused
 
 MOST_WINDOWS = 8
 """Spans of time whose content is kept, per calendar."""
@@ -93,8 +93,8 @@ class ChangeFeed:
         token: str | None = None
         path = build_path("calendars", self._calendar_id, "events")
         async for page in self._client.read_pages(path, query):
-            if isinstance(page, Refusal):
-                if page.kind is Kind.EXPIRED:
+            if isinstance(page, Refused):
+                if page.refusal is RefusalKind.EXPIRED:
                     return None
                 raise page.to_error()
             changes += _read_changes(page)
@@ -153,8 +153,8 @@ class GoogleChannels:
         }
         path = build_path("calendars", channel.calendar_id, "events", "watch")
         answer = await self._client.request("POST", path, body=body)
-        if isinstance(answer, Refusal):
-            log.warning("Google opens no channel: %s", answer.words)
+        if isinstance(answer, Refused):
+            log.warning("Google opens no channel: %s", answer.reason)
             return None
         until = datetime.fromtimestamp(int(answer.get("expiration", body["expiration"])) / 1000, UTC)
         return extend(channel, str(answer.get("resourceId", "")), until)
@@ -167,5 +167,5 @@ class GoogleChannels:
     async def close(self, channel: Channel) -> None:
         body = {"id": channel.id, "resourceId": channel.remote_id}
         answer = await self._client.request("POST", build_path("channels", "stop"), body=body)
-        if isinstance(answer, Refusal):
-            log.info("a channel was not closed and expires at %s: %s", channel.expires_at, answer.words)
+        if isinstance(answer, Refused):
+            log.info("a channel was not closed and expires at %s: %s", channel.expires_at, answer.reason)

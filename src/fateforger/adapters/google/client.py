@@ -14,10 +14,10 @@ from urllib.parse import quote
 import httpx
 
 from fateforger.adapters.answers import describe_failure, limit_answers
-from fateforger.adapters.google.refusals import Kind, Refusal, classify
+from fateforger.adapters.google.refusals import classify, refuse
 from fateforger.adapters.oauth import TokenSource
-from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
-from fateforger.calendar.calls import OK, count_call
+from fateforger.calendar.calls import ASKED_OFTEN, OK, Budget, TokenBucket, Unlimited, count_call, find_purpose
+from fateforger.calendar.refusals import RefusalKind, Refused
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES
 from fateforger.ports.clock import Clock
@@ -82,20 +82,20 @@ class GoogleClient:
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def read(self, path: str, query: Mapping[str, str | int] | None = None) -> Json | Refusal:
+    async def read(self, path: str, query: Mapping[str, str | int] | None = None) -> Json | Refused:
         """Send a GET, once more if it fails on its way."""
         answer = await self.request("GET", path, query=query)
-        if isinstance(answer, Refusal) and answer.kind is Kind.TROUBLE:
+        if isinstance(answer, Refused) and answer.refusal is RefusalKind.TROUBLE:
             answer = await self.request("GET", path, query=query)
         return answer
 
-    async def read_pages(self, path: str, query: Mapping[str, str | int]) -> AsyncIterator[Json | Refusal]:
+    async def read_pages(self, path: str, query: Mapping[str, str | int]) -> AsyncIterator[Json | Refused]:
         """Yield all pages of a list. A refusal is the last one."""
         token: str | None = None
         while True:
             page = await self.read(path, query if token is None else {**query, "pageToken": token})
             yield page
-            token = None if isinstance(page, Refusal) else page.get("nextPageToken")
+            token = None if isinstance(page, Refused) else page.get("nextPageToken")
             if token is None:
                 return
 
@@ -107,13 +107,13 @@ class GoogleClient:
         query: Mapping[str, str | int] | None = None,
         body: Json | None = None,
         if_match: str | None = None,
-    ) -> Json | Refusal:
+    ) -> Json | Refused:
         """Send a request; with ``if_match``, only an event with that etag changes."""
         headers = {} if if_match is None else {"If-Match": if_match}
-        refusal = Refusal(Kind.UNCLEAR, "")
+        refusal = refuse(RefusalKind.UNCLEAR, "")
         for _attempt in range(2):
             if wait := await self._budget.spend(find_purpose(method, background=self._background)):
-                return Refusal(Kind.LIMITED, _(ASKED_OFTEN), wait)
+                return refuse(RefusalKind.LIMITED, _(ASKED_OFTEN), wait)
             try:
                 token = await self._tokens.get_token()
                 with count_call("google", _name_operation(method, path)) as call:
@@ -127,10 +127,10 @@ class GoogleClient:
                         )
                     call.code = OK if response.is_success else str(response.status_code)
             except ConnectionFailed as error:
-                kind = Kind.TROUBLE if isinstance(error, ConnectionUnreachable) else Kind.LOGIN
-                return Refusal(kind, error.message, whole=True)
+                kind = RefusalKind.TROUBLE if isinstance(error, ConnectionUnreachable) else RefusalKind.LOGIN
+                return refuse(kind, error.message, sentence=error.message)
             except (httpx.HTTPError, TimeoutError) as error:
-                return Refusal(Kind.TROUBLE, describe_failure(error))
+                return refuse(RefusalKind.TROUBLE, describe_failure(error))
             if response.is_success:
                 return _read_json(response)
             refusal = self._read_refusal(response)
@@ -139,7 +139,7 @@ class GoogleClient:
             self._tokens.report_refused(token)
         return refusal
 
-    def _read_refusal(self, response: httpx.Response) -> Refusal:
+    def _read_refusal(self, response: httpx.Response) -> Refused:
         try:
             error = response.json()["error"]
             errors = error.get("errors") or [{}]
@@ -148,7 +148,7 @@ class GoogleClient:
             message, reason = "", ""
         kind = classify(response.status_code, reason)
         words = message or _("status {status}", status=response.status_code)
-        return Refusal(kind, words, self._read_wait(response))
+        return refuse(kind, words, self._read_wait(response))
 
     def _read_wait(self, response: httpx.Response) -> float | None:
         """Return the seconds that ``Retry-After`` asks for, given as a number or as a date."""
@@ -176,13 +176,13 @@ def _name_operation(method: str, path: str) -> str:
             return f"{method} event"
 
 
-def _read_json(response: httpx.Response) -> Json | Refusal:
+def _read_json(response: httpx.Response) -> Json | Refused:
     try:
         content = json.loads(response.content or b"{}")
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        return Refusal(Kind.UNCLEAR, _("its answer cannot be read"))
+        return refuse(RefusalKind.UNCLEAR, _("its answer cannot be read"))
     return content
 
 

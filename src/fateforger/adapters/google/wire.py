@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from fateforger.adapters.google.client import Json
-from fateforger.adapters.google.refusals import Kind, Refusal
+from fateforger.adapters.google.refusals import refuse
 from fateforger.calendar.event import EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import Unreadable, build_extras, format_time, read_event
+from fateforger.calendar.refusals import RefusalKind, Refused
 from fateforger.errors import CalendarIncomplete
 from fateforger.text import gettext as _
 
@@ -21,9 +22,9 @@ def has_etag(event: EventImage) -> bool:
     return not event.gone and event.version is not None and event.raw.get("etag") == event.version
 
 
-def read_page(page: Json | Refusal) -> list[EventImage]:
+def read_page(page: Json | Refused) -> list[EventImage]:
     """Read a page of a list of events. Raises :class:`~fateforger.errors.CalendarError`."""
-    if isinstance(page, Refusal):
+    if isinstance(page, Refused):
         raise page.to_error()
     try:
         return [read_event(shown) for shown in page.get("items", ())]
@@ -31,14 +32,14 @@ def read_page(page: Json | Refusal) -> list[EventImage]:
         raise CalendarIncomplete(_("I do not understand Google's answer: {problem}.", problem=problem)) from None
 
 
-def read_answer(answer: Json, event_id: str) -> EventImage | Refusal:
+def read_answer(answer: Json, event_id: str) -> EventImage | Refused:
     """Read an answer about one event; one about another event is refused."""
     try:
         image = read_event(answer)
     except Unreadable as problem:
-        return Refusal(Kind.UNCLEAR, _("I do not understand Google's answer: {problem}.", problem=problem))
+        return refuse(RefusalKind.UNCLEAR, _("I do not understand Google's answer: {problem}.", problem=problem))
     if image.id != event_id:
-        return Refusal(Kind.UNCLEAR, f"an answer about event {image.id}")
+        return refuse(RefusalKind.UNCLEAR, f"an answer about event {image.id}")
     return image
 
 

@@ -1,8 +1,9 @@
-"""The calendar port over Microsoft Graph: one calendar of one mailbox."""
+"""The calendar port over Microsoft Graph: one calendar of one mailbox, and its subscriptions to changes."""
 
 from __future__ import annotations
 
 import copy
+import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 from fateforger.adapters.microsoft.client import CALLS_AT_ONCE, GraphClient, Json
-from fateforger.adapters.microsoft.refusals import Refusal, Refused
+from fateforger.adapters.microsoft.refusals import refuse
 from fateforger.adapters.microsoft.wire import (
     EXPANDED,
     ID_PROPERTY,
@@ -21,6 +22,7 @@ from fateforger.adapters.microsoft.wire import (
     read_calendar,
     read_event,
 )
+from fateforger.calendar.channels import Channel, extend
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.guarded_writes import (
@@ -32,16 +34,8 @@ from fateforger.calendar.guarded_writes import (
     write_if_ours,
     write_in_time,
 )
-from fateforger.calendar.ports import (
-    CalendarTraits,
-    Done,
-    Exists,
-    Outcome,
-    Rejected,
-    Signals,
-    Unknown,
-    Window,
-)
+from fateforger.calendar.ports import CalendarTraits, Done, Exists, Outcome, Rejected, Signals, Unknown, Window
+from fateforger.calendar.refusals import RefusalKind, Refused
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -186,12 +180,12 @@ class MicrosoftCalendar:
         path = f"{self._path}/calendarView/delta" if known is None else known.link
         query = _build_span(start, end) if known is None else None
         answer = await self._client.read_pages(path, query, page_size=PAGE_SIZE)
-        if isinstance(answer, Refused) and answer.refusal is Refusal.EXPIRED and known is not None:
+        if isinstance(answer, Refused) and answer.refusal is RefusalKind.EXPIRED and known is not None:
             return await self._ask_changes(start, end, None)
         pages = _require(answer)
         link = pages[-1].get("@odata.deltaLink")
         if not isinstance(link, str):
-            raise Refused(Refusal.UNREADABLE, _("its answer cannot be read")).to_error()
+            raise refuse(RefusalKind.UNCLEAR, _("its answer cannot be read")).to_error()
         return link, known is None or any(page.get("value") for page in pages)
 
     def _read_events(self, page: Json) -> list[EventImage]:
@@ -219,7 +213,9 @@ class MicrosoftCalendar:
         query = {"$filter": f"singleValueExtendedProperties/Any(ep: {wanted})", "$expand": EXPANDED, "$top": "20"}
         answer = await self._client.request("GET", f"{self._path}/events", query=query)
         if isinstance(answer, Refused):
-            return replace(answer, refusal=Refusal.NO_CALENDAR) if answer.refusal is Refusal.NOT_FOUND else answer
+            return (
+                replace(answer, refusal=RefusalKind.NO_CALENDAR) if answer.refusal is RefusalKind.NOT_FOUND else answer
+            )
         try:
             found = _name_once(read_event(shown) for shown in answer["value"])
         except (Unreadable, KeyError, TypeError) as problem:
@@ -235,7 +231,7 @@ class MicrosoftCalendar:
             "GET", f"{self._path}/events/{quote(event_id, safe='')}", query={"$expand": EXPANDED}
         )
         if isinstance(answer, Refused):
-            return None if answer.refusal is Refusal.NOT_FOUND else answer
+            return None if answer.refusal is RefusalKind.NOT_FOUND else answer
         try:
             event = read_event(answer)
         except Unreadable as problem:
@@ -390,4 +386,56 @@ def _require(answer: A | Refused) -> A:
 
 
 def _to_refused(problem: Exception) -> Refused:
-    return Refused(Refusal.UNREADABLE, f"{problem}")
+    return refuse(RefusalKind.UNCLEAR, f"{problem}")
+
+
+log = logging.getLogger(__name__)
+
+
+class MicrosoftChannels:
+    """The subscriptions of one mailbox. Implements :class:`fateforger.calendar.channels.ChannelApi`.
+
+    ``address`` is a public https address of this program, which Graph tries before it opens a subscription. Graph
+    chooses the id, so each notice names the channel and its secret in the state that Graph repeats.
+    """
+
+    def __init__(self, client: GraphClient, address: str) -> None:
+        self._client = client.in_background()
+        self._address = address
+
+    async def open(self, channel: Channel, secret: str) -> Channel | None:
+        body = {
+            "changeType": "created,updated,deleted",
+            "notificationUrl": self._address,
+            "resource": f"me/calendars/{quote(channel.calendar_id, safe='')}/events",
+            "expirationDateTime": _format(channel.expires_at),
+            "clientState": f"{channel.id}.{secret}",
+        }
+        return self._read(channel, await self._client.request("POST", "/subscriptions", body=body))
+
+    async def renew(self, channel: Channel, until: datetime) -> Channel | None:
+        path, body = _build_path(channel), {"expirationDateTime": _format(until)}
+        return self._read(channel, await self._client.request("PATCH", path, body=body))
+
+    async def close(self, channel: Channel) -> None:
+        answer = await self._client.request("DELETE", _build_path(channel))
+        if isinstance(answer, Refused):
+            log.info("a subscription was not closed and expires at %s: %s", channel.expires_at, answer.reason)
+
+    def _read(self, channel: Channel, answer: Json | Refused) -> Channel | None:
+        if isinstance(answer, Refused):
+            log.warning("Microsoft opens no subscription: %s", answer.reason)
+            return None
+        try:
+            return extend(channel, str(answer["id"]), datetime.fromisoformat(answer["expirationDateTime"]))
+        except (KeyError, TypeError, ValueError):
+            log.warning("Microsoft's answer about a subscription cannot be read")
+            return None
+
+
+def _build_path(channel: Channel) -> str:
+    return f"/subscriptions/{quote(channel.remote_id, safe='')}"
+
+
+def _format(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

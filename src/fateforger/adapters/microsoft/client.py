@@ -11,10 +11,10 @@ from typing import Any, Self
 import httpx
 
 from fateforger.adapters.answers import describe_failure, limit_answers
-from fateforger.adapters.microsoft.refusals import Refusal, Refused, read_refusal
+from fateforger.adapters.microsoft.refusals import read_refusal, refuse
 from fateforger.adapters.oauth import TokenSource
-from fateforger.calendar.budgets import ASKED_OFTEN, Budget, TokenBucket, Unlimited, find_purpose
-from fateforger.calendar.calls import OK, count_call
+from fateforger.calendar.calls import ASKED_OFTEN, OK, Budget, TokenBucket, Unlimited, count_call, find_purpose
+from fateforger.calendar.refusals import RefusalKind, Refused
 from fateforger.errors import ConnectionFailed, ConnectionUnreachable
 from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES
 from fateforger.text import gettext as _
@@ -82,18 +82,18 @@ class GraphClient:
         """Make a request; ``path`` follows the address of Graph, or is a whole address that Graph gave."""
         url = path if "://" in path else self.address + path
         if not url.startswith(f"{self.address}/"):
-            return Refused(Refusal.UNREADABLE, _("its answer leads to another server"))
+            return refuse(RefusalKind.UNCLEAR, _("its answer leads to another server"))
         preferred = (*_PREFERRED, *(() if page_size is None else (f"odata.maxpagesize={page_size}",)))
         headers = {"Prefer": ", ".join(preferred), **({} if if_match is None else {"If-Match": if_match})}
         if wait := await self._budget.spend(find_purpose(method, background=self._background)):
-            return Refused(Refusal.LIMITED, _(ASKED_OFTEN), wait)
+            return refuse(RefusalKind.LIMITED, _(ASKED_OFTEN), wait)
         async with self._turn:
             try:
                 answer = await self._send(method, url, headers, query, body)
                 if answer.status_code == _UNAUTHORIZED:
                     answer = await self._send(method, url, headers, query, body)
             except (httpx.HTTPError, TimeoutError) as error:
-                return Refused(Refusal.TROUBLE, describe_failure(error))
+                return refuse(RefusalKind.TROUBLE, describe_failure(error))
             except NoToken as problem:
                 return problem.refused
         return _read_answer(answer)
@@ -111,7 +111,7 @@ class GraphClient:
             if page.get("@odata.nextLink") is None:
                 return pages
             path, query = str(page["@odata.nextLink"]), None
-        return Refused(Refusal.UNREADABLE, _("its answer has no end"))
+        return refuse(RefusalKind.UNCLEAR, _("its answer has no end"))
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -150,7 +150,9 @@ class NoToken(Exception):
     def __init__(self, error: ConnectionFailed) -> None:
         super().__init__(error.message)
         passing = isinstance(error, ConnectionUnreachable)
-        self.refused = Refused(Refusal.TROUBLE if passing else Refusal.LOGIN, error.message, sentence=error.message)
+        self.refused = refuse(
+            RefusalKind.TROUBLE if passing else RefusalKind.LOGIN, error.message, sentence=error.message
+        )
 
 
 def _read_answer(answer: httpx.Response) -> Json | Refused:
@@ -164,4 +166,4 @@ def _read_answer(answer: httpx.Response) -> Json | Refused:
         return read_refusal(answer.status_code, body, answer.headers.get("Retry-After"))
     if answer.is_success and isinstance(body, dict):
         return body
-    return Refused(Refusal.UNREADABLE, _("its answer cannot be read"))
+    return refuse(RefusalKind.UNCLEAR, _("its answer cannot be read"))

@@ -6,7 +6,7 @@ import json
 import resource
 import sys
 
-from fateforger.adapters.optimizer.cp_sat import answer
+from fateforger.adapters.optimizer.process import answer
 
 if __name__ == "__main__":
     request = json.load(sys.stdin)

@@ -14,7 +14,7 @@ from sqlmodel import Field, select
 from fateforger.adapters.store.database import Database, OnDatabase, read_clock
 from fateforger.adapters.store.homes import mark_home
 from fateforger.adapters.store.tables import Base, Instant, find_row, open_rows, table
-from fateforger.calendar.budgets import Purpose, TokenBucket
+from fateforger.calendar.calls import Purpose, TokenBucket
 from fateforger.calendar.ports import Login, RequestLimit, Reservation, Settlement
 from fateforger.ports.people import Claim, OwnerRecord
 
@@ -217,7 +217,7 @@ BUCKET = table(RequestBucketRow)
 
 
 class SqlBuckets:
-    """Implements :class:`fateforger.calendar.budgets.Buckets` over a :class:`Database`.
+    """Implements :class:`fateforger.calendar.calls.Buckets` over a :class:`Database`.
 
     ``now`` replaces the clock that all processes share (see :func:`read_clock`).
     """

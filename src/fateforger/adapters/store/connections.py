@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import logging
@@ -29,7 +28,7 @@ from fateforger.adapters.store.tables import (
     put_row,
     table,
 )
-from fateforger.adapters.store.vault import SecretUnreadable, Vault
+from fateforger.adapters.store.vault import SecretUnreadable, Vault, hash_secret
 from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.calendar.channels import Channel
 from fateforger.calendar.connections import Connection, FollowUp, Provider
@@ -269,7 +268,7 @@ class SqlChannels(OnDatabase):
             user_id=channel.user_id,
             calendar_id=channel.calendar_id,
             remote_id=channel.remote_id,
-            secret_hash=_hash(secret),
+            secret_hash=hash_secret(secret),
             notices=0,
             expires_at=channel.expires_at,
         )
@@ -294,15 +293,10 @@ class SqlChannels(OnDatabase):
         def work(connection: SqlConnection) -> str | None:
             row = connection.execute(select(CHANNEL).where(CHANNEL.c.id == channel_id)).first()
             expected = "" if row is None else row.secret_hash
-            if not hmac.compare_digest(_hash(secret), expected) or row is None:
+            if not hmac.compare_digest(hash_secret(secret), expected) or row is None:
                 return None
             more = {"notices": CHANNEL.c.notices + 1}
             connection.execute(update(CHANNEL).where(CHANNEL.c.id == channel_id).values(more))
             return str(row.user_id)
 
         return await self._database.write(work)
-
-
-def _hash(secret: str) -> str:
-    """Return a digest of a secret, which is random and long enough not to be guessed from it."""
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import datetime
 
 from sqlalchemy import Connection, Text, delete, false, or_, select, update
@@ -12,7 +11,7 @@ from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.inbox import retry_failed
 from fateforger.adapters.store.sessions import OUTBOX, QUEUED, SESSION
 from fateforger.adapters.store.tables import Base, Instant, find_row, open_rows, table
-from fateforger.adapters.store.vault import SecretUnreadable, Vault
+from fateforger.adapters.store.vault import SecretUnreadable, Vault, hash_secret
 from fateforger.adapters.store.workspaces import WORKSPACE, WorkspaceRow
 from fateforger.errors import BadInput
 from fateforger.slack.installations import NOT_INSTALLED, Installation
@@ -138,7 +137,7 @@ class SqlInstallations:
         return await self._database.write_alone(_ALONE, work)
 
     async def add_state(self, state: str, *, expires_at: datetime) -> None:
-        row = InstallRow(state_hash=_hash(state), expires_at=expires_at)
+        row = InstallRow(state_hash=hash_secret(state), expires_at=expires_at)
 
         def work(connection: Connection) -> None:
             with open_rows(connection) as rows:
@@ -148,7 +147,7 @@ class SqlInstallations:
 
     async def take_state(self, state: str, *, now: datetime) -> bool:
         expired = delete(INSTALL).where(INSTALL.c.expires_at <= now)
-        taken = delete(INSTALL).where(INSTALL.c.state_hash == _hash(state))
+        taken = delete(INSTALL).where(INSTALL.c.state_hash == hash_secret(state))
 
         def work(connection: Connection) -> bool:
             connection.execute(expired)
@@ -196,8 +195,3 @@ def _resume(connection: Connection) -> None:
     """Make due what waits for Slack, and jobs that wait for the app; what still cannot be done waits again."""
     connection.execute(update(OUTBOX).where(OUTBOX.c.state == QUEUED).values(retry_at=None))
     retry_failed(connection, NOT_INSTALLED)
-
-
-def _hash(state: str) -> str:
-    """Return a digest of a state, which is random and long enough not to be guessed from it."""
-    return hashlib.sha256(state.encode()).hexdigest()

@@ -17,7 +17,7 @@ from fateforger.adapters.store.tables import Base, Instant, table
 
 
 class JobReceipt(Base, table=True):
-    """The name of a job that was accepted; it outlives the job (:mod:`fateforger.adapters.store.retention`)."""
+    """The name of a job that was accepted; it outlives the job (:mod:`fateforger.adapters.store.store`)."""
 
     __tablename__ = "job_receipt"
     __table_args__ = (Index("ix_job_receipt_accepted", "accepted_at"),)

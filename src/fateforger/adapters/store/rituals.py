@@ -16,8 +16,7 @@ from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.procrastinate_jobs import ProcrastinateJobs
 from fateforger.adapters.store.tables import Base, Instant, find_rows, open_rows, table
 from fateforger.adapters.store.workspaces import build_reachable
-from fateforger.conversation.rituals.ports import DueSettings, Outcome
-from fateforger.conversation.rituals.schedule import Due, RitualSettings
+from fateforger.conversation.rituals.schedule import Due, DueSettings, Outcome, RitualSettings
 from fateforger.ports.jobs import NewJob
 from fateforger.session.queue_commands import RitualKind
 from fateforger.values import replace
@@ -56,7 +55,7 @@ AT_ONCE = datetime.fromtimestamp(0, UTC)
 
 
 class SqlRituals:
-    """Implements :class:`fateforger.conversation.rituals.ports.Rituals` over a :class:`Database`."""
+    """Implements :class:`fateforger.conversation.rituals.schedule.Rituals` over a :class:`Database`."""
 
     def __init__(self, database: Database, jobs: LeaseJobs | ProcrastinateJobs) -> None:
         self._database = database

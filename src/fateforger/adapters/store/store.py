@@ -1,29 +1,147 @@
-"""All durable state in one database."""
+"""All durable state in one database, and how long its rows are kept."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
+from sqlalchemy import Column, ColumnElement, Connection, Table, delete, literal_column, select, tuple_, update
+
 from fateforger.adapters.store import installations  # noqa: F401  its tables belong to the database as well
-from fateforger.adapters.store.agents import SqlCalls, SqlClients, SqlProposals
-from fateforger.adapters.store.calendars import SqlBuckets, SqlOwners, SqlQuota
-from fateforger.adapters.store.connections import SqlChannels
+from fateforger.adapters.store.agents import CALL, SqlCalls, SqlClients, SqlProposals
+from fateforger.adapters.store.calendars import USE, SqlBuckets, SqlOwners, SqlQuota
+from fateforger.adapters.store.connections import CHANNEL, SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
-from fateforger.adapters.store.database import Database, open_database
+from fateforger.adapters.store.database import Database, OnDatabase, open_database
 from fateforger.adapters.store.homes import SqlHomes, SqlLanguages
-from fateforger.adapters.store.inbox import open_jobs
+from fateforger.adapters.store.inbox import has_open_job, open_jobs, prune_dead
 from fateforger.adapters.store.jobs import LeaseJobs
-from fateforger.adapters.store.journal import SqlJournal
-from fateforger.adapters.store.operator_log import SqlOperatorLog
+from fateforger.adapters.store.journal import OP, TX, SqlJournal
 from fateforger.adapters.store.people import SqlPeople
-from fateforger.adapters.store.retention import SqlRetention
-from fateforger.adapters.store.rituals import SqlRituals
-from fateforger.adapters.store.sessions import SqlOutbox, SqlSessions
-from fateforger.adapters.store.tables import Base
-from fateforger.adapters.store.talks import SqlRuleReplies, SqlTalks, SqlThreadMessages
+from fateforger.adapters.store.queues import RECEIPT
+from fateforger.adapters.store.rituals import RITUAL_MARK, SqlRituals
+from fateforger.adapters.store.sessions import OUTBOX, SESSION, SqlOutbox, SqlSessions
+from fateforger.adapters.store.tables import Base, table
+from fateforger.adapters.store.talks import RULE_REPLY, SqlRuleReplies, SqlTalks, SqlThreadMessages
 from fateforger.adapters.store.tasks import SqlDurations, SqlTasks
-from fateforger.adapters.store.usage import SqlFeedbacks, SqlUsage
+from fateforger.adapters.store.usage import OPERATOR_ACTION, FeedbackRow, SqlFeedbacks, SqlOperatorLog, SqlUsage
 from fateforger.adapters.store.workspaces import SqlStandings, SqlZones
+from fateforger.agents.clients import KEPT_FOR
+from fateforger.calendar.transactions import TxState
+from fateforger.ports.people import OPERATOR_LOG_KEPT
+
+RECEIPTS_KEPT = timedelta(days=7)
+"""Slack repeats an event for an hour, or for a day if delayed; the program's own jobs are tried for three days."""
+DEAD_JOBS_KEPT = timedelta(days=30)
+"""Time in which an operator can look at a job that was given up, and retry it."""
+SENT_KEPT = timedelta(days=90)
+"""If somebody presses an older card, it is posted again, not edited."""
+MARKS_KEPT = timedelta(days=60)
+"""A message at a chosen time is looked up for a week."""
+REPLIES_KEPT = timedelta(days=1)
+"""The form that shows a reply is open for minutes."""
+EXPIRED_KEPT = timedelta(days=1)
+"""An expired push channel or request does nothing any more."""
+
+UNFINISHED = (TxState.APPLYING.value, TxState.PAUSED.value)
+RATING = table(FeedbackRow)
+
+BATCH = 500
+"""Rows that one transaction deletes."""
+MOST_BATCHES = 20
+"""Batches of one table in a round; the next round goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """The time for which the rows of a table are kept, counted from an indexed instant of each."""
+
+    table: Table
+    instant: Column[datetime]
+    kept: timedelta
+    also: tuple[ColumnElement[bool], ...] = ()
+
+
+HORIZONS = (
+    Horizon(OUTBOX, OUTBOX.c.sent_at, SENT_KEPT, (OUTBOX.c.state == literal_column("'sent'"),)),
+    Horizon(RITUAL_MARK, RITUAL_MARK.c.at, MARKS_KEPT),
+    Horizon(RULE_REPLY, RULE_REPLY.c.at, REPLIES_KEPT),
+    Horizon(CHANNEL, CHANNEL.c.expires_at, EXPIRED_KEPT),
+    Horizon(USE, USE.c.counts_until, EXPIRED_KEPT),
+    Horizon(CALL, CALL.c.at, KEPT_FOR),
+)
+
+
+class SqlRetention(OnDatabase):
+    """Deletes what is older than its horizon."""
+
+    async def prune(self, *, now: datetime, operator_log: timedelta = OPERATOR_LOG_KEPT) -> int:
+        """Delete a bounded number of rows, and return how many; ``operator_log`` is how long those of its log are kept.
+
+        Raises ``StoreError``.
+        """
+        horizons = (*HORIZONS, Horizon(OPERATOR_ACTION, OPERATOR_ACTION.c.at, operator_log))
+        works: list[Callable[[Connection], int]] = [
+            partial(prune_dead, before=now - DEAD_JOBS_KEPT, limit=BATCH),
+            partial(_delete_receipts, now=now),
+            *(partial(_delete_batch, horizon=horizon, now=now) for horizon in horizons),
+        ]
+        return sum([await self._repeat(work) for work in works])
+
+    async def prune_sessions(self, *, before: datetime) -> int:
+        """Delete a bounded number of past days that were last touched before an instant; return their number.
+
+        Their messages, ratings and calendar writes are deleted too, so that no row names a missing day. A day with an
+        unfinished write stays. Raises ``StoreError``.
+        """
+        return await self._repeat(partial(_delete_sessions, before=before))
+
+    async def _repeat(self, work: Callable[[Connection], int]) -> int:
+        count = 0
+        for _ in range(MOST_BATCHES):
+            deleted = await self._database.write(work)
+            count += deleted
+            if deleted < BATCH:
+                break
+        return count
+
+
+def _delete_receipts(connection: Connection, now: datetime) -> int:
+    horizon = Horizon(RECEIPT, RECEIPT.c.accepted_at, RECEIPTS_KEPT, (~has_open_job(connection),))
+    return _delete_batch(connection, horizon, now)
+
+
+def _delete_sessions(connection: Connection, before: datetime) -> int:
+    unfinished = select(TX.c.session_id).where(TX.c.state.in_(UNFINISHED), TX.c.session_id.is_not(None))
+    is_old = (SESSION.c.touched_at < before, SESSION.c.day < before.date(), SESSION.c.id.not_in(unfinished))
+    query = select(SESSION.c.id).where(*is_old).order_by(SESSION.c.touched_at).limit(BATCH)
+    old = list(connection.scalars(query))
+    writes = list(connection.scalars(select(TX.c.id).where(TX.c.session_id.in_(old))))
+    writes += connection.scalars(select(TX.c.id).where(TX.c.undoes.in_(writes), TX.c.session_id.is_(None)))
+    # An undo refers to its write; without the reference, the rows can go in any order.
+    connection.execute(update(TX).where(TX.c.undoes.in_(writes)).values(undoes=None))
+    for one in (
+        delete(OP).where(OP.c.tx_id.in_(writes)),
+        delete(TX).where(TX.c.id.in_(writes)),
+        delete(OUTBOX).where(OUTBOX.c.session_id.in_(old)),
+        delete(RATING).where(RATING.c.session_id.in_(old)),
+        delete(SESSION).where(SESSION.c.id.in_(old)),
+    ):
+        connection.execute(one)
+    return len(old)
+
+
+def _delete_batch(connection: Connection, horizon: Horizon, now: datetime) -> int:
+    key = tuple(horizon.table.primary_key)
+    is_old = (horizon.instant < now - horizon.kept, *horizon.also)
+    old = connection.execute(select(*key).where(*is_old).order_by(horizon.instant).limit(BATCH)).all()
+    if not old:
+        return 0
+    return connection.execute(delete(horizon.table).where(tuple_(*key).in_([tuple(row) for row in old]))).rowcount
+
 
 metadata = Base.metadata
 """All tables, because every module that declares one is imported above."""

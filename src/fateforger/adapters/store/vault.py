@@ -82,3 +82,8 @@ class Vault:
 def new_key() -> str:
     """Return a new key."""
     return Fernet.generate_key().decode()
+
+
+def hash_secret(secret: str) -> str:
+    """Return a digest of a secret, which is random and long enough not to be guessed from it."""
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -14,8 +14,7 @@ from pydantic import (
     StringConstraints,
 )
 
-from fateforger.conversation.language.answer_types import Clock
-from fateforger.conversation.language.rule_limits import RuleLimits
+from fateforger.conversation.language.answer_types import Clock, RuleLimits
 from fateforger.limits import (
     MAX_CRITERIA,
     MAX_CRITERION_CHARS,

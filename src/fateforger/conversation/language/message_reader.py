@@ -36,13 +36,11 @@ from fateforger.conversation.language.message_commands import (
     move_of,
     read_aside,
 )
-from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
+from fateforger.conversation.language.model_calls import ModelQuestion, Row, Table, ask, prompt_for
 from fateforger.conversation.language.plan_ops import find_block
 from fateforger.conversation.language.plan_proposals import TimeboxPatcher
 from fateforger.conversation.language.queue_requests import OutsideContext, ask_queue, read_request
 from fateforger.conversation.language.tables import (
-    Row,
-    Table,
     aim_facts,
     clock_facts,
     day_facts,
@@ -72,6 +70,7 @@ from fateforger.session.commands.plan import ApplyPatch, ExplainBlock, MovePlan
 from fateforger.session.commands.thread import RequestWork, TimeboxingUserReply
 from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.session.gate import offered_moves
+from fateforger.session.messages import NOTHING_FOUND
 from fateforger.session.model import Session
 from fateforger.session.pending import ABOUT_RULES, PendingKind, PendingQuestion, pending_questions
 from fateforger.session.queue_commands import QueueCommandBase
@@ -103,7 +102,6 @@ NOTHING = mark_message(
 UNSURE = mark_message(
     "The language model did not tell me in time what you want, so I took your message as information for this step."
 )
-NOTHING_FOUND = "nothing-found"
 REMEDY = mark_message("You can do the same with the buttons and forms on this card.")
 
 

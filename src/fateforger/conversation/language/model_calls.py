@@ -18,7 +18,6 @@ from pydantic import BaseModel, ValidationError
 from toon_format import encode
 
 from fateforger.conversation.language.answer_types import build_schema, describe_type
-from fateforger.conversation.language.tables import Row, Table
 from fateforger.errors import (
     ModelAuthFailed,
     ModelBusy,
@@ -59,6 +58,10 @@ VERSIONS: Mapping[str, int] = {
 }
 """Increase a version with each change of a template, its includes, or its tables. Recorded turns name the version."""
 POLICY_VERSION = 1
+
+Row = Mapping[str, object]
+Table = tuple[str, Sequence[Row], int]
+"""Name, rows, and the number of rows that are not shown."""
 
 
 def prompt_for(

@@ -14,8 +14,8 @@ from pydantic import Field, ValidationError
 
 from fateforger.conversation.language.answers import QueueWords, RitualWords, StartWords, WorkWords
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
-from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
-from fateforger.conversation.language.tables import LONGEST_TEXT, Table, clock_facts, day_facts, list_upcoming_days
+from fateforger.conversation.language.model_calls import ModelQuestion, Table, ask, prompt_for
+from fateforger.conversation.language.tables import LONGEST_TEXT, clock_facts, day_facts, list_upcoming_days
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_TITLE_CHARS
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details

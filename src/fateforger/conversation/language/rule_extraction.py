@@ -10,11 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from fateforger.conversation.language.answer_types import Clock
+from fateforger.conversation.language.answer_types import Clock, RuleLimits
 from fateforger.conversation.language.answers import Spoken, aspect_of
 from fateforger.conversation.language.message_commands import get_numbered
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for, translate_for_job
-from fateforger.conversation.language.rule_limits import RuleLimits
 from fateforger.conversation.language.tables import day_facts, list_statements, list_upcoming_days
 from fateforger.errors import BadInput
 from fateforger.limits import (

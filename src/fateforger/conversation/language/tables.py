@@ -5,12 +5,14 @@ Each table has a size limit and states how many rows were left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from fateforger.conversation.language.model_calls import Row, Table
 from fateforger.conversation.language.plan_ops import name_block
 from fateforger.memory.applicability import Answer
-from fateforger.memory.reminders import build_sections, describe_days, describe_times
+from fateforger.memory.record import describe_days
+from fateforger.memory.reminders import build_sections, describe_times
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import Resolved, resolve
 from fateforger.planning.task_details import list_facts
@@ -32,10 +34,6 @@ MOST_FINDINGS = 12
 LONGEST_TEXT = 160
 """Longest title or note, in characters."""
 DAYS_AHEAD = 14
-
-Row = Mapping[str, object]
-Table = tuple[str, Sequence[Row], int]
-"""Name, rows, and the number of rows that are not shown."""
 
 
 def day_facts(session: Session, now: datetime) -> Row:

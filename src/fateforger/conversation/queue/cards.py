@@ -71,8 +71,7 @@ from fateforger.text import (
     quote_title,
 )
 from fateforger.text import gettext as _
-from fateforger.ui.box_parts import tick_items
-from fateforger.ui.session_cards import MODES, START
+from fateforger.ui.card_parts import MODES, START, tick_items
 from fateforger.values import replace
 from fateforger.workflow.definition import Workflow
 

@@ -13,12 +13,11 @@ from itertools import groupby
 from typing import Any
 
 from fateforger.conversation.queue.work import Tools, find_session
-from fateforger.conversation.session_lifecycle import format_session_id, session_id_of
 from fateforger.planning.task_details import TaskDetails
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.base import PLANNED, mint_key
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks, TimeboxingCommitDate
-from fateforger.session.commands.thread import StageAction, StartTimeboxing
+from fateforger.session.commands.thread import StageAction, StartTimeboxing, format_session_id, session_id_of
 from fateforger.session.day import day_words, local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.model import SentTask, Session, SessionStatus, Task

@@ -20,7 +20,7 @@ from fateforger.session.queue_commands import RefineTasks, ReviseTask
 from fateforger.tasks.task import Gap, QueuedTask, find_gaps, name_priority
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, ngettext
-from fateforger.ui.session_cards import START
+from fateforger.ui.card_parts import START
 from fateforger.values import replace
 
 FOCUS_FOR = timedelta(hours=1)

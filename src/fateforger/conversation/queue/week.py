@@ -18,12 +18,12 @@ from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.other_days import begin_day
 from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.work import Tools, find_session
-from fateforger.conversation.session_lifecycle import build_session, format_session_id
+from fateforger.conversation.session_lifecycle import build_session
 from fateforger.conversation.turn_values import apply_reading
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card
 from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.thread import StartTimeboxing
+from fateforger.session.commands.thread import StartTimeboxing, format_session_id
 from fateforger.session.constants import WEEK_WAIT
 from fateforger.session.day import day_words
 from fateforger.session.gate import is_committed

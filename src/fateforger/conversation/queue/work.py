@@ -11,7 +11,6 @@ from typing import Protocol, assert_never
 from fateforger.conversation.language.plan_proposals import decompose_goal
 from fateforger.conversation.queue.cards import SHOW, build_reply, build_task_card
 from fateforger.conversation.queue.dispatch import read_queue
-from fateforger.conversation.session_lifecycle import format_session_id
 from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable
 from fateforger.memory.versions import Version
 from fateforger.planning.block_times import task_of
@@ -23,7 +22,7 @@ from fateforger.session.cards import Card
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.day import AddTasks
 from fateforger.session.commands.plan import AddBlock
-from fateforger.session.commands.thread import StartTimeboxing
+from fateforger.session.commands.thread import StartTimeboxing, format_session_id
 from fateforger.session.day import day_words, local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.lengths import observe

@@ -27,9 +27,17 @@ from fateforger.conversation.rituals.cards import (
     not_today_card,
     review_card,
 )
-from fateforger.conversation.rituals.ports import DueSettings, Outcome, Rituals
 from fateforger.conversation.rituals.report import WeekReport, advise, report_day, report_week
-from fateforger.conversation.rituals.schedule import WORKDAYS, Due, RitualSettings, find_next, list_due
+from fateforger.conversation.rituals.schedule import (
+    WORKDAYS,
+    Due,
+    DueSettings,
+    Outcome,
+    Rituals,
+    RitualSettings,
+    find_next,
+    list_due,
+)
 from fateforger.conversation.rituals.settings import (
     build_form,
     build_home_parts,

@@ -15,7 +15,7 @@ from fateforger.session.card_actions import (
     Fields,
     read_target,
 )
-from fateforger.session.commands.base import SessionCommandBase
+from fateforger.session.commands.base import SessionCommandBase, mint_key
 from fateforger.session.model import Task
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.stages import Move, TimeboxingStage
@@ -43,6 +43,16 @@ class StartTimeboxing(Value):
     mode: Mode = "direct"
     inputs: tuple[Task, ...] = ()
     note: str = ""
+
+
+def format_session_id(start: StartTimeboxing) -> str:
+    """Return the id of the session that a start begins; it is the same for a repeated start."""
+    return session_id_of(start.command_id)
+
+
+def session_id_of(start_id: str) -> str:
+    """Return the id of the session that the start of that id begins."""
+    return mint_key("s", start_id)
 
 
 class Opening(BaseModel):

@@ -11,7 +11,7 @@ from tests.fakes.google_mcp import Answers, GoogleMcp, Says
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 
-from fateforger.adapters.calendar.directory import probe_server
+from fateforger.adapters.calendar.calendars import probe_server
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.errors import BadInput, CalendarAuthFailed, CalendarIncomplete, CalendarUnreachable
 

@@ -13,7 +13,7 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 
 from fateforger.adapters.calendar.calendars import McpCalendar
-from fateforger.adapters.calendar.refusals import NO_LOGIN, READ_ONLY
+from fateforger.adapters.calendar.refusals import READ_ONLY, SERVER
 from fateforger.calendar.guarded_writes import Write
 from fateforger.calendar.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
 from fateforger.errors import (
@@ -204,7 +204,7 @@ async def test_a_read_that_the_server_repeats(
 @pytest.mark.parametrize(
     ("fault", "outcome"),
     [
-        (Google(401, "Invalid Credentials"), Unauthorized(NO_LOGIN.format(reason="Invalid Credentials"))),
+        (Google(401, "Invalid Credentials"), Unauthorized(SERVER.login.format(reason="Invalid Credentials"))),
         (Google(403, "Rate Limit Exceeded"), Limited()),
         (Google(403, "Forbidden"), Rejected("Your calendar does not allow it (Forbidden).")),
         (ABORTED, Unknown("The operation was aborted")),

@@ -18,9 +18,10 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.adapters.calendar.calendars import LIST_KEPT_SECONDS, SeveralCalendars, open_mcp_calendar
+from fateforger.adapters.calendar.calendars import SeveralCalendars, open_mcp_calendar
 from fateforger.calendar.directory import CalendarEntry, choose_read, find_calendar
 from fateforger.calendar.event import EventImage, OwnedId
+from fateforger.calendar.group import LIST_KEPT_SECONDS
 from fateforger.calendar.model import Ledger, Snapshot
 from fateforger.calendar.ownership import sort_sides
 from fateforger.calendar.ports import Gone

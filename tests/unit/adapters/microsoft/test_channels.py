@@ -17,8 +17,7 @@ from tests.emulators.microsoft.mailbox import PRIMARY
 from tests.factories.microsoft import Signed
 from tests.fakes.serving import served
 
-from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
-from fateforger.adapters.microsoft.channels import MicrosoftChannels
+from fateforger.adapters.microsoft.calendar import MicrosoftCalendar, MicrosoftChannels
 from fateforger.adapters.microsoft.client import GraphClient
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.app.change_notices import PATH, ChangeNotices

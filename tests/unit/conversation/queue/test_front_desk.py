@@ -15,7 +15,7 @@ from fateforger.session.cards import Button
 from fateforger.session.commands import ACTIONS
 from fateforger.session.forms import FormErrors
 from fateforger.tasks.task import BlockTime, Decompose, TaskState
-from fateforger.ui.session_cards import START
+from fateforger.ui.card_parts import START
 
 PACKAGE = Path(fateforger.__file__).parent
 EXECUTING = (
