@@ -35,6 +35,7 @@ from fateforger.drafting.problem import (
 )
 from fateforger.drafting.routines import open_hours
 from fateforger.errors import BadInput
+from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import LUNCH, SHUTDOWN, WAY, WAY_FROM, task_of
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, WORK, Resolved
@@ -144,7 +145,7 @@ class _Items:
         elif split is None:
             split = task.type is ET.DEEP_WORK and task.length(self.policy) >= _SPLITTABLE
         was = [b for b in self.context.previous if task_of(b.key, self.ids) == task.id and b.key not in pinned]
-        reward, slot = _reward_of(task)
+        reward, slot = _reward_of(self.context, task)
         firm = None if task.start is None else 1 << max(0, self.axis.slot(self.context.instant(task.start)) - way)
         bounds = PieceBounds(task.max_pieces if split else 1, -(-task.min_chunk // GRID), _FULL_DAY)
         if split and self.policy.longest_focus and task.type is ET.DEEP_WORK:
@@ -219,8 +220,8 @@ class _Items:
                     self._daily(LUNCH, day, lengths, starts, at)
             if self.policy.shutdown and self._has_work():
                 slots = -(-self.policy.shutdown // GRID)
-                end = self.axis.slot(day.end)
-                wish = self._end_of_meetings(day)
+                end = self._end_of_work(day)
+                wish = self._end_of_meetings(day, end)
                 if wish + slots > end:  # meetings take the end of the day: shut down before the last of them
                     wish = end - _SHUTDOWN_EARLY
                 starts = slot_range(wish, end - slots + 1)
@@ -233,10 +234,19 @@ class _Items:
         meetings = any(each.busy and each.type is ET.MEETING for each in self.instance.immovables)
         return meetings or any(item.work for item in self.items)
 
-    def _end_of_meetings(self, day: PlannedDay) -> int:
-        """Return the slot from which on there is no meeting, at the earliest the start of the day."""
+    def _end_of_work(self, day: PlannedDay) -> int:
+        """Return the slot from which on the person wants no work: by their rules, or the end of the day."""
+        closed = 0
+        for rule in self.context.rules:
+            if rule.necessity is not Necessity.PREFER and rule.applies_to(ET.PLAN_REVIEW, None):
+                closed |= rule.closed
+        return (day.frame & ~closed).bit_length() or self.axis.slot(day.end)
+
+    def _end_of_meetings(self, day: PlannedDay, end: int) -> int:
+        """Return the slot from which on there is no meeting that begins before the end of work."""
         meetings = (e.mask & day.slots for e in self.context.events if e.kind is ET.MEETING)
-        return max((mask.bit_length() for mask in meetings if mask), default=self.axis.slot(day.start))
+        ends = (mask.bit_length() for mask in meetings if mask & slot_range(0, end))
+        return max(ends, default=self.axis.slot(day.start))
 
     def _goes_on_after_tasks(self, day: PlannedDay) -> bool:
         """Check whether the frame is for work alone, and tasks and meetings take less than half of it."""
@@ -270,11 +280,12 @@ class _Items:
         self._set_previous(item, [b for b in self.context.previous if b.key == key])
 
 
-def _reward_of(task: Task) -> tuple[int, int]:
+def _reward_of(context: DraftContext, task: Task) -> tuple[int, int]:
     """Return the reward for a place of a task, and that for each of its slots."""
     reward, slot = weights.PLACED, weights.PLACED_SLOT[task.priority]
     if task.deadline is not None:
-        slot += weights.DUE_SLOT
+        can_wait = context.days[-1].next_start < context.instant(task.deadline)
+        slot += weights.DUE_SLOT if can_wait else weights.DUE_TODAY_SLOT
     if task.type in {ET.REGENERATION, ET.HABIT}:
         reward += weights.MEAL if task.type is ET.REGENERATION else weights.HABIT
     if task.one_thing:

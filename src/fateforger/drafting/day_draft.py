@@ -7,11 +7,13 @@ day without any numbers still plans (S106).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from functools import reduce
+from itertools import product
 from operator import or_
 from typing import Any
 
@@ -56,6 +58,7 @@ FIRST_STEPS = 0
 """Steps of the first plan that is shown while a better one is looked for: the best of a few greedy placements."""
 LONG_STEPS = 3 * STEPS
 """Steps of the better plan that follows the first one: about a second."""
+_SNACK = timedelta(minutes=SHORTEST_LUNCH)
 PIECE = 30
 """Shortest piece that deep work is split into, in minutes."""
 SPLITTABLE = 60
@@ -129,9 +132,26 @@ class Day:
 
     @property
     def wants_lunch(self) -> bool:
-        """True when the preferred time of lunch lies in the frame: an afternoon's plan has no lunch."""
+        """True when the preferred time of lunch lies in the frame, and nothing near it is a lunch already.
+
+        An afternoon's plan has no lunch.
+        """
         wish, frame = self.lunch, self.frame
-        return wish is not None and wish.minutes > 0 and frame.start <= floor(wish.start) < frame.end
+        if wish is None or wish.minutes <= 0 or not frame.start <= floor(wish.start) < frame.end:
+            return False
+        return not any(
+            _is_lunch(title) and abs(floor(start) - floor(wish.start)) <= LUNCH_DRIFT and end - start >= _SNACK
+            for title, start, end in self._find_meals()
+        )
+
+    def _find_meals(self) -> Iterator[tuple[str, datetime, datetime]]:
+        """Yield what can be lunch, with its title, start, and end: events, and tasks whose start is given."""
+        yield from ((busy.title, busy.start, busy.end) for busy in self.busy)
+        day = TaskDay(self.date, self.tz, self.start, self.end)
+        for work in self.works:
+            if work.details.at is not None:
+                start = day.instant(work.details.at)
+                yield work.title, start, start + timedelta(minutes=work.length)
 
     @property
     def middle(self) -> datetime:
@@ -290,16 +310,24 @@ def _solve(instance: Instance, steps: int, stop: ShouldStop | None = None) -> So
 # --- lunch ---
 
 
+def _is_lunch(title: str) -> bool:
+    """Check whether a title has the word for lunch, in English or the person's language."""
+    words = title.casefold()
+    return any(re.search(rf"(?<![\w-]){re.escape(word.casefold())}\b", words) for word in (LUNCH_TITLE, _(LUNCH_TITLE)))
+
+
 def _pin_lunch(day: Day, instance: Instance) -> Pin | None:
     """Return lunch near its wish, where meetings leave room and rules allow it.
 
-    Weaker rules are dropped as needed; musts always count.
+    Tasks whose start the person gave count as meetings if there is room then. Weaker rules are dropped as needed; musts
+    always count.
     """
     if day.lunch is None or not day.wants_lunch:
         return None
-    routines = [Busy(start, start + timedelta(minutes=pin.minutes or 0)) for pin, start in _pinned_starts(instance)]
-    taken = busy_stretches((*day.busy, *routines))
-    for closed in _closed_times(instance):
+    fixed = [*day.busy, *_pinned_times(instance)]
+    timed = [t for t in _given_times(instance) if not any(b.start < t.end and t.start < b.end for b in fixed)]
+    closed_times = tuple(_closed_times(instance))
+    for taken, closed in product((busy_stretches((*fixed, *timed)), busy_stretches(fixed)), closed_times):
         stretch = lunch_stretch(day.frame, [*taken, *closed], day.lunch)
         if stretch is not None:
             start = instant(stretch.start)
@@ -309,9 +337,19 @@ def _pin_lunch(day: Day, instance: Instance) -> Pin | None:
     return None
 
 
-def _pinned_starts(instance: Instance) -> Iterator[tuple[Pin, datetime]]:
-    """Yield the pinned blocks with their starts."""
-    return ((pin, pin.start) for pin in instance.pinned if isinstance(pin.start, datetime))
+def _pinned_times(instance: Instance) -> Iterator[Busy]:
+    """Yield the times of the pinned blocks."""
+    for pin in instance.pinned:
+        if isinstance(pin.start, datetime):
+            yield Busy(pin.start, pin.start + timedelta(minutes=pin.minutes or 0))
+
+
+def _given_times(instance: Instance) -> Iterator[Busy]:
+    """Yield the times of the tasks whose start the person gave, with the ways there and back."""
+    for task in instance.tasks:
+        if isinstance(task.start, datetime):
+            way = timedelta(minutes=task.travel)
+            yield Busy(task.start - way, task.start + timedelta(minutes=task.length(instance.policy)) + way)
 
 
 def _closed_times(instance: Instance) -> Iterator[tuple[Stretch, ...]]:

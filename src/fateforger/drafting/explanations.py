@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from datetime import time as time_of_day
 
 from fateforger.drafting.compilation import compile_problem
@@ -16,9 +16,10 @@ from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.instance import Instance, Task
 from fateforger.drafting.model import Block, Reason
 from fateforger.drafting.placement import Placement, cost
-from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem
+from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, Source
 from fateforger.drafting.routines import find_routine
-from fateforger.planning.block_times import WAY, is_shutdown, task_of
+from fateforger.planning.block_times import WAY, WAY_FROM, WAY_TO, is_shutdown, task_of
+from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
 from fateforger.planning.timing import zone
 from fateforger.text import format_date, mark_message, quote_title
@@ -39,6 +40,8 @@ _POLICIES = {
 _EITHER = {"between_deep": ("after_deep", "before_deep")}
 """Causes that are several parts of the policy, each of which alone would have the same effect."""
 _DECLINED: dict[str, object] = {"one_thing_early": False, "focus": ()}
+ONE_FIRST = mark_message("the one thing that matters comes first")
+DEEP_FIRST = mark_message("deep work comes before shallow work")
 ORDER = mark_message("there is something that has to come before or after it")
 _OF_TASKS = {
     "deadline": mark_message("it has to be done by {time}"),
@@ -109,7 +112,7 @@ class _Why:
                 instead = _start_instead(self._without(variant.problem, item, piece), other, piece)
                 known = any(reason.cause in _EITHER.get(variant.cause, ()) for reason in found)
                 if instead != piece[0] and not known:
-                    found.append(self._reason(variant, item, instead))
+                    found.append(self._reason(variant, item, piece, instead))
             found += self._wish(alone, item, piece)
             found += self._neighbor_reasons(item, piece)
         return tuple(found) or (self._fallback_reason(alone, item, piece),)
@@ -146,11 +149,11 @@ class _Why:
     def _with(self, instance: Instance) -> Problem:
         return compile_problem(replace(self.context, instance=instance), self.gone)
 
-    def _reason(self, variant: _Variant, item: Item, slot: int | None) -> Reason:
-        because = self._because(variant, item)
+    def _reason(self, variant: _Variant, item: Item, piece: Piece, slot: int | None) -> Reason:
+        because = self._because(variant, item, earlier=slot is not None and slot < piece[0])
         if slot is None:
             return Reason(variant.kind, _("It is here because {because}.", because=because), variant.cause)
-        instead = self.problem.axis.when(slot)
+        instead = self.problem.axis.when(slot + item.source.way)
         text = _(
             "It is here because {because}; otherwise it would begin at {time}.",
             because=because,
@@ -158,13 +161,16 @@ class _Why:
         )
         return Reason(variant.kind, text, variant.cause, instead)
 
-    def _because(self, variant: _Variant, item: Item) -> str:
+    def _because(self, variant: _Variant, item: Item, *, earlier: bool) -> str:
+        """Return the cause in words; ``earlier`` if without it the block would begin earlier."""
         if variant.kind == "rule":
             rule = next(r for r in self.context.rules_in_force(self.problem.in_force) if r.id == variant.cause)
             words = quote_title(rule.words)
             if rule.told.said_on is None:
                 return _("you said {rule}", rule=words)
             return _("you said {rule} on {day}", rule=words, day=format_date(rule.told.said_on))
+        if variant.cause == "one_thing_early" and not item.source.one:
+            return _(ONE_FIRST) if item.deep and earlier else _(DEEP_FIRST)
         if variant.kind == "policy":
             return _(_POLICIES[variant.cause])
         if variant.kind == "previous":
@@ -173,7 +179,7 @@ class _Why:
         value = None if task is None else getattr(task, variant.kind)
         if not value:
             return _(ORDER)
-        time = f"{value:%H:%M}" if isinstance(value, datetime | time_of_day) else ""
+        time = self._clock(self.context.instant(value)) if isinstance(value, datetime | time_of_day) else ""
         return _(_OF_TASKS[variant.kind], time=time)
 
     def _wish(self, alone: Placement, item: Item, piece: Piece) -> Iterator[Reason]:
@@ -198,16 +204,17 @@ class _Why:
                 slot = _start_instead(self._without(freed, item, piece), freed.items[item.index], piece)
                 after = event.mask.bit_length() <= start
                 neighbor = Reason("event", quote_title(event.title), event.id)
-                yield from self._neighbor_reason(slot, piece, neighbor, after=after)
+                yield from self._neighbor_reason(item, slot, piece, neighbor, after=after)
         for other in self.problem.items:
             for s, n in () if is_shutdown(other.source.id) else self.placed[other.index]:
                 if other is not item and (near >> s & 1 or near >> (s + n) & 1):
                     trial = self._without(self.problem, item, piece).placed
                     trial[other.index] = tuple(p for p in trial[other.index] if p != (s, n))
                     slot = _start_instead(Placement(self.problem, trial), item, piece)
-                    key, title = self.names.get(s, (other.source.key or other.source.id, other.source.title))
+                    name = (other.source.key or other.source.id, other.source.title)
+                    key, title = self.names.get(s + other.source.way, name)
                     neighbor = Reason("block", quote_title(title), key)
-                    yield from self._neighbor_reason(slot, piece, neighbor, after=s < start)
+                    yield from self._neighbor_reason(item, slot, piece, neighbor, after=s < start)
 
     def _without_event(self, event: str) -> Problem:
         """Return the problem without an event."""
@@ -218,9 +225,12 @@ class _Why:
             self.events[event] = compile_problem(build_context(fewer), self.gone)
         return self.events[event]
 
-    def _neighbor_reason(self, slot: int | None, piece: Piece, neighbor: Reason, *, after: bool) -> Iterator[Reason]:
-        if slot is not None and slot != piece[0]:
-            instead = self.problem.axis.when(slot)
+    def _neighbor_reason(
+        self, item: Item, slot: int | None, piece: Piece, neighbor: Reason, *, after: bool
+    ) -> Iterator[Reason]:
+        """Yield a neighbor that the piece comes after, and earlier without it, or before, and later without it."""
+        if slot is not None and (slot < piece[0] if after else slot > piece[0]):
+            instead = self.problem.axis.when(slot + item.source.way)
             title, time = neighbor.text, self._clock(instead)
             if after:
                 text = _("It comes after {title}; without that it would begin at {time}.", title=title, time=time)
@@ -282,12 +292,17 @@ def explain_place(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, .
         return ()
     ids = [task.id for task in instance.tasks]
     lunch = f"lunch-{plan.date.isoformat()}"
-    more = tuple(Task.of_block(b) for b in blocks if b.key != lunch and task_of(b.key, ids) is None)
+    own_ways = {f"{end}{task.id}" for task in instance.tasks if task.travel for end in (WAY_TO, WAY_FROM)}
+    known = {lunch, *own_ways}
+    more = tuple(Task.of_block(b) for b in blocks if b.key not in known and task_of(b.key, ids) is None)
     context = build_context(replace(instance, tasks=(*instance.tasks, *more), pinned=()))
     problem = compile_problem(context)
     placed = _current_placement(problem, blocks, [*ids, *(task.id for task in more)])
     start = problem.axis.slot(there.start)
-    if not any(piece[0] == start for pieces in placed for piece in pieces):
+    starts = (
+        piece[0] + item.source.way for item, pieces in zip(problem.items, placed, strict=True) for piece in pieces
+    )
+    if key not in own_ways and start not in starts:
         return ()
     own, others = Block.of(there, task_of(key, ids)), tuple(Block.of(b, task_of(b.key, ids)) for b in blocks)
     ((_, reasons),) = reasons_of(context, problem, placed, (own,), others)
@@ -295,9 +310,10 @@ def explain_place(plan: TBPlan, instance: Instance, key: str) -> tuple[Reason, .
 
 
 def _current_placement(problem: Problem, blocks: list[Resolved], ids: list[str]) -> Placed:
-    def pieces(task: str | None, key: str | None) -> Pieces:
-        mine = (b for b in blocks if b.key == key or (task is not None and task_of(b.key, ids) == task))
-        masks = [mask for block in mine if (mask := problem.axis.slots_touching(block.start, block.end))]
+    def pieces(source: Source) -> Pieces:
+        task, way = source.task, timedelta(minutes=source.way * GRID)
+        mine = (b for b in blocks if b.key == source.key or (task is not None and task_of(b.key, ids) == task))
+        masks = [mask for block in mine if (mask := problem.axis.slots_touching(block.start - way, block.end + way))]
         return tuple(sorted(((mask & -mask).bit_length() - 1, mask.bit_count()) for mask in masks))
 
-    return [pieces(item.source.task, item.source.key) for item in problem.items]
+    return [pieces(item.source) for item in problem.items]

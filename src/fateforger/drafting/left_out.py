@@ -196,7 +196,7 @@ class _LeftOut:
             )
         frame = sum(day.frame.bit_count() for day in self.context.days)
         total, longest = self.context.free.bit_count(), longest_run(self.context.free)
-        if item.slots <= frame and item.bounds.most > 1 and total < item.slots:
+        if item.slots <= frame and item.bounds.most > 1 and 0 < total < item.slots:
             return _("{needs}, and the day has {free} free in all", needs=_needs(item), free=in_words(total * GRID))
         return explain_length(item.minutes, frame * GRID, longest * GRID, 0)
 

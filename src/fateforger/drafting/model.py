@@ -63,14 +63,14 @@ def explain_length(minutes: int, frame: int, longest: int, left: int) -> str:
     """
     if minutes > frame:
         return _("it needs {length}, and the whole day has {free}", length=in_words(minutes), free=in_words(frame))
+    if longest == 0 or (left == 0 and minutes <= longest):
+        return _("the day is full")
     if minutes > longest:
         return _(
             "it needs {length}, and the longest free stretch of the day is {free}",
             length=in_words(minutes),
             free=in_words(longest),
         )
-    if left == 0:
-        return _("the day is full")
     return _(
         "it needs {length}, and the longest stretch still free is {free}", length=in_words(minutes), free=in_words(left)
     )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from fateforger.drafting import weights
 from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import DraftContext, build_context, must_ids
 from fateforger.drafting.explanations import reasons_of
@@ -178,13 +179,14 @@ def with_optimum(result: Solution, found: Optimum) -> Solution:
 
 
 MATERIAL = 0.01
-"""Least share of the attainable value by which a plan has to be better for a person to be told."""
+"""Share of the attainable value by which a better plan is worth telling a person; five minutes of a pause are, too."""
 
 
 def is_materially_better(new: Solution, old: Solution) -> bool:
     """Check whether a solution of the same problem is worth an update of what the person sees."""
     reached, was = (points(Placement(each.problem, each.placed)) for each in (new, old))
-    return was - reached >= MATERIAL * max(1, sum(item.reward for item in old.problem.items) - reached)
+    share = MATERIAL * max(1, sum(item.reward for item in old.problem.items) - reached)
+    return was - reached >= min(share, weights.BREAK_SLOT)
 
 
 def draft_instance(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import time
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from fateforger.conversation.plan_nodes import ANYWAY, GOES_AGAINST, NOT_MADE
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import MemoryReading, TurnOutcome, WriteCalendar
 from fateforger.memory.versions import Version
+from fateforger.planning.task_details import TaskDetails, TaskKind, Travel
 from fateforger.session.model import Session
 from fateforger.session.overview import NO_RULE
 from fateforger.session.placement import by_time
@@ -212,6 +214,18 @@ async def test_why_by_what_lies_beside_it_and_what_it_is() -> None:
     )
     assert lines(await after(NOW, said("explain_block", key=MIDDAY)))[1:] == (
         "It is here because this is about when you have lunch.",
+    )
+
+
+async def test_why_of_a_block_with_a_way_and_of_the_way() -> None:
+    """S440: with a limit on the clock of the person."""
+    details = TaskDetails(kind=TaskKind.ERRAND, travel=Travel(minutes=20), from_time=time(14))
+    met = planned(Stage.REFINE, task("Dentist", 30, details=details))
+    assert lines(await after(met, said("explain_block", key="dentist")))[1:] == (
+        "It is here because it cannot begin before 14:00; otherwise it would begin at 09:20.",
+    )
+    assert lines(await after(met, said("explain_block", key="way-to-dentist")))[1:] == (
+        "It is as long as the way takes, right before or after what it leads to.",
     )
 
 

@@ -8,11 +8,15 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 from tests.factories.tasks import DEEP, SHALLOW
 
-from fateforger.drafting.day_draft import Day, LunchWish, Work
+from fateforger.drafting.day_draft import FIRST_STEPS, Day, LunchWish, Work
 from fateforger.drafting.model import Draft, UnplacedItem
 from fateforger.planning.grid import Busy
 from fateforger.planning.plan import ET, resolve, resolve_strict
+from fateforger.planning.task_details import TaskDetails, TaskKind, Travel
 from fateforger.planning.timing import instant_of, zone
+from fateforger.quality.model import Criterion
+from fateforger.quality.rubric import grade_plan
+from fateforger.text import speak
 
 MONDAY = date(2026, 3, 2)
 AMSTERDAM = "Europe/Amsterdam"
@@ -185,6 +189,50 @@ def test_lunch_without_room_is_named() -> None:
     assert [u.reason for u in left(result)] == ["meetings leave no 20 minutes free around that time"]
 
 
+WISH = LunchWish("lunch-2026-03-02", at("12:30"), 45)
+
+
+def test_lunch_makes_way_for_a_task_whose_start_was_given() -> None:
+    """S441: swimming at noon is as fixed as a meeting, with the way there and back."""
+    swim = Work("swim", "Swim", 45, TaskDetails(kind=TaskKind.HABIT, at=time(12), travel=Travel(minutes=15)))
+    report = deep("Report", 120, first=True)
+    result = draft(day(busy=busy("10:00-11:00"), lunch=WISH, works=(swim, report)))
+    assert {"11:45-12:00 Way to Swim", "12:00-12:45 Swim", "13:00-13:45 Lunch"} < set(whole(result))
+    assert left(result) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "start", "lunches"),
+    [
+        ("Lunch with Karin", "12:00", 0),
+        ("Team lunch", "13:30", 0),
+        ("Review", "12:00", 1),
+        ("Business lunch of the club", "15:00", 1),
+    ],
+)
+def test_a_lunch_on_the_calendar_is_the_lunch_of_the_day(title: str, start: str, lunches: int) -> None:
+    """S442"""
+    there = (Busy(at(start), at(start) + timedelta(hours=1), title=title),)
+    result = draft(day(busy=there, lunch=WISH, works=(deep("Report", 60),)))
+    assert [text.partition(" ")[2] for text in whole(result)].count("Lunch") == lunches
+    assert left(result) == []
+
+
+def test_a_lunch_is_known_by_its_name_in_the_persons_language() -> None:
+    """S442: a breakfast is none."""
+    with speak("fr"):
+        for title, lunches in (("Déjeuner avec Karin", 0), ("Petit-déjeuner", 1)):
+            there = (Busy(at("11:00"), at("12:00"), title=title),)
+            result = draft(day(busy=there, lunch=WISH))
+            assert [text.partition(" ")[2] for text in whole(result)].count("Déjeuner") == lunches, title
+
+
+def test_a_meal_at_a_given_time_named_lunch_is_the_lunch_of_the_day() -> None:
+    """S442"""
+    picnic = Work("picnic", "Lunch in the park", 60, TaskDetails(kind=TaskKind.MEAL, at=time(13)))
+    assert shown(draft(day(lunch=WISH, works=(picnic,)))) == ["13:00-14:00 Lunch in the park"]
+
+
 def test_an_afternoon_has_no_lunch() -> None:
     result = draft(day("14:00", lunch=LunchWish("lunch-2026-03-02", at("12:30"), 45)))
     assert (shown(result), left(result)) == ([], [])
@@ -261,3 +309,29 @@ def test_three_hundred_meetings_are_fast() -> None:
     assert clock.process_time() - began < 10
     resolve_strict(result.plan)
     assert len(shown(result)) + len(left(result)) == 60
+
+
+def test_a_pause_more_is_worth_an_update_of_the_plan_shown() -> None:
+    """S445: the first plan has five minutes after the deep work, and the better one has ten."""
+    titles = (("Tender", 120), ("Bridge", 120), ("Pricing", 90), ("Slides", 60))
+    small = (("E-mail", 30), ("Call Jonas", 15), ("Call supplier", 15), ("Invoices", 30), ("Travel", 20))
+    works = [deep(title, minutes, first=title == "Tender") for title, minutes in titles]
+    works += [shallow(title, minutes) for title, minutes in small]
+    works += [
+        deep("Contract", 60),
+        shallow("CRM", 30),
+        deep("Feedback", 30),
+        deep("Onboarding", 60),
+        shallow("Order", 10),
+    ]
+    full = day(end="17:30", busy=busy("10:00-10:30", "15:00-16:00"), lunch=WISH, works=tuple(works))
+
+    def complaints(shown: Draft) -> list[str]:
+        found = grade_plan(full.instance(), shown.plan, shown.unplaced).findings
+        return [finding.text for finding in found if finding.criterion is Criterion.AFTER_DEEP]
+
+    first = full.draft(steps=FIRST_STEPS, trial_steps=None)
+    assert complaints(first) == ["Leave ten minutes between “Tender (2/2)” and “E-mail”."]
+    search = full.search_again((), first.plan)
+    assert search is not None
+    assert complaints(search.to_draft()) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 
@@ -10,6 +10,7 @@ from fateforger.drafting.explanations import explain_place
 from fateforger.drafting.instance import Frame, Immovable, Instance, Policy, Task
 from fateforger.planning.plan import ET, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart
+from fateforger.values import replace
 
 MONDAY, TZ = date(2026, 3, 2), "Europe/Amsterdam"
 
@@ -71,3 +72,56 @@ def test_every_piece_of_a_task_is_known_by_its_key() -> None:
     assert texts(day("09:15-10:00"), there, "mail-2") == [
         "It comes after “Standup”; without that it would begin at 09:15."
     ]
+
+
+def with_tasks(*tasks: Task, meetings: tuple[str, ...] = ()) -> Instance:
+    return replace(day(*meetings), tasks=tasks)
+
+
+def test_a_block_with_a_way_and_its_way_have_reasons() -> None:
+    """S440"""
+    errand = Task(id="dentist", title="Dentist", minutes=30, type=ET.HABIT, travel=20)
+    there = plan(
+        block("way-to-dentist", "09:30", 20, ET.COMMUTE),
+        block("dentist", "09:50", 30, ET.HABIT),
+        block("way-from-dentist", "10:20", 20, ET.COMMUTE),
+        block("mail", "10:40", 30),
+    )
+    mail = Task(id="mail", title="Mail", minutes=30, type=ET.SHALLOW_WORK)
+    instance = with_tasks(errand, mail, meetings=("09:00-09:30",))
+    assert texts(instance, there, "dentist") == ["It comes after “Standup”; without that it would begin at 09:20."]
+    assert texts(instance, there, "mail") == ["It comes after “Dentist”; without that it would begin at 09:30."]
+    way = ["It is as long as the way takes, right before or after what it leads to."]
+    assert texts(instance, there, "way-to-dentist") == texts(instance, there, "way-from-dentist") == way
+
+
+def test_a_time_is_said_on_the_clock_of_the_day() -> None:
+    """S440: The thread gives limits as instants."""
+    earliest = datetime(2026, 3, 2, 10, tzinfo=UTC)
+    mail = Task(id="mail", title="Mail", minutes=30, type=ET.SHALLOW_WORK, not_before=earliest)
+    assert texts(with_tasks(mail), plan(block("mail", "11:00", 30)), "mail") == [
+        "It is here because it cannot begin before 11:00; otherwise it would begin at 09:00."
+    ]
+
+
+def test_only_the_one_thing_is_called_the_one_thing() -> None:
+    """S440"""
+    one = Task(id="one", title="One", minutes=60, one_thing=True, not_before=time(10))
+    mail = Task(id="mail", title="Mail", minutes=30, type=ET.SHALLOW_WORK)
+    there = plan(block("one", "10:00", 60, ET.DEEP_WORK), block("mail", "11:10", 30))
+    said = texts(with_tasks(one, mail), there, "mail")
+    assert said[0] == "It is here because deep work comes before shallow work; otherwise it would begin at 09:00."
+    other = Task(id="other", title="Other", minutes=50)
+    there = plan(block("one", "10:00", 60, ET.DEEP_WORK), block("other", "11:10", 50, ET.DEEP_WORK))
+    said = texts(with_tasks(one, other), there, "other")
+    assert said[0] == "It is here because the one thing that matters comes first; otherwise it would begin at 09:00."
+
+
+def test_a_neighbor_is_named_for_what_it_keeps_a_block_from() -> None:
+    """S440: “before” where it would be later without it, and “after” where it would be earlier."""
+    note = Task(id="note", title="Note", minutes=15, type=ET.SHALLOW_WORK)
+    deep = Task(id="deep", title="Deep", minutes=60)
+    there = plan(block("note", "10:45", 15), block("deep", "13:00", 60, ET.DEEP_WORK))
+    meetings = ("09:30-10:45", "11:00-12:45")
+    said = texts(with_tasks(note, deep, meetings=meetings), there, "note")
+    assert all(text.startswith("It comes after") for text in said)

@@ -185,3 +185,39 @@ def test_what_the_person_said_outranks_that_the_one_thing_comes_first() -> None:
     said = draft_instance(read_instance(document | {"constraints": [{"uid": "c1", "constraint_record": record}]}))
     assert names(said)[:2] == ["Report", "Call the bank"]
     assert said.broken == ()
+
+
+def test_work_that_is_due_today_comes_before_more_important_work_that_can_wait() -> None:
+    """S443"""
+    room = {"start": "09:00", "end": "11:00", "lunch": None, "shutdown": 0, "slack_percent": None}
+    logo = task("Logo", 90, type="SW", priority=2)
+    icons = task("Icons", 90, type="SW", priority=3)
+    assert names(drafted(logo, icons, **room)) == ["Logo"]  # type: ignore[arg-type]
+    assert names(drafted(logo, {**icons, "deadline": "11:00"}, **room)) == ["Icons"]  # type: ignore[arg-type]
+    assert names(drafted(logo, {**icons, "deadline": "2026-03-04T11:00"}, **room)) == ["Logo"]  # type: ignore[arg-type]
+    assert names(drafted({**logo, "priority": 1}, {**icons, "deadline": "11:00"}, **room)) == ["Logo"]  # type: ignore[arg-type]
+
+
+def test_the_day_of_work_ends_before_an_evening_that_the_person_keeps_free_of_work() -> None:
+    """S444: what is on the calendar after that is no meeting to wait for."""
+    window = {"kind": "avoid", "start": "17:30", "end": "23:59"}
+    for necessity in ("must", "should"):
+        rule: Document = {"name": "No work after 17:30", "necessity": necessity, "status": "locked"}
+        rule |= {
+            "payload": {"rule_kind": "avoid_window", "windows": [window]},
+            "applies_event_types": ["DW", "SW", "PR"],
+        }
+        document = {
+            "date": "2026-03-02",
+            "tz": "Europe/Amsterdam",
+            "frame": {"start": "09:00", "end": "21:00"},
+            "immovables": [
+                {"title": "Stand-up", "start": "15:00", "end": "15:30"},
+                {"title": "Bedtime", "start": "19:15", "end": "20:00"},
+            ],
+            "tasks": [task("Report", 60), task("Yoga", 30, type="H")],
+            "constraints": [{"uid": "evening", "constraint_record": rule}],
+        }
+        draft = draft_instance(read_instance(document))
+        ends = {b.event.name: f"{b.start:%H:%M}" for b in resolve(draft.plan)}
+        assert (ends["Shut down"], draft.unplaced) == ("15:30", ())
