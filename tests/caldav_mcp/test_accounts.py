@@ -117,7 +117,7 @@ async def test_events_of_several_calendars(tmp_path: Path, radicale: OpenRadical
 
 
 async def test_calendars_come_and_go_while_the_program_runs(tmp_path: Path, radicale: OpenRadicale) -> None:
-    """S435"""
+    """S430"""
     async with (
         opened(tmp_path, caldav_url=f"http://127.0.0.1:{radicale.port}/", username="me") as tools,
         OtherProgram(radicale.calendar_url) as program,

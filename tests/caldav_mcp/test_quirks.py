@@ -94,7 +94,7 @@ async def test_the_first_write_shows_whether_a_server_keeps_what_it_says(
 
 
 async def test_a_list_that_is_cut_off_is_no_answer(at: At) -> None:
-    """S430: what a server leaves out of a list would seem to be free time, and blocks to be deleted."""
+    """S425: what a server leaves out of a list would seem to be free time, and blocks to be deleted."""
     async with at("cuts lists") as (tools, _):
         await tools.create()
         assert await tools.refused("list-events", calendarId="primary") == (
@@ -103,14 +103,14 @@ async def test_a_list_that_is_cut_off_is_no_answer(at: At) -> None:
 
 
 async def test_an_object_listed_without_its_text_is_asked_for(at: At) -> None:
-    """S430"""
+    """S425"""
     async with at("lists no text") as (tools, _):
         made = await tools.create()
         assert await tools.day() == [made]
 
 
 async def test_a_calendar_that_moved_is_written_to_where_it_is_now(at: At) -> None:
-    """S433"""
+    """S428"""
     async with at("moved", path="/me/old/") as (tools, quirky):
         await _a_life(tools)
         assert [path for method, path in quirky.asked if method in {"PUT", "DELETE"}][-1] == (
@@ -132,7 +132,7 @@ DAY = {"timeMin": "2027-05-04T00:00:00", "timeMax": "2027-05-04T23:59:59"}
     ],
 )
 async def test_a_property_that_cannot_be_read_hides_no_meeting(at: At, line: str) -> None:
-    """S431: neither that meeting nor the others of the calendar."""
+    """S426: neither that meeting nor the others of the calendar."""
     async with at("takes anything") as (tools, _), OtherProgram(tools.calendar.caldav_url) as other:
         await other.put("a", *MEETING)
         line = line if line.startswith("BEGIN") else f"X-ANY-{line}"
@@ -159,7 +159,7 @@ async def test_a_property_that_cannot_be_read_hides_no_meeting(at: At, line: str
 async def test_a_day_and_a_time_in_one_event(
     at: At, lines: tuple[str, ...], start: dict[str, str], end: dict[str, str]
 ) -> None:
-    """S431"""
+    """S426"""
     async with at("takes anything") as (tools, _), OtherProgram(tools.calendar.caldav_url) as other:
         await other.put("x", "UID:dentist", "SUMMARY:Dentist", *lines)
         (event,) = await tools.day()
@@ -167,7 +167,7 @@ async def test_a_day_and_a_time_in_one_event(
 
 
 async def test_an_event_whose_time_cannot_be_read_is_named(at: At) -> None:
-    """S431: it may be on any day."""
+    """S426: it may be on any day."""
     async with at("takes anything") as (tools, _), OtherProgram(tools.calendar.caldav_url) as other:
         await other.put("a", *MEETING)
         await other.put("b", "UID:lunch", "SUMMARY:Lunch", "DTSTART:20270504T110000Z", "X-ANY-DURATION:an hour")

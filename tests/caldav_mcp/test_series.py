@@ -241,7 +241,7 @@ async def test_a_series_that_repeats_all_the_time(
     "line", ["RRULE:FREQ=DAILY;BYDAY=QQ", "RRULE:FREQ=DAILY;UNTIL=never", "RRULE:FREQ=DAILY\nEXDATE:later"]
 )
 async def test_a_series_that_cannot_be_computed_is_left_out_by_name(line: str) -> None:
-    """S431: it may be on any day, so its first occurrence alone would not do."""
+    """S426: it may be on any day, so its first occurrence alone would not do."""
     lines = ("BEGIN:VCALENDAR", "BEGIN:VEVENT", "UID:x", "SUMMARY:Standup", "DTSTART:20270501T080000Z", line)
     resource = Resource("", "", "\n".join((*lines, "END:VEVENT", "END:VCALENDAR")))
     at = datetime(2027, 5, 1, tzinfo=UTC)

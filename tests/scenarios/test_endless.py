@@ -74,7 +74,7 @@ def planned_beside(person: Person, *named: str) -> None:
     "mended",
 )
 def test_a_day_is_planned_beside_events_that_never_end(program: Program) -> None:
-    """The embedded calendar; one of them was there before the program, as in an old data directory. S431: a meeting
+    """The embedded calendar; one of them was there before the program, as in an old data directory. S426: a meeting
     with details that cannot be read is a meeting all the same."""
     program.start()
     CalDav(program.caldav_url()).put("review", "Review", at(9), at(10))

@@ -83,7 +83,7 @@ def test_each_plans_and_undoes_on_their_own_calendar(program: Program, radicale:
 
 
 def test_calendars_that_are_read_along_come_and_go(tmp_path: Path, radicale: Radicale) -> None:
-    """S435: without a restart. A deleted one stops no day, and one that is new is planned around."""
+    """S430: without a restart. A deleted one stops no day, and one that is new is planned around."""
     root = radicale.calendar.removesuffix("calendar/")
 
     def make(name: str, title: str, hour: int) -> CalDav:

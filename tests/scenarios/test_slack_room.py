@@ -527,7 +527,7 @@ async def test_a_crash_between_posting_and_recording_posts_nothing_twice(
 async def test_a_call_that_fails_is_made_again_until_the_message_is_there_once(
     chat: Chat, alex: Person, method: str, fault: Fault
 ) -> None:
-    """S436, among others."""
+    """S431, among others."""
     ts = await alex.start()
     await alex.use((await alex.thread(ts))[0], "Count")
     first = await alex.sees(ts, "1 steps")

@@ -123,7 +123,7 @@ async def test_an_address_without_calendars(caldav: str) -> None:
 
 
 async def test_the_program_says_that_the_caldav_server_keeps_it_from_starting(caldav: str, tmp_path: Path) -> None:
-    """S434: not that the local calendar does."""
+    """S429: not that the local calendar does."""
     settings = read_settings(data_dir=tmp_path, caldav_url=f"{caldav}nowhere/", caldav_username="nobody")
     said = "The CalDAV server cannot be used: There is nothing at .*nowhere/. `fateforger doctor` says what to do."
     with pytest.raises(CalendarUnreachable, match=said):

@@ -193,7 +193,7 @@ WISH = LunchWish("lunch-2026-03-02", at("12:30"), 45)
 
 
 def test_lunch_makes_way_for_a_task_whose_start_was_given() -> None:
-    """S441: swimming at noon is as fixed as a meeting, with the way there and back."""
+    """S433: swimming at noon is as fixed as a meeting, with the way there and back."""
     swim = Work("swim", "Swim", 45, TaskDetails(kind=TaskKind.HABIT, at=time(12), travel=Travel(minutes=15)))
     report = deep("Report", 120, first=True)
     result = draft(day(busy=busy("10:00-11:00"), lunch=WISH, works=(swim, report)))
@@ -211,7 +211,7 @@ def test_lunch_makes_way_for_a_task_whose_start_was_given() -> None:
     ],
 )
 def test_a_lunch_on_the_calendar_is_the_lunch_of_the_day(title: str, start: str, lunches: int) -> None:
-    """S442"""
+    """S434"""
     there = (Busy(at(start), at(start) + timedelta(hours=1), title=title),)
     result = draft(day(busy=there, lunch=WISH, works=(deep("Report", 60),)))
     assert [text.partition(" ")[2] for text in whole(result)].count("Lunch") == lunches
@@ -219,7 +219,7 @@ def test_a_lunch_on_the_calendar_is_the_lunch_of_the_day(title: str, start: str,
 
 
 def test_a_lunch_is_known_by_its_name_in_the_persons_language() -> None:
-    """S442: a breakfast is none."""
+    """S434: a breakfast is none."""
     with speak("fr"):
         for title, lunches in (("Déjeuner avec Karin", 0), ("Petit-déjeuner", 1)):
             there = (Busy(at("11:00"), at("12:00"), title=title),)
@@ -228,7 +228,7 @@ def test_a_lunch_is_known_by_its_name_in_the_persons_language() -> None:
 
 
 def test_a_meal_at_a_given_time_named_lunch_is_the_lunch_of_the_day() -> None:
-    """S442"""
+    """S434"""
     picnic = Work("picnic", "Lunch in the park", 60, TaskDetails(kind=TaskKind.MEAL, at=time(13)))
     assert shown(draft(day(lunch=WISH, works=(picnic,)))) == ["13:00-14:00 Lunch in the park"]
 
@@ -312,7 +312,7 @@ def test_three_hundred_meetings_are_fast() -> None:
 
 
 def test_a_pause_more_is_worth_an_update_of_the_plan_shown() -> None:
-    """S445: the first plan has five minutes after the deep work, and the better one has ten."""
+    """S437: the first plan has five minutes after the deep work, and the better one has ten."""
     titles = (("Tender", 120), ("Bridge", 120), ("Pricing", 90), ("Slides", 60))
     small = (("E-mail", 30), ("Call Jonas", 15), ("Call supplier", 15), ("Invoices", 30), ("Travel", 20))
     works = [deep(title, minutes, first=title == "Tender") for title, minutes in titles]

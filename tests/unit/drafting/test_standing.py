@@ -79,7 +79,7 @@ def with_tasks(*tasks: Task, meetings: tuple[str, ...] = ()) -> Instance:
 
 
 def test_a_block_with_a_way_and_its_way_have_reasons() -> None:
-    """S440"""
+    """S432"""
     errand = Task(id="dentist", title="Dentist", minutes=30, type=ET.HABIT, travel=20)
     there = plan(
         block("way-to-dentist", "09:30", 20, ET.COMMUTE),
@@ -96,7 +96,7 @@ def test_a_block_with_a_way_and_its_way_have_reasons() -> None:
 
 
 def test_a_time_is_said_on_the_clock_of_the_day() -> None:
-    """S440: The thread gives limits as instants."""
+    """S432: The thread gives limits as instants."""
     earliest = datetime(2026, 3, 2, 10, tzinfo=UTC)
     mail = Task(id="mail", title="Mail", minutes=30, type=ET.SHALLOW_WORK, not_before=earliest)
     assert texts(with_tasks(mail), plan(block("mail", "11:00", 30)), "mail") == [
@@ -105,7 +105,7 @@ def test_a_time_is_said_on_the_clock_of_the_day() -> None:
 
 
 def test_only_the_one_thing_is_called_the_one_thing() -> None:
-    """S440"""
+    """S432"""
     one = Task(id="one", title="One", minutes=60, one_thing=True, not_before=time(10))
     mail = Task(id="mail", title="Mail", minutes=30, type=ET.SHALLOW_WORK)
     there = plan(block("one", "10:00", 60, ET.DEEP_WORK), block("mail", "11:10", 30))
@@ -118,7 +118,7 @@ def test_only_the_one_thing_is_called_the_one_thing() -> None:
 
 
 def test_a_neighbor_is_named_for_what_it_keeps_a_block_from() -> None:
-    """S440: “before” where it would be later without it, and “after” where it would be earlier."""
+    """S432: “before” where it would be later without it, and “after” where it would be earlier."""
     note = Task(id="note", title="Note", minutes=15, type=ET.SHALLOW_WORK)
     deep = Task(id="deep", title="Deep", minutes=60)
     there = plan(block("note", "10:45", 15), block("deep", "13:00", 60, ET.DEEP_WORK))

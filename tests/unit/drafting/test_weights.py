@@ -188,7 +188,7 @@ def test_what_the_person_said_outranks_that_the_one_thing_comes_first() -> None:
 
 
 def test_work_that_is_due_today_comes_before_more_important_work_that_can_wait() -> None:
-    """S443"""
+    """S435"""
     room = {"start": "09:00", "end": "11:00", "lunch": None, "shutdown": 0, "slack_percent": None}
     logo = task("Logo", 90, type="SW", priority=2)
     icons = task("Icons", 90, type="SW", priority=3)
@@ -199,7 +199,7 @@ def test_work_that_is_due_today_comes_before_more_important_work_that_can_wait()
 
 
 def test_the_day_of_work_ends_before_an_evening_that_the_person_keeps_free_of_work() -> None:
-    """S444: what is on the calendar after that is no meeting to wait for."""
+    """S436: what is on the calendar after that is no meeting to wait for."""
     window = {"kind": "avoid", "start": "17:30", "end": "23:59"}
     for necessity in ("must", "should"):
         rule: Document = {"name": "No work after 17:30", "necessity": necessity, "status": "locked"}

@@ -102,7 +102,7 @@ async def test_a_round_that_leaves_something_over_is_followed_soon(each: bool) -
 
 
 async def test_a_clock_that_is_set_back_delays_no_round() -> None:
-    """S432: else reminders, rituals and the recovery of writes would wait until the clock is where it was."""
+    """S427: else reminders, rituals and the recovery of writes would wait until the clock is where it was."""
     store, timer, rounds = open_store(":memory:"), Timer("ping", seconds=0.05), asyncio.Semaphore(0)
     back = timedelta()
 

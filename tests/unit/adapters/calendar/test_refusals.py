@@ -251,7 +251,7 @@ def test_what_a_refused_read_is(refusal: RefusalKind) -> None:
     ],
 )
 def test_the_person_reads_why_a_caldav_server_refuses_a_write(error: ServiceError, reason: str) -> None:
-    """S434: not only that it does."""
+    """S429: not only that it does."""
     for text in (error.full, error.bare):
         outcome = SERVER.to_outcome(classify_refusal(text), extract_sentence(text), "create")
         assert isinstance(outcome, Rejected)
@@ -259,7 +259,7 @@ def test_the_person_reads_why_a_caldav_server_refuses_a_write(error: ServiceErro
 
 
 def test_the_person_reads_that_a_caldav_server_answers_too_much() -> None:
-    """S434"""
+    """S429"""
     text = TooMuch(50_000_000).full
     said = SERVER.to_error(classify_refusal(text), extract_sentence(text)).message
     assert "(the calendar server answered with more than 50 MB, which I do not read; please name a calendar" in said

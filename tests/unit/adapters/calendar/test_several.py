@@ -150,7 +150,7 @@ async def test_one_that_cannot_be_read_is_no_empty_one(desk: Desk) -> None:
 
 
 async def test_one_that_was_deleted_is_missed_once(desk: Desk) -> None:
-    """S435: without it, no day could be planned for ten minutes."""
+    """S430: without it, no day could be planned for ten minutes."""
     desk.calendar._read_along._wanted = "all"
     await desk.day()
     del desk.server.tools.calendars[FAMILY]
