@@ -20,7 +20,7 @@ from fateforger.session.day import local_today
 from fateforger.tasks.gate import Seen, look_up
 from fateforger.tasks.ports import Durations, Tasks
 from fateforger.tasks.queue import blockers, describe_standing
-from fateforger.tasks.task import QueuedTask, priority_words, read_task_id
+from fateforger.tasks.task import QueuedTask, name_priority, read_task_id
 from fateforger.tasks.workflows import Workflows
 from fateforger.workflow.definition import Workflow
 
@@ -125,7 +125,7 @@ def print_answer(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *
 def format_task(task: QueuedTask, tasks: Sequence[QueuedTask], today: date) -> str:
     """Return a task as one line."""
     standing = describe_standing(task, tasks, today, lambda first: first.id)
-    where = ", ".join((priority_words(task.spec.priority), *standing))
+    where = ", ".join(filter(None, (name_priority(task.spec.priority), *standing)))
     return f"{task.id}  {' '.join(task.spec.title.split())}\n           {where}"
 
 

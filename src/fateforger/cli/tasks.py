@@ -31,7 +31,7 @@ from fateforger.errors import BadInput
 from fateforger.planning.task_details import BestTime, TaskDetails, TaskKind, change_details
 from fateforger.planning.validation import first_mistake
 from fateforger.tasks.durations import Estimate, estimate_kinds, find_named, format_ratio
-from fateforger.tasks.queue import NewTask, QueuePlace, describe_move, move_task
+from fateforger.tasks.queue import NewTask, QueuePlace, describe_move, describe_standing, move_task
 from fateforger.tasks.task import (
     ENDED,
     Origin,
@@ -157,15 +157,16 @@ def add_command(
     """Put a task into the queue, behind the others of its priority."""
     spec = _build_spec(said)
 
-    async def add(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask], Workflow | None]:
+    async def add(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask], date, Workflow | None]:
         queue.workflows.check_spec(spec)
         state = TaskState.PAUSED if paused else TaskState.ACTIVE
         new = NewTask(spec, Origin(door="cli"), blocked_by=first, state=state)
         (task,) = await queue.tasks.add(queue.user_id, (new,), cause=f"door-{uuid4().hex}", now=queue.now)
-        return task, await queue.tasks.of(queue.user_id, ended=True), queue.workflows.of(spec)
+        tasks = await queue.tasks.of(queue.user_id, ended=True)
+        return task, tasks, queue.today, queue.workflows.of(spec)
 
-    task, tasks, workflow = run_with_queue(ctx, user_id, {"now": now, "data_dir": data_dir}, add)
-    print_answer(_describe_added(task, workflow), task, tasks, as_json=as_json)
+    task, tasks, today, workflow = run_with_queue(ctx, user_id, {"now": now, "data_dir": data_dir}, add)
+    print_answer(_describe_added(task, tasks, today, workflow), task, tasks, as_json=as_json)
 
 
 def _build_spec(said: dict[str, Any]) -> TaskSpec:
@@ -194,9 +195,11 @@ def _build_spec(said: dict[str, Any]) -> TaskSpec:
         raise BadInput(mistake.sentence, where=mistake.where) from None
 
 
-def _describe_added(task: QueuedTask, workflow: Workflow | None) -> str:
-    """Return the confirmation (S155)."""
-    lines = [f"Added {task.id} {quote_title(task.spec.title)}.", f"Priority: {priority_words(task.spec.priority)}"]
+def _describe_added(task: QueuedTask, tasks: Sequence[QueuedTask], today: date, workflow: Workflow | None) -> str:
+    """Return the confirmation (S155), with what the title said of length and time."""
+    standing = ", ".join(describe_standing(task, tasks, today, lambda first: first.id))
+    lines = [f"Added {task.id} {quote_title(task.spec.title)}: {standing}."]
+    lines.append(f"Priority: {priority_words(task.spec.priority)}")
     if workflow is not None:
         lines += [f"Workflow: {workflow.name}", *(f"  {rule}" for rule in list_rule_texts(workflow))]
     in_slack = f"{command_name(PULL)} {task.id}"

@@ -86,7 +86,11 @@ def test_a_task_is_added_with_all_it_says(doors: Doors) -> None:
     assert (task["state"], task["blocked_by"], task["waits_for"]) == ("paused", [first], [first])
     assert task["origin"] == {"door": "cli", "reference": ""}
     lines = said["message"].splitlines()
-    assert lines[:3] == [f"Added {task['id']} “Dark mode”.", "Priority: 1 (high)", "Workflow: feature-dev"]
+    assert lines[:3] == [
+        f"Added {task['id']} “Dark mode”: paused, 1 h 30 min.",
+        "Priority: 1 (high)",
+        "Workflow: feature-dev",
+    ]
     assert lines[-1] == f"Next: fateforger tasks pull {task['id']}, or /pull {task['id']} in Slack."
     assert "  BEFORE commit: tests_pass" in lines
     shown = doors.json("show", task["id"])
@@ -106,7 +110,7 @@ def test_the_list_says_dates_and_the_next_is_none_for_a_later_day(doors: Doors) 
     """S419: as in Slack; it is pulled if it is named."""
     later = doors.add("Groceries, 30 min", "--from", "2026-03-05", "--due", "2026-03-06", "--priority", "1")
     assert doors.said("list").splitlines()[1:] == [
-        "           1 (high), for Thursday 5 March, 30 min, due Friday 6 March"
+        "           high priority, for Thursday 5 March, 30 min, due Friday 6 March"
     ]
     assert "for a later day" in doors.refused("pull")
     first = doors.add("Ask Ann")
@@ -154,11 +158,9 @@ def test_the_queue_in_words(doors: Doors) -> None:
     first = doors.add("Ask Ann")
     second = doors.add("Write", "--after", first, "--priority", "0")
     assert doors.said("list") == (
-        f"{second}  Write\n           0 (urgent), after {first}\n{first}  Ask Ann\n           2 (normal), ready"
+        f"{second}  Write\n           urgent, after {first}\n{first}  Ask Ann\n           ready"
     )
-    assert doors.said("show", first.removeprefix("ff-")) == (
-        f"{first}  Ask Ann\n           2 (normal), ready\nKind: do\nFrom: cli"
-    )
+    assert doors.said("show", first.removeprefix("ff-")) == (f"{first}  Ask Ann\n           ready\nKind: do\nFrom: cli")
 
 
 def test_a_task_is_moved_and_changed(doors: Doors) -> None:
@@ -216,7 +218,7 @@ def test_a_task_is_pulled_and_done(doors: Doors) -> None:
     assert doors.refused("pull", later) == f"“Write” has to wait for “Ask Ann” ({first})."
     assert doors.refused("done", first) == "“Ask Ann” was not pulled, so it cannot be done yet."
     said = doors.said("pull").splitlines()
-    assert said[:2] == [f"{first}  Ask Ann", "           2 (normal), waiting for you"]
+    assert said[:2] == [f"{first}  Ask Ann", "           waiting for you"]
     assert "  2. She agrees" in said
     assert said[-1] == f"Say that it is done with: fateforger tasks done {first}"
     assert doors.refused("pull") == (
