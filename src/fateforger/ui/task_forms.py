@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from itertools import groupby
 
@@ -69,6 +69,8 @@ MOST_USUAL = 3
 EACH_TASK = mark_message("More: kind and minutes of each task")
 LISTS = {"deep": TaskKind.DEEP, "other": TaskKind.SHALLOW}
 """Fields with one task a line, and the kind of their tasks."""
+SHORTEST_DEEP = 60
+"""Minutes from which a task that a message names is taken for deep work, until the person says otherwise."""
 
 
 def build_tasks_form(session: Session, request: FormRequest) -> Form:
@@ -77,7 +79,7 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
     The request's target is the text of a message that nothing could read; each of its lines may be a task. Raises
     ``BadInput`` if all of these are on the list.
     """
-    said = "" if request.size else _list_new_lines(session, request.target)
+    said = () if request.size else _list_new_lines(session, request.target)
     rows = request.size and min(max(request.size, ROWS, len(_list_typed(request))), MAX_FORM_TASKS)
     return Form(
         form="tasks",
@@ -93,17 +95,19 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
     )
 
 
-def _list_new_lines(session: Session, said: str) -> str:
-    """Return the tasks of a message that are not on the list yet, one a line."""
+def _list_new_lines(session: Session, said: str) -> list[str]:
+    """Return the tasks of a message that are not on the list yet."""
     there = {task.title for task in session.day.inputs.tasks}
     lines = split_task_list(said)
     new = [line for line in lines if parse_task_line(line).title not in there]
     if lines and not new:
         raise BadInput(_("These tasks are on your list already."))
-    return "\n".join(new)
+    return new
 
 
-def _build_lists(session: Session, said: str) -> tuple[FormField, ...]:
+def _build_lists(session: Session, said: Sequence[str]) -> tuple[FormField, ...]:
+    short = [line for line in said if (parse_task_line(line).minutes or SHORTEST_DEEP) < SHORTEST_DEEP]
+    values = {"deep": [line for line in said if line not in short], "other": short}
     lists = (
         (_("Deep work, one task a line"), _hint_length(session)),
         (_("Everything else, one task a line"), _("What can be done in between: mail, calls, errands, sport.")),
@@ -117,7 +121,7 @@ def _build_lists(session: Session, said: str) -> tuple[FormField, ...]:
                 multiline=True,
                 optional=True,
                 max_length=MAX_NOTES_CHARS,
-                value=said if name == "deep" else "",
+                value="\n".join(values[name]),
             )
             for name, (label, hint) in zip(LISTS, lists, strict=True)
         ),

@@ -150,13 +150,16 @@ async def test_commas_separate_the_tasks_of_a_message(anna: Person) -> None:
     """S405: as people write in a chat, with lengths and times after each task."""
     await anna.to_tasks()
     await anna.says("report 2h, call Anna, 20 min, gym at 17:00, mails")
-    assert await anna.fill("tasks", target=beside(anna)[0].target, proceed=False) is None
+    target = beside(anna)[0].target
+    shown = {field.name: field.value for field in (await anna.look("tasks", target=target)).inputs}
+    assert (shown["deep"], shown["other"]) == ("report 2h\ngym at 17:00\nmails", "call Anna, 20 min")
+    assert await anna.fill("tasks", target=target, proceed=False) is None
     tasks = (await anna.session()).day.inputs.tasks
     assert [(task.title, task.minutes) for task in tasks] == [
         ("report", 120),
-        ("call Anna", 20),
         ("gym", None),
         ("mails", None),
+        ("call Anna", 20),
     ]
 
 
