@@ -178,9 +178,9 @@ class Collection:
         return [resource for resource in found if resource is not None]
 
     async def _read_listed(self, listed: DavResponse) -> Resource | None:
-        """Return an object of a list, or None if it was deleted meanwhile. One without its text is asked for by itself.
+        """Return a listed object, which is read by itself if it was listed without its text; None if it was deleted.
 
-        Raises `ServerTrouble` when the server says that the list is not whole: what is missing would seem to be free.
+        Raises `ServerTrouble` if the server says that the list is incomplete: the missing time would seem to be free.
         """
         if listed.status in {404, 410}:
             return None

@@ -1,4 +1,4 @@
-"""Google's colour ids and CSS names, the form other CalDAV programs understand (RFC 7986 `COLOR`)."""
+"""Google's color ids and CSS names, the form other CalDAV programs understand (RFC 7986 `COLOR`)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _BY_NAME = _OTHER_NAMES | {color.css: color_id for color_id, color in EVENT_COLO
 
 
 def color_id_of(own: str | None, css: str | None) -> str | None:
-    """Return the colour id of an event that carries our own property and perhaps a CSS name.
+    """Return the color id of an event that carries our own property and perhaps a CSS name.
 
     Another program changes only the CSS name, so that one counts whenever the two disagree.
     """

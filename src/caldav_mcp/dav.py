@@ -37,7 +37,7 @@ from caldav_mcp.multistatus import DavResponse, read_multistatus
 _PAUSES = (0.1, 0.5)
 _REPEATABLE = frozenset({"GET", "PROPFIND", "REPORT"})
 _MOVED = frozenset({301, 307, 308})
-"""Redirects of a calendar that has moved. A write that is answered so did not happen. Others may lead to a web page."""
+"""Redirects that writes follow: the calendar has moved, and the write did not happen. Others may lead to a web page."""
 _MESSAGES = {500: "Backend Error", 503: "Service Unavailable"}
 _BY_STATUS: dict[int, type[ServiceError]] = {
     400: BadRequest, 401: Unauthorized, 403: Forbidden, 404: NotFound, 405: Forbidden, 409: Conflict,
@@ -51,7 +51,7 @@ class Dav:
     Each try of a request has `time_limit` seconds in all. Reads are tried up to three times when the server answers 5xx
     or hangs up, and follow redirects within the same domain, where the password belongs (but never from https to http,
     where everybody could read it). Writes are sent once, because the first one may have arrived; they follow only
-    where a calendar has moved. Of an answer no more than `longest_answer` bytes are taken in.
+    the redirects of a calendar that has moved. Of an answer no more than `longest_answer` bytes are taken in.
     """
 
     def __init__(

@@ -165,7 +165,7 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
             account = await _remote_account(dav, config, config.caldav_url)
         echoes = True if config.caldav_url is None else None
 
-        async def look() -> tuple[Collection, ...]:
+        async def list_all() -> tuple[Collection, ...]:
             found = await _remote_account(dav, config, config.caldav_url or "")
             return tuple(Collection(dav, about) for about in found.calendars)
 
@@ -175,7 +175,7 @@ async def _parts(config: LocalCalendarConfig, now: Callable[[], datetime]) -> As
         changes = Changes(collections[0])
         owners = account.addresses or (_owner(dav.username),)
         calendars = Calendars(
-            collections, owners, register, now, changes.note, None if config.caldav_url is None else look
+            collections, owners, register, now, changes.note, None if config.caldav_url is None else list_all
         )
         tools = CalendarTools(calendars)
         server = mcp_server(tools)

@@ -42,7 +42,7 @@ class Resource:
     def calendar(self) -> icalendar.Calendar:
         """The parsed object, without the rules of IANA zones: the parser knows them, and reads them slowly.
 
-        One alarm that is wrong would make the whole object unreadable, so then it is read without alarms.
+        One malformed alarm would make the whole object unreadable, so it is then read without alarms.
         """
         object_ = read_lines(self.text).with_components(_unless_known_zone)
         try:
@@ -143,11 +143,11 @@ def end_of(event: icalendar.Component, calendar_zone: ZoneInfo) -> Moment:
 def moment_of(event: icalendar.Component, name: str, calendar_zone: ZoneInfo) -> Moment:
     """Return a date or time property of an event. Floating times are read in the calendar's zone.
 
-    Raises `ValueError` for one that cannot be read.
+    Raises `ValueError` if it cannot be read.
     """
     value = first(event, name)
     if value is None:
-        raise ValueError(f"its {name} is no time")
+        raise ValueError(f"its {name} is not a time")
     when = value.dt
     if not isinstance(when, datetime):
         return day_moment(when, calendar_zone)

@@ -45,7 +45,7 @@ def occurrences(
 
     Without a `latest` only the first occurrences of a series, as many as can be listed. This takes as long as it takes:
     `expansion` keeps to a budget. Raises `TooMany` for a series that fills its days, and `ValueError`, `TypeError` or
-    `OverflowError` for one whose recurrence is wrong.
+    `OverflowError` for one whose recurrence is malformed.
     """
     shown = []
     for occurrence in _all(resource, earliest, latest, zone):

@@ -10,7 +10,7 @@ import icalendar
 
 
 def values(event: icalendar.Component, name: str) -> list[Any]:
-    """All values of a property, as the parser made them, without those that it could not read."""
+    """Return the values of a property that the parser could read, as it made them."""
     found: Any = event.get(name, [])
     listed = found if isinstance(found, list) else [found]
     return [value for value in listed if not isinstance(value, icalendar.vBroken)]
@@ -35,9 +35,9 @@ def time_of(event: icalendar.Component, name: str) -> date | datetime:
 
 
 def span_of(event: icalendar.Component, name: str) -> timedelta | None:
-    """Return a span of time, or None when there is none; raises `ValueError` when it cannot be read."""
+    """Return a span of time, or None if there is none. Raises `ValueError` if it cannot be read."""
     found = first(event, name)
     if found is None and name in event:
-        raise ValueError(f"its {name} is no span of time")
+        raise ValueError(f"its {name} is not a span of time")
     span: timedelta | None = None if found is None else found.dt
     return span

@@ -245,15 +245,13 @@ async def test_declined_and_free_events_do_not_make_busy(tools: AtTheTools, othe
     ("css", "color_id"),
     [("royalblue", "9"), ("Crimson", "11"), ("green", "10"), ("papayawhip", None)],
 )
-async def test_colours_of_other_programs(
-    tools: AtTheTools, other: OtherProgram, css: str, color_id: str | None
-) -> None:
+async def test_colors_of_other_programs(tools: AtTheTools, other: OtherProgram, css: str, color_id: str | None) -> None:
     await other.put("x", f"UID:{UID}", *MORNING, f"COLOR:{css}")
     (event,) = await tools.day()
     assert event.get("colorId") == color_id
 
 
-async def test_another_program_changes_the_colour_of_ours(tools: AtTheTools, other: OtherProgram) -> None:
+async def test_another_program_changes_the_color_of_ours(tools: AtTheTools, other: OtherProgram) -> None:
     await tools.create(colorId="9")
     await other.edit("planfocus00001", "COLOR:royalblue", "COLOR:crimson")
     assert (await tools.get())["colorId"] == "11"

@@ -170,7 +170,7 @@ async def test_overlapping_events_do_not_cover_each_other(tools: AtTheTools, ope
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_text_can_be_read_on_every_colour(tools: AtTheTools, open_pane: Open, scheme: str) -> None:
+async def test_text_can_be_read_on_every_color(tools: AtTheTools, open_pane: Open, scheme: str) -> None:
     """WCAG AA: 4.5 to 1, for events to come and for those that are over."""
     for n in range(12):
         for day, offset in (("2026-11-21", ""), ("2026-11-22", "n")):
@@ -189,8 +189,8 @@ async def test_text_can_be_read_on_every_colour(tools: AtTheTools, open_pane: Op
 
 CONTRAST = """() => {
   const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const light = (colour) => {
-    paint.fillStyle = colour;
+  const light = (color) => {
+    paint.fillStyle = color;
     paint.fillRect(0, 0, 1, 1);
     const [r, g, b] = [...paint.getImageData(0, 0, 1, 1).data].map((v) => v / 255)
       .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));

@@ -93,7 +93,7 @@ async def test_the_first_write_shows_whether_a_server_keeps_what_it_says(
         assert [method for method, _ in quirky.asked].count("GET") == looks
 
 
-async def test_a_list_that_is_cut_off_is_no_answer(at: At) -> None:
+async def test_a_list_that_is_cut_off_is_refused(at: At) -> None:
     """S425: what a server leaves out of a list would seem to be free time, and blocks to be deleted."""
     async with at("cuts lists") as (tools, _):
         await tools.create()

@@ -128,7 +128,7 @@ class CalendarContract:
         assert json.loads(json.dumps(raw)) == raw
         assert (raw["id"], raw["summary"], raw["description"], raw["colorId"]) == (owned(), "Deep work", "Notes", "9")
 
-    async def test_an_event_without_notes_and_colour(self, calendar: Calendar) -> None:
+    async def test_an_event_without_notes_and_color(self, calendar: Calendar) -> None:
         created = await put(calendar, description="", color_id=None)
         assert created.fields == fields(description="", color_id=None)
         assert await read(calendar) == created
@@ -144,7 +144,7 @@ class CalendarContract:
         await calendar.update(owned(), {"summary": "Other", "start": NINE - HOUR}, marker("t2-0"))
         assert (await read(calendar)).extras == self.taken
 
-    async def test_a_colour_is_taken_away_or_the_calendar_says_that_it_cannot(self, calendar: Calendar) -> None:
+    async def test_a_color_is_taken_away_or_the_calendar_says_that_it_cannot(self, calendar: Calendar) -> None:
         """K12: alone it is refused; among other changes it is left, which the answer shows."""
         await put(calendar)
         outcome = await calendar.update(owned(), {"color_id": None}, marker("t2-0"))
@@ -187,12 +187,12 @@ class CalendarContract:
         assert isinstance(changed, Done)
         assert (await read(calendar)).fields == fields(summary=title, description=f"» {words.strip()}")
 
-    async def test_every_colour_survives(self, calendar: Calendar) -> None:
+    async def test_every_color_survives(self, calendar: Calendar) -> None:
         """S63"""
-        colours = ["6", "4", "9", "8", "10", "7", "2", "5", "1"]
-        for n, colour in enumerate(colours):
-            await put(calendar, owned(n), color_id=colour)
-        assert [(await read(calendar, owned(n))).color_id for n in range(9)] == colours
+        colors = ["6", "4", "9", "8", "10", "7", "2", "5", "1"]
+        for n, color in enumerate(colors):
+            await put(calendar, owned(n), color_id=color)
+        assert [(await read(calendar, owned(n))).color_id for n in range(9)] == colors
 
     @pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS.keys())
     async def test_instants_survive(self, calendar: Calendar, moment: str) -> None:

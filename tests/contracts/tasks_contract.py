@@ -166,7 +166,7 @@ class TasksContract:
         assert titles(await other.of("U1")) == ["high", "a", "b", "c", "low"]
         assert [await take(tasks, 0) for _ in range(6)] == ["high", "a", "b", "c", "low", ""]
 
-    async def test_the_next_is_none_for_a_later_day(self, tasks: Tasks) -> None:
+    async def test_the_next_task_is_not_one_for_a_later_day(self, tasks: Tasks) -> None:
         """S419: unless it is named, or that day has come."""
         kept = NewTask(
             TaskSpec(title="a", details=TaskDetails(from_day=NOON.date() + timedelta(days=1))), Origin(door="cli")

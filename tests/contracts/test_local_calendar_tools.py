@@ -268,7 +268,7 @@ async def test_an_unknown_zone(tools: AtTheTools) -> None:
     assert refusal == f"MCP error -32600: Bad Request: {message}. Details: {message}"
 
 
-async def test_an_unknown_colour(tools: AtTheTools) -> None:
+async def test_an_unknown_color(tools: AtTheTools) -> None:
     refusal = await tools.refused("create-event", **creation(colorId="12"))
     assert refusal == "MCP error -32600: Bad Request: Invalid color ID.. Details: Invalid color ID."
 
@@ -542,7 +542,7 @@ async def test_empty_text_clears(tools: AtTheTools) -> None:
     assert [name for name in ("summary", "description", "location") if name in after] == []
 
 
-async def test_a_colour_cannot_be_cleared(tools: AtTheTools) -> None:
+async def test_a_color_cannot_be_cleared(tools: AtTheTools) -> None:
     await tools.create(colorId="9")
     refusal = await tools.refused("update-event", calendarId="primary", eventId="planfocus00001", colorId="")
     assert refusal == "Invalid color ID."
@@ -682,7 +682,7 @@ async def test_without_a_state_all_changes_are_kept(tools: AtTheTools) -> None:
     assert (await tools.get())["extendedProperties"]["private"] == values
 
 
-# --- calendars, free and busy, the time, colours ----------------------------------------------------------------
+# --- calendars, free and busy, the time, colors ----------------------------------------------------------------
 
 
 async def test_the_calendar(tools: AtTheTools) -> None:
@@ -785,10 +785,10 @@ async def test_the_time(tools: AtTheTools) -> None:
     )
 
 
-async def test_the_colours(tools: AtTheTools) -> None:
-    colours = (await tools.ok("list-colors"))["event"]
-    assert list(colours) == [str(n) for n in range(1, 12)]
-    assert colours["9"] == {"background": "#5484ed", "foreground": "#1d1d1d"}
+async def test_the_colors(tools: AtTheTools) -> None:
+    colors = (await tools.ok("list-colors"))["event"]
+    assert list(colors) == [str(n) for n in range(1, 12)]
+    assert colors["9"] == {"background": "#5484ed", "foreground": "#1d1d1d"}
 
 
 # --- series -----------------------------------------------------------------------------------------------------

@@ -220,7 +220,7 @@ class GoogleCalendarFake:
             if refusal := self._refusal(_owned(event_id), expect, seen):
                 return refusal
             if changes and all(name == "color_id" and value is None for name, value in changes.items()):
-                return Rejected("This calendar can change a colour but not take it away.")
+                return Rejected("This calendar can change a color but not take it away.")
             taken = {n: v for n, v in changes.items() if n != "color_id" or v is not None}
             try:
                 return Done(self.store.patch(event_id, taken, marker.properties()))

@@ -57,7 +57,7 @@ shapes = st.integers(0, math.prod(len(values) for values in SHAPES) - 1).map(sha
 
 
 def blocks_of(keys: Sequence[str], most: int = 6) -> st.SearchStrategy[list[DesiredBlock]]:
-    """Blocks with different keys; the type goes along with the colour."""
+    """Blocks with different keys; the type goes along with the color."""
 
     def build(drawn: list[tuple[str, EventFields]]) -> list[DesiredBlock]:
         by_color = {color: et for et, color in COLOR_BY_TYPE.items()}

@@ -14,7 +14,7 @@ from tests.soak.watched import WatchedStore
 from fateforger.calendar.event import EventImage
 
 ACTS = (
-    "move", "move", "move", "shift", "resize", "rename", "rename", "notes", "notes", "colour", "put back", "delete",
+    "move", "move", "move", "shift", "resize", "rename", "rename", "notes", "notes", "color", "put back", "delete",
     "delete", "copy", "new", "new", "change own", "invite", "all day", "repeat", "delete most", "place", "reminder",
     "private", "free", "rights", "source", "property", "attach", "video",
 )  # fmt: skip
@@ -132,7 +132,7 @@ class Hands:
                 return {"summary": f"mine {self.done}"}
             case "notes":
                 return {"description": f"mine {self.done}"}
-            case "colour":
+            case "color":
                 return {"color_id": rng.choice(("2", "5", "8", "11"))}
             case "all day":
                 self.truth.obstructed.add(event.id)

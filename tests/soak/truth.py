@@ -45,7 +45,7 @@ from typing import Any, Literal
 from fateforger.calendar.event import EventImage
 
 FIELDS = ("summary", "description", "start", "end", "color_id")
-ASPECT = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "colour"}
+ASPECT = {"summary": "title", "description": "notes", "start": "time", "end": "time", "color_id": "color"}
 BLAMES = (
     "you changed",
     "You changed",

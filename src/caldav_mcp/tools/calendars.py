@@ -30,7 +30,7 @@ class Calendars:
     """Everything the tools work on.
 
     The first collection is `primary`; `now` returns an aware datetime; `wrote` is told when the event of each write is.
-    `look` finds all calendars that there are now, where they may become others.
+    `list_all` reads the calendars that exist now; it is None where they never change.
     """
 
     collections: tuple[Collection, ...]
@@ -38,14 +38,14 @@ class Calendars:
     register: Register
     now: Callable[[], datetime]
     wrote: Callable[[Moment], None]
-    look: Callable[[], Awaitable[tuple[Collection, ...]]] | None = None
+    list_all: Callable[[], Awaitable[tuple[Collection, ...]]] | None = None
 
     async def refresh(self) -> None:
-        """Learn which calendars were added, renamed or deleted. The main one stays. Raises a `ServiceError`."""
-        if self.look is None:
+        """Read which calendars were added, renamed or deleted; the main one stays. Raises a `ServiceError`."""
+        if self.list_all is None:
             return
         known = {collection.about: collection for collection in self.collections}
-        found = [known.get(c.about, c) for c in await self.look() if c.about.url != self.primary.about.url]
+        found = [known.get(c.about, c) for c in await self.list_all() if c.about.url != self.primary.about.url]
         self.collections = (self.primary, *found)
 
     @property

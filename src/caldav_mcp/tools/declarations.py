@@ -202,7 +202,7 @@ _DECLARATIONS = (
         {"account": account, "timeZone": text()},
         read_only=True,
     ),
-    Declaration("list-colors", "The colours of events", {"account": account}, read_only=True),
+    Declaration("list-colors", "The colors of events", {"account": account}, read_only=True),
 )
 
 DECLARATIONS = {declaration.name: declaration for declaration in _DECLARATIONS}

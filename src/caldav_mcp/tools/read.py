@@ -19,7 +19,7 @@ from caldav_mcp.tools.calendars import Calendars, Named
 async def list_events(calendars: Calendars, given: dict[str, Any]) -> dict[str, Any]:
     """Return events that overlap the open span (timeMin, timeMax), by start; the first 250 of each calendar.
 
-    `leftOut` is ours: events that cannot be read, repeat too often, or in a way that could not be worked out in time.
+    `leftOut` is an addition: events that cannot be read, repeat too often, or could not be worked out in time.
     """
     asked = given["calendarId"]
     named = calendars.several(asked if isinstance(asked, list) else [asked], given.get("account"))

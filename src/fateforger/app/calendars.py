@@ -1,7 +1,7 @@
 """Calendars of people: each person's connected one, and the configured one for its owner.
 
-They are opened on demand and closed when they are idle. A person never reads or writes another one's calendar. What is
-left to do after a connection broke, or works again, is done here as well.
+They are opened on demand and closed when they are idle. A person never reads or writes another one's calendar. Work
+that is left after a connection broke, or works again, is done here, too.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ class ConnectPage:
         return {name: str(found.get(name, "")) for name in ("token", "state", "verifier")}
 
     async def _read_link(self, token: str) -> str | None:
-        """Return the person of a link that is valid; ``None`` if they may not connect a calendar."""
+        """Return the person of a valid link, if they may connect a calendar."""
         user_id = self.links.read(token)
         return user_id if user_id is not None and await self.is_reachable(user_id) else None
 

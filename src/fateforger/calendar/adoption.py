@@ -39,12 +39,12 @@ def _get_clear_clock(instant: datetime, day: date, tz: ZoneInfo) -> time | None:
 def adopt_changes(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
     """Return the plan with the person's own changes.
 
-    Moved, resized, renamed and recoloured blocks become as the calendar has them; deleted ones are dropped. Blocks that
+    Moved, resized, renamed and recolored blocks become as the calendar has them; deleted ones are dropped. Blocks that
     depended on one of those keep their time, and the way to and from one goes with it. The result may have overlaps,
     because a calendar may; ``resolve_strict`` reports them. A value that a plan cannot hold is not adopted.
     """
     adopted: dict[str, dict[str, str | None]] = {}
-    for change in filter(_can_take_over, changes):
+    for change in filter(_fits_plan, changes):
         adopted.setdefault(change.key, {})[change.field] = change.calendar
     deleted = {key for key, fields in adopted.items() if "deleted" in fields}
     moved = {key for key, fields in adopted.items() if fields.keys() & {"start", "end"}} | deleted
@@ -73,10 +73,10 @@ def describe_changes(sync_plan: SyncPlan, tz: ZoneInfo) -> tuple[str, ...]:
 def describe_adopted(adopted: Iterable[Adopted], tz: ZoneInfo) -> tuple[str, ...]:
     """Return one sentence for each block that the person changed on the calendar.
 
-    What the plan cannot take over stays on the calendar, and would be told again at each write.
+    A value that the plan cannot hold stays on the calendar. It is left out here, or each write would tell it again.
     """
     by_key: dict[str, list[Adopted]] = {}
-    for change in filter(_can_take_over, adopted):
+    for change in filter(_fits_plan, adopted):
         by_key.setdefault(change.key, []).append(change)
     return tuple(_describe_adopted(changes, tz) for changes in by_key.values())
 
@@ -98,8 +98,8 @@ def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
     return _("You changed {title} on your calendar, so I kept {changes}.", title=title, changes=words)
 
 
-def _can_take_over(change: Adopted) -> bool:
-    """Check whether a plan can hold the value: no empty or long title, no long notes, no colour but one of a type."""
+def _fits_plan(change: Adopted) -> bool:
+    """Check whether a plan can hold the value: a short title that is not empty, short notes, the color of a type."""
     value = change.calendar
     match change.field:
         case "summary":

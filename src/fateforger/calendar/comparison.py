@@ -83,7 +83,7 @@ def describe_field(name: str, value: str | datetime | None, tz: ZoneInfo) -> str
             return _("the start at {time}", time=time) if name == "start" else _("the end at {time}", time=time)
         case _:
             known = value in COLOR_BY_TYPE.values()
-            return _("the colour of {type}", type=type_of_color(str(value)).words) if known else _("the colour")
+            return _("the color of {type}", type=type_of_color(str(value)).words) if known else _("the color")
 
 
 _ADDED = {

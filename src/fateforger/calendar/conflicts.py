@@ -187,5 +187,5 @@ def _describe_notes(fields: EventFields) -> str:
 
 def _describe_color(fields: EventFields) -> str:
     if fields.color_id in COLOR_BY_TYPE.values():
-        return _("the colour of {type}", type=type_of_color(fields.color_id).words)
-    return _("a colour of your own")
+        return _("the color of {type}", type=type_of_color(fields.color_id).words)
+    return _("a color of your own")

@@ -138,7 +138,7 @@ def _describe_update(op: SyncOp, tz: ZoneInfo, *, done: bool) -> str:
     return join_words(phrases)
 
 
-NEW_NOTES, OTHER_COLOR = mark_message("new notes"), mark_message("another colour")
+NEW_NOTES, OTHER_COLOR = mark_message("new notes"), mark_message("another color")
 
 
 def _get_times(image: EventImage | None) -> tuple[datetime, datetime]:

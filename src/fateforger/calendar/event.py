@@ -217,7 +217,7 @@ MANAGED = ("summary", "description", "start", "end", "color_id")
 class Canon(NamedTuple):
     """The managed fields (:data:`MANAGED`, in that order) in canonical form.
 
-    Texts are without surrounding space and with one kind of line break, an empty colour is none, and instants are in
+    Texts are without surrounding space and with one kind of line break, an empty color is none, and instants are in
     whole seconds, as calendars store them.
     """
 

@@ -1,4 +1,4 @@
-"""Events in Google's JSON, which every calendar of this program speaks: reading them, and writing their parts.
+"""Events in Google's JSON, in which each calendar keeps what it read: reading them, and writing their parts.
 
 An :class:`~fateforger.calendar.event.EventImage` keeps this JSON as its ``raw``.
 """

@@ -89,9 +89,9 @@ class CalendarGroup(GroupReads):
 
 
 class ReadChoice:
-    """The calendars that a login reads along, as :func:`~fateforger.calendar.directory.choose_read` takes them.
+    """The calendars that a login reads along, chosen by :func:`~fateforger.calendar.directory.choose_read`.
 
-    They are chosen on first use, and again when the list of calendars has been kept for :data:`LIST_KEPT_SECONDS`.
+    They are chosen on first use, and again when the list of calendars is :data:`LIST_KEPT_SECONDS` old.
     """
 
     def __init__(self, wanted: str, *, written: str, now: Callable[[], float] = time.monotonic) -> None:
@@ -101,7 +101,7 @@ class ReadChoice:
         self._known: tuple[float, tuple[CalendarEntry, ...]] | None = None
 
     async def find(self, list_calendars: Callable[[], Awaitable[Sequence[CalendarEntry]]]) -> tuple[CalendarEntry, ...]:
-        """Return the chosen calendars; ``list_calendars`` is asked for the list when it is needed."""
+        """Return the chosen calendars; ``list_calendars`` is called when a list is needed."""
         if not self._wanted.strip():
             return ()
         if self._known is None or self._now() - self._known[0] > LIST_KEPT_SECONDS:
@@ -130,7 +130,7 @@ async def read_together(
     *,
     time_zone: str,
 ) -> Window:
-    """Return the events of a span of the main calendar and of others, each meeting once.
+    """Return the events of the main calendar and of others, each meeting once.
 
     Raises ``CalendarError`` if one of them cannot be read, with its name.
     """

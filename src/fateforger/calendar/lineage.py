@@ -38,7 +38,7 @@ class Lineage:
     """The simulated extras; ``None`` when nothing of them is left."""
     released: bool = False
     keeps_color: bool = False
-    """True if it has to keep our colour, because the calendar cannot remove it."""
+    """True if it has to keep our color, because the calendar cannot remove it."""
     told: list[str] = field(default_factory=list)
     ids: dict[str, None] = field(default_factory=dict)
     """All its event ids, as an ordered set."""
@@ -117,14 +117,14 @@ class Lineage:
         return frozenset(differing)
 
     def keep_color(self) -> None:
-        """Keep our colour where there was none before: the calendar can change a colour but not remove it."""
+        """Keep our color where there was none before: the calendar can change a color but not remove it."""
         if self.now is None or self.current is None or self.now.color_id is not None or self.current.color_id is None:
             return
         self.now = self.now._replace(color_id=self.current.color_id)
         self.keeps_color = True
         self.told.append(
             _(
-                "{title} keeps the colour I gave it. Your calendar lets me change a colour, but not take it away.",
+                "{title} keeps the color I gave it. Your calendar lets me change a color, but not take it away.",
                 title=quote_title(self.now.summary),
             )
         )

@@ -142,7 +142,7 @@ def _reduce(costs: Sequence[Mapping[int, int]], columns: int) -> Sequence[Mappin
 
 _FIELD_WEIGHT = 1_000
 _SECOND_WEIGHT = 10 * _FIELD_WEIGHT
-"""The weights order the changes: time moved, notes and colour, place in the day."""
+"""The weights order the changes: time moved, notes and color, place in the day."""
 _NEAR_SECONDS = 20 * 60
 
 
@@ -182,7 +182,7 @@ def pair_alike(blocks: Sequence[Candidate], events: Sequence[Candidate]) -> dict
 
 
 _Shape = tuple[str, int, int, tuple[str, str | None]]
-"""Normal title, start and end in seconds, and notes and colour: what each pair compares."""
+"""Normal title, start and end in seconds, and notes and color: what each pair compares."""
 
 
 def _to_shape(candidate: Candidate) -> _Shape:

@@ -77,7 +77,7 @@ class CalendarTraits:
     conditional_write: bool = False
     """``expect`` is honoured: a write to an event that changed in between returns :class:`Stale`."""
     can_clear_color: bool = False
-    """An update can remove a colour. Otherwise ``color_id: None`` is left out among other changes, and alone it is
+    """An update can remove a color. Otherwise ``color_id: None`` is left out among other changes, and alone it is
     :class:`Rejected`."""
     compares_on_delete: bool = False
     """A deletion compares the version with ``expect``, so that the event need not be read just before it."""

@@ -57,20 +57,20 @@ class RefusalKind(StrEnum):
 class Wording:
     """The sentences of a provider, each with the place of a ``reason``.
 
-    ``never`` are about writes that are refused for good, and ``unread`` about reads; ``unusable`` is about any other
-    answer to a read. ``wait`` is why one has to wait, as a few words, if that is known.
+    ``no_write`` holds those about writes that are refused for good, and ``no_read`` those about reads; ``unusable`` is
+    about any other answer to a read. ``wait`` is the reason for a wait in a few words, if it is known.
     """
 
     login: str
-    not_there: str
-    never: Mapping[RefusalKind, str]
-    unread: Mapping[RefusalKind, str]
+    not_found: str
+    no_write: Mapping[RefusalKind, str]
+    no_read: Mapping[RefusalKind, str]
     unusable: str
     wait: str = ""
 
     @property
     def pause(self) -> str:
-        """Why one has to wait, in the language of the person."""
+        """Reason for a wait, in the language of the person."""
         return _(self.wait) if self.wait else ""
 
     def to_outcome(
@@ -88,11 +88,11 @@ class Wording:
             case RefusalKind.LOGIN:
                 return Unauthorized(sentence or _(self.login, reason=reason))
             case RefusalKind.NO_CALENDAR:
-                return Rejected(_(self.not_there, reason=reason))
+                return Rejected(_(self.not_found, reason=reason))
             case RefusalKind.READ_ONLY | RefusalKind.FORBIDDEN | RefusalKind.INVALID:
-                return Rejected(_(self.never[refusal], reason=reason))
+                return Rejected(_(self.no_write[refusal], reason=reason))
             case RefusalKind.NOT_FOUND | RefusalKind.DELETED:
-                return Rejected(_(self.not_there, reason=reason)) if creating else Gone()
+                return Rejected(_(self.not_found, reason=reason)) if creating else Gone()
             case RefusalKind.EXISTS | RefusalKind.CONFLICT if creating:
                 return Exists()
             case RefusalKind.CONFLICT | RefusalKind.CHANGED if not creating:
@@ -117,14 +117,14 @@ class Wording:
             case RefusalKind.LOGIN:
                 return CalendarAuthFailed(sentence or _(self.login, reason=reason))
             case RefusalKind.READ_ONLY | RefusalKind.FORBIDDEN:
-                return CalendarReadOnly(_(self.unread[refusal], reason=reason))
+                return CalendarReadOnly(_(self.no_read[refusal], reason=reason))
             case RefusalKind.NO_CALENDAR | RefusalKind.NOT_FOUND | RefusalKind.DELETED:
-                return CalendarNotFound(_(self.not_there, reason=reason))
+                return CalendarNotFound(_(self.not_found, reason=reason))
             case RefusalKind.LIMITED:
-                text = _(self.unread[refusal], reason=reason)
+                text = _(self.no_read[refusal], reason=reason)
                 return CalendarUnreachable(text, retry_after=retry_after, reason=self.pause)
             case RefusalKind.TROUBLE:
-                return CalendarUnreachable(sentence or _(self.unread[refusal], reason=reason))
+                return CalendarUnreachable(sentence or _(self.no_read[refusal], reason=reason))
             case (
                 RefusalKind.EXISTS
                 | RefusalKind.CONFLICT
@@ -142,8 +142,8 @@ class Wording:
 class Refused:
     """A request without a usable answer.
 
-    ``message`` is the provider's; ``retry_after`` is in seconds, if it named a pause. ``sentence`` is for the person,
-    if the reason is a whole one already.
+    ``message`` is the provider's; ``retry_after`` is in seconds, if it named a pause. ``sentence`` is a complete
+    one for the person, if there is one.
     """
 
     wording: Wording

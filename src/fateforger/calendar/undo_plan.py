@@ -7,7 +7,7 @@
             |                                    | wrote over their change since goes back to that
     update  | field as we left it                | the field's value from before
     update  | field changed                      | stays, and is reported
-    update  | had no colour before               | keeps ours where the calendar cannot remove a colour, and is reported
+    update  | had no color before               | keeps ours where the calendar cannot remove a color, and is reported
     delete  | gone                               | create from the image of before, under the next generation, with all
             |                                    | that the person had added and the calendar accepts
     delete  | gone, the block was planned again  | nothing: it is there already
@@ -200,7 +200,7 @@ def plan_undo(
     ``snapshot`` is the calendar now and must hold, seen or fetched, every event that the transactions touched;
     ``ledger`` is the current record of the day. Only ops that took effect are undone. Changes by the person are kept
     and listed in ``warnings``. With ``force``, created blocks are deleted even then. ``can_clear_color`` says whether
-    the calendar can remove a colour.
+    the calendar can remove a color.
     """
     if any(t.day != snapshot.day for t in transactions):
         raise InternalError("One undo is about one day.")
@@ -353,6 +353,6 @@ def _name_fields(names: set[str]) -> str:
         "description": _("the notes"),
         "start": _("the time"),
         "end": _("the time"),
-        "color_id": _("the colour"),
+        "color_id": _("the color"),
     }
     return ", ".join(dict.fromkeys(spoken[name] for name in MANAGED if name in names))

@@ -61,7 +61,7 @@ class Person:
 
 
 async def load_person(opened: Opened, user_id: str | None) -> Person:
-    """Return everything known about a person, or else the owner. Raises ``BadInput``, ``StoreUnavailable``."""
+    """Return everything known about a person, by default the owner. Raises ``BadInput``, ``StoreUnavailable``."""
     user_id = user_id or await find_owner(opened)
     unreadable: Mapping[str, str] = {}
     try:

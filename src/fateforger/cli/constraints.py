@@ -445,7 +445,7 @@ def _name_version(version: Version) -> str:
 def constraints_command() -> None:
     """Manage people's constraints, and list those that apply on a day.
 
-    Without --user they are those of the person whose calendar plans are written to.
+    Without --user, they are those of the person whose calendar plans are written to.
     """
 
 

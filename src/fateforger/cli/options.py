@@ -80,15 +80,15 @@ def check_person_option(_: click.Context, __: click.Parameter, user_id: str | No
 
 
 def add_person_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option ``--user``, for commands about one person; without it, that is the :func:`find_owner`."""
+    """Add the option ``--user`` to a command about one person, who is otherwise the owner (:func:`find_owner`)."""
     whose = click.option("--user", "user_id", metavar="ID", callback=check_person_option, help="Whose.")
     return whose(function)
 
 
 async def find_owner(opened: Opened) -> str:
-    """Return the owner of the calendar, for a command that names no person, and note it for them.
+    """Return the owner of the calendar, for a command that names no person, and note the command in their log.
 
-    Raises ``BadInput`` while there is none.
+    Raises ``BadInput`` if there is no owner.
     """
     from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
     from fateforger.errors import BadInput  # noqa: PLC0415  the help text needs none of it
@@ -96,7 +96,7 @@ async def find_owner(opened: Opened) -> str:
     owner = await build_ownership(opened.settings, opened.store, build_clock(opened.settings)).owner()
     if owner.person is None:
         raise BadInput(
-            "The calendar has no owner, as fateforger doctor says, so say whom you mean with --user.", where="user"
+            "The calendar has no owner, as fateforger doctor says. Please name a person with --user ID.", where="user"
         )
     await note_action(click.get_current_context(), opened, (owner.person,))
     return owner.person

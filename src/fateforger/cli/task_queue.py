@@ -19,7 +19,7 @@ from fateforger.planning.task_details import PLAIN, list_facts
 from fateforger.session.day import local_today
 from fateforger.tasks.gate import Seen, look_up
 from fateforger.tasks.ports import Durations, Tasks
-from fateforger.tasks.queue import blockers, describe_standing
+from fateforger.tasks.queue import blockers, describe_facts
 from fateforger.tasks.task import QueuedTask, name_priority, read_task_id
 from fateforger.tasks.workflows import Workflows
 from fateforger.workflow.definition import Workflow
@@ -36,7 +36,7 @@ class Queue:
     user_id: str
     now: datetime
     today: date
-    """In the person's time zone, as far as it is known."""
+    """The current day in the person's time zone, or in the one of the settings if theirs is unknown."""
     settings: Settings
 
     @cached_property
@@ -124,7 +124,7 @@ def print_answer(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *
 
 def format_task(task: QueuedTask, tasks: Sequence[QueuedTask], today: date) -> str:
     """Return a task as one line."""
-    standing = describe_standing(task, tasks, today, lambda first: first.id)
+    standing = describe_facts(task, tasks, today, lambda first: first.id)
     where = ", ".join(filter(None, (name_priority(task.spec.priority), *standing)))
     return f"{task.id}  {' '.join(task.spec.title.split())}\n           {where}"
 

@@ -31,7 +31,7 @@ from fateforger.errors import BadInput
 from fateforger.planning.task_details import BestTime, TaskDetails, TaskKind, change_details
 from fateforger.planning.validation import first_mistake
 from fateforger.tasks.durations import Estimate, estimate_kinds, find_named, format_ratio
-from fateforger.tasks.queue import NewTask, QueuePlace, describe_move, describe_standing, move_task
+from fateforger.tasks.queue import NewTask, QueuePlace, describe_facts, describe_move, move_task
 from fateforger.tasks.task import (
     ENDED,
     Origin,
@@ -197,8 +197,8 @@ def _build_spec(said: dict[str, Any]) -> TaskSpec:
 
 def _describe_added(task: QueuedTask, tasks: Sequence[QueuedTask], today: date, workflow: Workflow | None) -> str:
     """Return the confirmation (S155), with what the title said of length and time."""
-    standing = ", ".join(describe_standing(task, tasks, today, lambda first: first.id))
-    lines = [f"Added {task.id} {quote_title(task.spec.title)}: {standing}."]
+    facts = ", ".join(describe_facts(task, tasks, today, lambda first: first.id))
+    lines = [f"Added {task.id} {quote_title(task.spec.title)}: {facts}."]
     lines.append(f"Priority: {priority_words(task.spec.priority)}")
     if workflow is not None:
         lines += [f"Workflow: {workflow.name}", *(f"  {rule}" for rule in list_rule_texts(workflow))]

@@ -220,8 +220,8 @@ class _Items:
                     self._daily(LUNCH, day, lengths, starts, at)
             if self.policy.shutdown and self._has_work():
                 slots = -(-self.policy.shutdown // GRID)
-                end = self._end_of_work(day)
-                wish = self._end_of_meetings(day, end)
+                end = self._find_end_of_work(day)
+                wish = self._find_end_of_meetings(day, end)
                 if wish + slots > end:  # meetings take the end of the day: shut down before the last of them
                     wish = end - _SHUTDOWN_EARLY
                 starts = slot_range(wish, end - slots + 1)
@@ -234,16 +234,16 @@ class _Items:
         meetings = any(each.busy and each.type is ET.MEETING for each in self.instance.immovables)
         return meetings or any(item.work for item in self.items)
 
-    def _end_of_work(self, day: PlannedDay) -> int:
-        """Return the slot from which on the person wants no work: by their rules, or the end of the day."""
+    def _find_end_of_work(self, day: PlannedDay) -> int:
+        """Return the slot at which the person wants to end work, by their rules or the end of the day."""
         closed = 0
         for rule in self.context.rules:
             if rule.necessity is not Necessity.PREFER and rule.applies_to(ET.PLAN_REVIEW, None):
                 closed |= rule.closed
         return (day.frame & ~closed).bit_length() or self.axis.slot(day.end)
 
-    def _end_of_meetings(self, day: PlannedDay, end: int) -> int:
-        """Return the slot from which on there is no meeting that begins before the end of work."""
+    def _find_end_of_meetings(self, day: PlannedDay, end: int) -> int:
+        """Return the slot at which the last meeting ends that begins before the end of work."""
         meetings = (e.mask & day.slots for e in self.context.events if e.kind is ET.MEETING)
         ends = (mask.bit_length() for mask in meetings if mask & slot_range(0, end))
         return max(ends, default=self.axis.slot(day.start))

@@ -58,7 +58,7 @@ FIRST_STEPS = 0
 """Steps of the first plan that is shown while a better one is looked for: the best of a few greedy placements."""
 LONG_STEPS = 3 * STEPS
 """Steps of the better plan that follows the first one: about a second."""
-_SNACK = timedelta(minutes=SHORTEST_LUNCH)
+_SHORTEST_LUNCH = timedelta(minutes=SHORTEST_LUNCH)
 PIECE = 30
 """Shortest piece that deep work is split into, in minutes."""
 SPLITTABLE = 60
@@ -132,20 +132,20 @@ class Day:
 
     @property
     def wants_lunch(self) -> bool:
-        """True when the preferred time of lunch lies in the frame, and nothing near it is a lunch already.
+        """True if the preferred time of lunch lies in the frame and nothing near it is a lunch already.
 
-        An afternoon's plan has no lunch.
+        A plan for an afternoon has no lunch.
         """
         wish, frame = self.lunch, self.frame
         if wish is None or wish.minutes <= 0 or not frame.start <= floor(wish.start) < frame.end:
             return False
         return not any(
-            _is_lunch(title) and abs(floor(start) - floor(wish.start)) <= LUNCH_DRIFT and end - start >= _SNACK
+            _is_lunch(title) and abs(floor(start) - floor(wish.start)) <= LUNCH_DRIFT and end - start >= _SHORTEST_LUNCH
             for title, start, end in self._find_meals()
         )
 
     def _find_meals(self) -> Iterator[tuple[str, datetime, datetime]]:
-        """Yield what can be lunch, with its title, start, and end: events, and tasks whose start is given."""
+        """Yield title, start and end of what may be a lunch: events, and tasks whose start is given."""
         yield from ((busy.title, busy.start, busy.end) for busy in self.busy)
         day = TaskDay(self.date, self.tz, self.start, self.end)
         for work in self.works:
@@ -311,7 +311,7 @@ def _solve(instance: Instance, steps: int, stop: ShouldStop | None = None) -> So
 
 
 def _is_lunch(title: str) -> bool:
-    """Check whether a title has the word for lunch, in English or the person's language."""
+    """Check whether a title contains the word for lunch, in English or the person's language."""
     words = title.casefold()
     return any(re.search(rf"(?<![\w-]){re.escape(word.casefold())}\b", words) for word in (LUNCH_TITLE, _(LUNCH_TITLE)))
 
@@ -319,8 +319,8 @@ def _is_lunch(title: str) -> bool:
 def _pin_lunch(day: Day, instance: Instance) -> Pin | None:
     """Return lunch near its wish, where meetings leave room and rules allow it.
 
-    Tasks whose start the person gave count as meetings if there is room then. Weaker rules are dropped as needed; musts
-    always count.
+    Tasks whose start the person gave count as meetings if that leaves room for it. Weaker rules are dropped as needed;
+    musts always count.
     """
     if day.lunch is None or not day.wants_lunch:
         return None

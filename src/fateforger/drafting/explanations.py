@@ -162,7 +162,7 @@ class _Why:
         return Reason(variant.kind, text, variant.cause, instead)
 
     def _because(self, variant: _Variant, item: Item, *, earlier: bool) -> str:
-        """Return the cause in words; ``earlier`` if without it the block would begin earlier."""
+        """Return the cause in words; ``earlier`` says that the block would begin earlier without it."""
         if variant.kind == "rule":
             rule = next(r for r in self.context.rules_in_force(self.problem.in_force) if r.id == variant.cause)
             words = quote_title(rule.words)
@@ -228,7 +228,7 @@ class _Why:
     def _neighbor_reason(
         self, item: Item, slot: int | None, piece: Piece, neighbor: Reason, *, after: bool
     ) -> Iterator[Reason]:
-        """Yield a neighbor that the piece comes after, and earlier without it, or before, and later without it."""
+        """Yield a neighbor if it keeps the piece from an earlier place (``after``), or from a later one."""
         if slot is not None and (slot < piece[0] if after else slot > piece[0]):
             instead = self.problem.axis.when(slot + item.source.way)
             title, time = neighbor.text, self._clock(instead)

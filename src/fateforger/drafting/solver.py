@@ -179,7 +179,7 @@ def with_optimum(result: Solution, found: Optimum) -> Solution:
 
 
 MATERIAL = 0.01
-"""Share of the attainable value by which a better plan is worth telling a person; five minutes of a pause are, too."""
+"""Share of the attainable value by which a better plan is worth showing; five more minutes of a pause are enough."""
 
 
 def is_materially_better(new: Solution, old: Solution) -> bool:

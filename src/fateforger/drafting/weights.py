@@ -17,7 +17,7 @@ PLACED_SLOT = {1: 240, 2: 160, 3: 104, 4: 60, 5: 36}
 """By priority."""
 DUE_SLOT = 40
 DUE_TODAY_SLOT = 80
-"""For work that cannot wait for another day: more than the next priority is worth."""
+"""For work that cannot wait for another day: more than one step of priority is worth."""
 ONE_THING = 12_000
 ONE_THING_SLOT = 800
 LUNCH = 32_000

@@ -54,6 +54,11 @@ class ET(StrEnum):
         """Name of the type for people."""
         return gettext(_TYPE_WORDS[self])
 
+    @property
+    def block_words(self) -> str:
+        """Name of a block of the type for people."""
+        return gettext("break") if self is ET.REGENERATION else self.words
+
 
 _TYPE_WORDS = {
     ET.MEETING: mark_message("meeting"),

@@ -600,7 +600,7 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
 
 
 def _keep_last_day(memory: Memory, was: Version) -> ConstraintRecord:
-    """Return an earlier record of which a time to live, which counts from each new version, ends when it did."""
+    """Return an earlier record with the days that are left of its time to live, which counts from each new version."""
     last = was.record.lifecycle.count_from(local_today(was.updated_at, memory.tz))
     if last is None:
         return was.record

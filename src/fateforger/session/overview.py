@@ -95,7 +95,7 @@ def block_line(session: Session, block: Resolved) -> str:
     boxes = {task.id: task.details.items for task in session.day.inputs.tasks if task.details.items}
     box = task_of(block.key, boxes)
     items = "" if box is None else f" · {plain(format_items(boxes[box], ', '), 600)}"
-    return f"{block_title(session, block)} · {in_words(block.minutes)} · {_kind(block.event.type)}{items}"
+    return f"{block_title(session, block)} · {in_words(block.minutes)} · {block.event.type.block_words}{items}"
 
 
 def block_title(session: Session, block: Resolved) -> str:
@@ -130,10 +130,6 @@ def collisions(session: Session) -> tuple[tuple[Resolved, Meeting], ...]:
 def _ends_later(meeting: Meeting, day: date) -> bool:
     at_midnight = meeting.end.time() == time(0) and (meeting.end.date() - day).days == 1
     return meeting.end.date() > day and not at_midnight
-
-
-def _kind(kind: ET) -> str:
-    return _("break") if kind is ET.REGENERATION else kind.words
 
 
 BIG = 60

@@ -53,8 +53,9 @@ class Tasks(Protocol):
     ) -> QueuedTask | None:
         """Claim the next task that can be pulled (:func:`~fateforger.tasks.queue.ready_tasks`), or the one of that id.
 
-        It is ``running`` then, by this executor alone, until the lease ends. Returns ``None`` if there is none, or that
-        one cannot be pulled. An expired claim counts as none.
+        With ``today``, the next task is none that is kept for a later day. The task is ``running`` then, by this
+        executor alone, until the lease ends. Returns ``None`` if there is none, or that one cannot be pulled. An
+        expired claim counts as none.
         """
         ...
 

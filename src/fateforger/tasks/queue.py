@@ -48,35 +48,35 @@ def sort_tasks(tasks: Iterable[QueuedTask]) -> tuple[QueuedTask, ...]:
     return tuple(sorted(tasks, key=sort_key))
 
 
-def is_kept(task: QueuedTask, today: date | None) -> bool:
+def is_for_later(task: QueuedTask, today: date | None) -> bool:
     """Check whether a task is kept for a day after ``today``."""
     first = task.spec.details.from_day
     return first is not None and today is not None and first > today
 
 
 def ready_tasks(tasks: Sequence[QueuedTask], today: date | None = None) -> tuple[QueuedTask, ...]:
-    """Return the tasks that can be pulled, the next one first; with ``today``, without those kept for a later day.
+    """Return the tasks that can be pulled, the next one first; ``today`` leaves out those kept for a later day.
 
     ``tasks`` are all of the person's.
     """
     ready = (t for t in tasks if t.state is TaskState.ACTIVE and not blockers(t, tasks))
-    return sort_tasks(t for t in ready if not is_kept(t, today))
+    return sort_tasks(t for t in ready if not is_for_later(t, today))
 
 
-def describe_standing(
+def describe_facts(
     task: QueuedTask,
     tasks: Iterable[QueuedTask],
     today: date,
     name: Callable[[QueuedTask], str] = lambda first: quote_title(first.spec.title),
 ) -> tuple[str, ...]:
-    """Return the state of a task in a list of the queue, its length and its dates, in a few words each.
+    """Return the facts that a list shows of a task: its state, length and dates, in a few words each.
 
-    A task that is ready says instead what it waits for (``name`` of that task) or the later day that it is kept for.
+    What a task waits for (by its ``name``), or the later day that it is kept for, replaces the state “ready”.
     ``tasks`` are all of the person's.
     """
     details, at = task.spec.details, task.spec.remind_at
     first = blockers(task, tasks) if task.state is TaskState.ACTIVE else ()
-    kept = _("for {day}", day=format_day(details.from_day)) if details.from_day and is_kept(task, today) else ""
+    kept = _("for {day}", day=format_day(details.from_day)) if details.from_day and is_for_later(task, today) else ""
     after = _("after {names}", names=join_words(map(name, first), 1)) if first else ""
     state = "" if task.state is TaskState.ACTIVE and (kept or after) else _(STATES[task.state])
     length = task.spec.work.minutes if isinstance(task.spec.work, Do) else None
@@ -88,7 +88,7 @@ def describe_standing(
 
 
 def describe_due_by(task: QueuedTask, today: date) -> str:
-    """Return when a task is due, marked if that is over; empty if that is not said."""
+    """Return when a task is due, with a mark if that has passed; empty if it has no due time."""
     due, day = describe_due(task.spec.details), task.spec.details.due_day
     return _("⚠️ {due}, and not done", due=due) if day is not None and day < today else due
 

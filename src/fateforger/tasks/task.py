@@ -290,7 +290,7 @@ def priority_words(priority: int) -> str:
     return f"{priority} ({_(PRIORITIES[priority])})"
 
 
-_IN_A_LIST: Mapping[int, str] = {
+_PRIORITY_NAMES: Mapping[int, str] = {
     0: mark_message("urgent"),
     1: mark_message("high priority"),
     3: mark_message("low priority"),
@@ -299,8 +299,8 @@ _IN_A_LIST: Mapping[int, str] = {
 
 
 def name_priority(priority: int) -> str:
-    """Return a priority as a list of tasks says it; empty for the normal one."""
-    return _(_IN_A_LIST[priority]) if priority in _IN_A_LIST else ""
+    """Return a priority as a list of tasks shows it; empty for the normal one."""
+    return _(_PRIORITY_NAMES[priority]) if priority in _PRIORITY_NAMES else ""
 
 
 def describe_reminder(at: datetime) -> str:

@@ -134,7 +134,7 @@ class TaskLine(NamedTuple):
 
 
 def parse_task_line(line: str, minutes: int | None = None) -> TaskLine:
-    """Parse a line of a list of tasks, of which the person may have said the length elsewhere.
+    """Parse a line of a list of tasks; ``minutes`` is its length if the person gave it elsewhere.
 
     A number without a unit belongs to the title: “Read chapter 3”.
     """
@@ -154,8 +154,8 @@ def format_task_line(line: TaskLine) -> str:
 def split_task_list(text: str) -> tuple[str, ...]:
     """Return the lines of a message as tasks.
 
-    Semicolons separate the tasks of a single line, and so do commas, unless it looks like one task: “Buy milk, eggs
-    and bread” gives no length or time before the last comma, and ends in an “and”.
+    Semicolons separate the tasks of a single line, and so do commas unless the line looks like one task: “Buy milk,
+    eggs and bread” has no length or time before the last comma, and an “and” after it.
     """
     if "\n" in text.strip():
         return tuple(filter(str.strip, text.splitlines()))

@@ -33,7 +33,6 @@ from fateforger.ui.picture_words import (
     changes_of,
     clock_words,
     ends_words,
-    kind_words,
     short_span,
 )
 
@@ -205,7 +204,7 @@ def legend(view: DayView, x: float, y: float, room: float) -> tuple[tuple[tuple[
     found: list[tuple[ET, Text]] = []
     at = x
     for kind in (kind for kind in ET if kind in there):
-        words = kind_words(kind)
+        words = kind.block_words
         wide = _KEY_MARK + width(words, KEY)
         if at > x and at + wide > x + room:
             at, y = x, y + _ROW
@@ -319,7 +318,7 @@ def _free(gap: tuple[int, int], scale: Scale, top: float, left: float, *, is_pau
 
 
 def _block(view: DayView, block: PlannedBlock, reach: Range, changes: Changes) -> _Entry:
-    times, kind = short_span(view, block.start, block.end), kind_words(block.kind)
+    times, kind = short_span(view, block.start, block.end), block.kind.block_words
     long = f"{times} · {format_length(block.minutes)} · {kind}"
     change = changes.of.get(block.key)
     details: tuple[str, ...] = (long, f"{times} · {kind}", times, clock_words(view, block.start))

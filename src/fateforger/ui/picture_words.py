@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Literal
 
-from fateforger.planning.plan import ET
 from fateforger.session.cards import DayView, Meeting, PlannedBlock, WeekBars
 from fateforger.text import (
     NO_TITLE,
@@ -115,11 +114,6 @@ def _describe_week(week: WeekBars, limit: int | None) -> str:
     return _fit_to_limit(_("Your week."), sentences, limit)
 
 
-def kind_words(kind: ET) -> str:
-    """Return the name of a type for people."""
-    return _("break") if kind is ET.REGENERATION else kind.words
-
-
 def clock_words(view: DayView, moment: datetime) -> str:
     """Return a time like ``09:00``.
 
@@ -176,7 +170,7 @@ def _day(view: DayView) -> str:
 
 
 def _block(view: DayView, block: PlannedBlock, changes: Changes) -> str:
-    words = f"{span_words(view, block.start, block.end)} {_title(block.title)}, {kind_words(block.kind)}"
+    words = f"{span_words(view, block.start, block.end)} {_title(block.title)}, {block.kind.block_words}"
     changed = change_words(view, block, changes)
     return f"{words}, {changed}." if changed else f"{words}."
 
@@ -194,7 +188,7 @@ def change_words(view: DayView, block: PlannedBlock, changes: Changes) -> str:
     if change == "renamed":
         if was.title != block.title:
             return _("renamed, was {title}", title=_title(was.title))
-        return _("other type, was {type}", type=kind_words(was.kind))
+        return _("other type, was {type}", type=was.kind.block_words)
     if change == "longer":
         return _("longer, was {length}", length=format_length(was.minutes))
     return _("shorter, was {length}", length=format_length(was.minutes))

@@ -39,7 +39,7 @@ TRIES_TO_TELL = 5
 """Tries to tell a person that a job is given up, while the database answers: a damaged session cannot be told."""
 
 CLOCK_ERROR = timedelta(seconds=1)
-"""Most by which the clock and the time that a program waits differ."""
+"""Greatest difference to expect between the clock and the time that a program has waited."""
 
 T = TypeVar("T")
 
@@ -437,7 +437,7 @@ class Rounds:
         self._tasks.start(self._look_again(rest, due), name=f"the next round of {self._lane.name}")
 
     async def _look_again(self, seconds: float, due: datetime) -> None:
-        """Look for the next round when it is due, and ask for it if by the clock it is not, which was then set back."""
+        """Wait for the next round; if the clock was set back meanwhile, ask for the round now."""
         await asyncio.sleep(seconds)
         if self._clock.now() < due - CLOCK_ERROR:
             await self._ask_until_heard()

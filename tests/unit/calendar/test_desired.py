@@ -16,7 +16,7 @@ from fateforger.planning.timing import AfterPrevious, FixedStart
 
 
 def test_blocks_become_events() -> None:
-    """S63, S70: canonical text, instants, the colour of the type, the place in the plan."""
+    """S63, S70: canonical text, instants, the color of the type, the place in the plan."""
     plan = plan_of(
         block("a", "09:00", 90, name="  Deep work ", notes=" first\r\nsecond \n"),
         TBEvent(name="Mail", type=ET.SHALLOW_WORK, timing=AfterPrevious(duration=timedelta(minutes=30)), key="b"),
@@ -36,7 +36,7 @@ def test_blocks_become_events() -> None:
 
 
 @pytest.mark.parametrize("kind", [k for k in ET if k is not ET.BACKGROUND] + [ET.BACKGROUND])
-def test_each_type_has_its_colour(kind: ET) -> None:
+def test_each_type_has_its_color(kind: ET) -> None:
     """S63"""
     (made,) = build_desired_day(plan_of(block("a", kind=kind))).blocks
     assert made.fields.color_id == COLOR_BY_TYPE[kind]

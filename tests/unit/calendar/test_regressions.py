@@ -225,8 +225,8 @@ async def test_s239_guests_are_an_edit(world: World) -> None:
         await submitter.undo_since(done.transaction.id, cause="3")
 
 
-async def test_a_colour_that_the_person_took_away_stops_no_undo(world: World) -> None:
-    """K12: this calendar cannot take a colour away; ours stays, the rest goes back, and then all of it."""
+async def test_a_color_that_the_person_took_away_stops_no_undo(world: World) -> None:
+    """K12: this calendar cannot take a color away; ours stays, the rest goes back, and then all of it."""
     submitter = world.submitter()
     await submitter.submit_plan(plan_of(block("a")), cause="1")
     world.store.user_edit(event(world, "a").id, color_id=None)
@@ -234,7 +234,7 @@ async def test_a_colour_that_the_person_took_away_stops_no_undo(world: World) ->
     await submitter.submit_plan(plan, cause="2", choices=Choices(otherwise="plan"))
     result = await submitter.undo_last(cause="3")
     assert (result.status, [e.summary for e in world.store.shown().values()]) == ("undone", ["a"])
-    assert result.sentences[1].startswith("“a” keeps the colour I gave it.")
+    assert result.sentences[1].startswith("“a” keeps the color I gave it.")
     assert (await submitter.undo_last(cause="4")).status == "undone"
     assert world.store.shown() == {}
 

@@ -34,7 +34,7 @@ def after(**changes: Any) -> str:
         ({"start": 570, "minutes": 30}, "Change “Focus” from 09:00–10:00 to 09:30–10:00"),
         ({"summary": "Focus time"}, "Rename “Focus” to “Focus time”"),
         ({"notes": ""}, "Give “Focus” new notes"),
-        ({"notes": "m", "kind": ET.HABIT}, "Give “Focus” new notes and another colour"),
+        ({"notes": "m", "kind": ET.HABIT}, "Give “Focus” new notes and another color"),
         ({"summary": "Focus time", "start": 600}, "Rename “Focus” to “Focus time” and move it from 09:00 to 10:00"),
         (
             {"summary": "Focus time", "start": 600, "notes": "m"},

@@ -93,7 +93,7 @@ def test_without_a_person_they_are_those_of_the_calendars_owner(doors: Doors, mo
     monkeypatch.delenv("FATEFORGER_CALENDAR_OWNER")
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
     monkeypatch.setenv("SLACK_APP_TOKEN", "xapp-1")
-    assert "say whom you mean with --user" in refused(doors.json("list"))
+    assert "name a person with --user" in refused(doors.json("list"))
 
 
 def test_the_life_of_a_constraint(doors: Doors) -> None:

@@ -189,13 +189,13 @@ async def test_a_place_added_while_the_answer_was_lost_is_kept(
     assert shown(store).keys() == {"Alpha"}
 
 
-async def test_a_colour_that_cannot_be_taken_away_stops_nothing(doors: Doors, store: GoogleStore) -> None:
+async def test_a_color_that_cannot_be_taken_away_stops_nothing(doors: Doors, store: GoogleStore) -> None:
     """K12: it is said, the rest is taken back, and the next undo neither blames the person nor leaves anything."""
     await apply(doors, A)
     alpha = shown(store)["Alpha"].id
     store.user_edit(alpha, color_id=None)
     await apply(doors, {**A, "t": "SW"}, B, C, more=("--keep", "plan"))
-    keeps = "“Alpha” keeps the colour I gave it. Your calendar lets me change a colour, but not take it away."
+    keeps = "“Alpha” keeps the color I gave it. Your calendar lets me change a color, but not take it away."
     assert await undo(doors) == ["Taken back: I removed 2 blocks from your calendar.", keeps]
     assert shown(store)["Alpha"].color_id == "8"
     _, history = await doors.sync("history")
@@ -204,15 +204,15 @@ async def test_a_colour_that_cannot_be_taken_away_stops_nothing(doors: Doors, st
     assert shown(store) == {}
 
 
-async def test_a_colour_is_left_and_the_other_fields_go_back(doors: Doors, store: GoogleStore) -> None:
-    """K12: the same with another change in the same update; from then on our colour is the known state."""
+async def test_a_color_is_left_and_the_other_fields_go_back(doors: Doors, store: GoogleStore) -> None:
+    """K12: the same with another change in the same update; from then on our color is the known state."""
     await apply(doors, A)
     alpha = shown(store)["Alpha"].id
     store.user_edit(alpha, color_id=None)
     await apply(doors, {**A, "t": "SW", "p": {"a": "fs", "st": "14:00", "dur": "PT1H"}}, more=("--keep", "plan"))
     sentences = await undo(doors)
     assert sentences[0] == "Taken back: I changed 1 block on your calendar."
-    assert sentences[1].startswith("“Alpha” keeps the colour I gave it.")
+    assert sentences[1].startswith("“Alpha” keeps the color I gave it.")
     assert f"{shown(store)['Alpha'].start:%H:%M}" == "08:00"
     _, diff = await doors.sync("diff", doors.plan(day(A)))
     assert [(op["verb"], list(op["changes"])) for op in diff["ops"]] == [("update", ["color_id"])]

@@ -106,7 +106,7 @@ def test_a_title_gives_its_length_and_its_time_as_in_the_form(doors: Doors) -> N
     assert (added["title"], added["work"]["minutes"], added["details"]["at"]) == ("Report, 2 h", 30, "09:00")
 
 
-def test_the_list_says_dates_and_the_next_is_none_for_a_later_day(doors: Doors) -> None:
+def test_the_list_shows_dates_and_the_next_task_is_not_one_for_a_later_day(doors: Doors) -> None:
     """S419: as in Slack; it is pulled if it is named."""
     later = doors.add("Groceries, 30 min", "--from", "2026-03-05", "--due", "2026-03-06", "--priority", "1")
     assert doors.said("list").splitlines()[1:] == [
@@ -206,7 +206,7 @@ def test_without_a_person_it_is_the_queue_of_the_calendars_owner(doors: Doors, m
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
     monkeypatch.setenv("SLACK_APP_TOKEN", "xapp-1")
     assert doors.refused("list", user=None) == (
-        "The calendar has no owner, as fateforger doctor says, so say whom you mean with --user."
+        "The calendar has no owner, as fateforger doctor says. Please name a person with --user ID."
     )
 
 

@@ -217,7 +217,7 @@ async def test_why_by_what_lies_beside_it_and_what_it_is() -> None:
     )
 
 
-async def test_why_of_a_block_with_a_way_and_of_the_way() -> None:
+async def test_why_here_of_a_block_with_a_way_and_of_its_way() -> None:
     """S432: with a limit on the clock of the person."""
     details = TaskDetails(kind=TaskKind.ERRAND, travel=Travel(minutes=20), from_time=time(14))
     met = planned(Stage.REFINE, task("Dentist", 30, details=details))

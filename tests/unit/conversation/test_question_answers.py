@@ -50,7 +50,7 @@ ALL = ["Keep calendar for all", "Keep plan for all"]
         ("description", "“Mail”: your calendar has the notes “mine”; the plan has no notes."),
         (
             "color_id",
-            "“Mail”: your calendar has it in a colour of your own; the plan has the colour of shallow work.",
+            "“Mail”: your calendar has it in a color of your own; the plan has the color of shallow work.",
         ),
         ("deleted", "“Mail”: you deleted it on your calendar; the plan has it at 11:00–12:00."),
     ],

@@ -130,7 +130,7 @@ async def test_a_rule_for_two_weeks_ends(anna: Person, house: House) -> None:
     assert "It was kept until 16 March 2026 and not confirmed since" in words_in(await later.look("rules"))
 
 
-async def test_an_undo_does_not_renew_a_time_to_live(anna: Person, house: House) -> None:
+async def test_undo_does_not_extend_a_time_to_live(anna: Person, house: House) -> None:
     """S235, S421: the rule ends when it would have, not two weeks after the Undo."""
     await anna.to_frame()
     await anna.fill("rule_new", words="No coffee", kept_days=14)

@@ -311,7 +311,7 @@ def test_three_hundred_meetings_are_fast() -> None:
     assert len(shown(result)) + len(left(result)) == 60
 
 
-def test_a_pause_more_is_worth_an_update_of_the_plan_shown() -> None:
+def test_a_longer_pause_is_worth_an_update_of_the_plan_shown() -> None:
     """S437: the first plan has five minutes after the deep work, and the better one has ten."""
     titles = (("Tender", 120), ("Bridge", 120), ("Pricing", 90), ("Slides", 60))
     small = (("E-mail", 30), ("Call Jonas", 15), ("Call supplier", 15), ("Invoices", 30), ("Travel", 20))

@@ -40,7 +40,7 @@ def test_blocks_without_a_key_get_the_same_one_every_time() -> None:
     assert read_plan(bare) == read_plan(bare)
 
 
-def test_nine_types_with_their_colours_both_ways() -> None:
+def test_nine_types_with_their_colors_both_ways() -> None:
     """S63"""
     assert {et.value: color for et, color in COLOR_BY_TYPE.items()} == {
         "M": "6", "C": "4", "DW": "9", "SW": "8", "PR": "10", "H": "7", "R": "2", "BU": "5", "BG": "1",

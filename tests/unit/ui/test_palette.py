@@ -1,4 +1,4 @@
-"""Colours: the calendar's own, readable by WCAG AA, and never the only thing that tells one type from another."""
+"""Colors: the calendar's own, readable by WCAG AA, and never the only thing that tells one type from another."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def seen(color: str, kind: str | None) -> str:
     return "#" + "".join(f"{round(255 * c):02x}" for c in coded)
 
 
-def test_the_colours_are_those_of_the_calendar() -> None:
+def test_the_colors_are_those_of_the_calendar() -> None:
     assert {kind: event_color(kind) for kind in ET} == {k: EVENT_COLORS[COLOR_BY_TYPE[k]].background for k in ET}
 
 
 @pytest.mark.parametrize("eyes", [None, *BLINDNESS])
 @pytest.mark.parametrize("kind", ET)
 def test_text_and_edges_can_be_read_with_any_eyes(kind: ET, eyes: str | None) -> None:
-    """WCAG 1.4.3 (text 4.5) and 1.4.11 (shapes 3.0), also as seen by colour-blind people."""
+    """WCAG 1.4.3 (text 4.5) and 1.4.11 (shapes 3.0), also as seen by color-blind people."""
     grounds = (CARD, OUTSIDE, tint(kind), *((hatch(kind),) if kind is ET.MEETING else ()))
     for ground in grounds:
         assert contrast(seen(INK, eyes), seen(ground, eyes)) >= 7
@@ -61,7 +61,7 @@ def test_text_and_edges_can_be_read_with_any_eyes(kind: ET, eyes: str | None) ->
 
 
 def test_two_types_that_look_alike_to_somebody_have_different_marks() -> None:
-    """The test can fail: without marks, several pairs would be one colour to somebody."""
+    """The test can fail: without marks, several pairs would be one color to somebody."""
     alike = {
         pair
         for pair in combinations(ET, 2)

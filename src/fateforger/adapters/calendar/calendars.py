@@ -59,7 +59,7 @@ class McpCalendar:
     invitation by another person, and an event that changed since ``expect``. A server that takes ``ifMatch`` also
     closes the gap between that read and the write (``traits.conditional_write``, known once the session is open). An
     update uses ``seen`` in place of that read, unless it moves only one end: the other end is then taken as it is now.
-    A colour can be changed but not removed (``traits.can_clear_color``). Among other changes ``color_id: None`` is left
+    A color can be changed but not removed (``traits.can_clear_color``). Among other changes ``color_id: None`` is left
     out, which the image in :class:`~fateforger.calendar.ports.Done` shows; alone it is rejected.
     """
 
@@ -130,7 +130,7 @@ class McpCalendar:
     ) -> Outcome:
         check_update(event_id, changes, seen)
         if changes and all(name == "color_id" and value is None for name, value in changes.items()):
-            return Rejected("This calendar can change a colour but not take it away.")
+            return Rejected("This calendar can change a color but not take it away.")
 
         async def write(image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
             whole = _add_missing_end(changes, image)
@@ -254,7 +254,7 @@ class SeveralCalendars(McpCalendar):
     """
 
     def __init__(self, main: McpCalendar, wanted: str, *, now: Callable[[], float] = time.monotonic) -> None:
-        """Take ``wanted`` as in :func:`~fateforger.calendar.directory.choose_read`; on first use."""
+        """Read along what :func:`~fateforger.calendar.directory.choose_read` chooses by ``wanted``, on first use."""
         super().__init__(main.tools, main.target, key=main.key, write_seconds=main.write_seconds)
         self._wanted = wanted
         self._now = now

@@ -132,16 +132,16 @@ SERVER = Wording(
         "The login to your calendar does not work ({reason}). Please check it at the calendar server, or log in there"
         " again."
     ),
-    not_there=mark_message(
+    not_found=mark_message(
         "The calendar server does not find your calendar ({reason}). Please check that it still exists and that your"
         " login may use it."
     ),
-    never={
+    no_write={
         RefusalKind.READ_ONLY: READ_ONLY,
         RefusalKind.FORBIDDEN: mark_message("Your calendar does not allow it ({reason})."),
         RefusalKind.INVALID: mark_message("Your calendar cannot take it ({reason})."),
     },
-    unread={
+    no_read={
         RefusalKind.READ_ONLY: READ_ONLY,
         RefusalKind.FORBIDDEN: mark_message("Your login may not use this calendar that way ({reason})."),
         RefusalKind.LIMITED: mark_message("Your calendar takes no more requests for the moment ({reason})."),

@@ -153,11 +153,11 @@ def build_create_arguments(
 ) -> Arguments:
     """Return the arguments of ``create-event``.
 
-    An empty description, a missing colour and every extra with its usual value are left out, which gives the same event
+    An empty description, a missing color and every extra with its usual value are left out, which gives the same event
     as leaving them unset by hand. Guests are added without a mail, since an undo is not an invitation.
     """
     described = {"description": fields.description} if fields.description else {}
-    coloured = {} if fields.color_id is None else {"colorId": fields.color_id}
+    colored = {} if fields.color_id is None else {"colorId": fields.color_id}
     return {
         **target.arguments,
         "eventId": event_id,
@@ -166,7 +166,7 @@ def build_create_arguments(
         "end": format_time(fields.end),
         "timeZone": target.time_zone,
         **described,
-        **coloured,
+        **colored,
         **build_extras(extras),
         "extendedProperties": {
             "private": {**extras.properties, **marker.properties()},
@@ -183,7 +183,7 @@ def build_update_arguments(
 ) -> Arguments:
     """Return the arguments of ``update-event``.
 
-    ``changes`` must hold both ends of the event or neither. Text is cleared by ``""``. A colour can be set but not
+    ``changes`` must hold both ends of the event or neither. Text is cleared by ``""``. A color can be set but not
     removed, so ``color_id: None`` is left out.
     """
     fields = {_NAMES[name]: value for name, value in changes.items() if name in _NAMES and value is not None}

@@ -10,17 +10,17 @@ from fateforger.text import mark_message
 NOT_ALLOWED = mark_message("Google does not let me read this calendar ({reason}).")
 GOOGLE = Wording(
     login=mark_message("Google does not let me into your calendar any more ({reason}). Please connect it again."),
-    not_there=mark_message(
+    not_found=mark_message(
         "Google does not find your calendar ({reason}). Please check that it still exists, or choose another one."
     ),
-    never={
+    no_write={
         RefusalKind.READ_ONLY: mark_message(
             "I may read this calendar but not write to it ({reason}). Please choose a calendar of your own."
         ),
         RefusalKind.FORBIDDEN: mark_message("Google does not allow it ({reason})."),
         RefusalKind.INVALID: mark_message("Google cannot take it ({reason})."),
     },
-    unread={
+    no_read={
         RefusalKind.READ_ONLY: NOT_ALLOWED,
         RefusalKind.FORBIDDEN: NOT_ALLOWED,
         RefusalKind.LIMITED: mark_message("Google takes no more requests for the moment ({reason})."),
@@ -30,7 +30,7 @@ GOOGLE = Wording(
     wait=mark_message("Google allows only so many requests a minute"),
 )
 refuse = partial(Refused, GOOGLE)
-"""Returns a refusal of Google."""
+"""Return a refusal of Google."""
 
 _LIMITS = frozenset({
     "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded", "calendarUsageLimitsExceeded",

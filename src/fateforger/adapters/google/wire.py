@@ -64,7 +64,7 @@ def build_event(
 
 
 def build_changes(changes: Mapping[str, Any], marker: Marker, time_zone: str) -> dict[str, Any]:
-    """Return what a PATCH sends: what it does not name stays, and a colour of ``None`` is removed."""
+    """Return what a PATCH sends: what it does not name stays, and a color of ``None`` is removed."""
     times = {name: _build_time(changes[name], time_zone) for name in ("start", "end") if name in changes}
     return {
         **{_NAMES[name]: value for name, value in changes.items() if name in _NAMES},

@@ -16,7 +16,6 @@ from fateforger.adapters.microsoft.refusals import refuse
 from fateforger.adapters.microsoft.wire import (
     EXPANDED,
     ID_PROPERTY,
-    Unreadable,
     build_create,
     build_update,
     read_calendar,
@@ -25,6 +24,7 @@ from fateforger.adapters.microsoft.wire import (
 from fateforger.calendar.channels import Channel, extend
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event_json import Unreadable
 from fateforger.calendar.guarded_writes import (
     WRITE_SECONDS,
     Write,

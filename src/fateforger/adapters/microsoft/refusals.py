@@ -18,16 +18,16 @@ NOT_ALLOWED = mark_message(
 NO_ANSWER = mark_message("Microsoft could not answer for your calendar ({reason}).")
 MICROSOFT = Wording(
     login=mark_message("Microsoft no longer lets me use your calendar ({reason}). Please connect it again."),
-    not_there=mark_message(
+    not_found=mark_message(
         "Microsoft does not find your calendar ({reason}). Please check that your account has a mailbox, and that the"
         " calendar still exists."
     ),
-    never={
+    no_write={
         RefusalKind.READ_ONLY: NOT_ALLOWED,
         RefusalKind.FORBIDDEN: NOT_ALLOWED,
         RefusalKind.INVALID: mark_message("Your Microsoft calendar cannot take it ({reason})."),
     },
-    unread={
+    no_read={
         RefusalKind.READ_ONLY: NOT_ALLOWED,
         RefusalKind.FORBIDDEN: NOT_ALLOWED,
         RefusalKind.LIMITED: NO_ANSWER,
@@ -37,7 +37,7 @@ MICROSOFT = Wording(
     wait=mark_message("Microsoft takes no more requests for the moment"),
 )
 refuse = partial(Refused, MICROSOFT)
-"""Returns a refusal of Microsoft."""
+"""Return a refusal of Microsoft."""
 
 _BY_CODE = {
     "ErrorDuplicateTransactionId": RefusalKind.EXISTS,

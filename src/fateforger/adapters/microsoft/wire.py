@@ -16,11 +16,11 @@ from importlib.resources import files
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import Field, ValidationError
 
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event_json import Unreadable, WireModel, describe_first_problem
 
 
 @cache
@@ -91,7 +91,7 @@ CATEGORIES: Mapping[str, str] = {
     "10": "Green category",
     "11": "Red category",
 }
-"""The category of each colour. An English Outlook has six of them to begin with, in their colours."""
+"""The category of each color. An English Outlook has six of them to begin with, in their colors."""
 _COLORS = {category: color for color, category in CATEGORIES.items()}
 
 USUAL_REMINDER = 15
@@ -100,54 +100,44 @@ _ANSWERS = {"accepted": "accepted", "organizer": "accepted", "declined": "declin
 _PLAIN_SHOWN = ("free", "tentative", "busy", "unknown")
 
 
-class Unreadable(Exception):
-    """An answer that does not match the reference of Graph."""
-
-
-class _Wire(BaseModel):
-    """Unknown fields are ignored, since Graph may add new ones."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
-
-
-class Point(_Wire):
+class Point(WireModel):
     date_time: str
     time_zone: str = "UTC"
 
 
-class Text(_Wire):
+class Text(WireModel):
     content: str | None = None
 
 
-class Place(_Wire):
+class Place(WireModel):
     display_name: str | None = None
 
 
-class Address(_Wire):
+class Address(WireModel):
     address: str | None = None
     name: str | None = None
 
 
-class Response(_Wire):
+class Response(WireModel):
     response: str | None = None
 
 
-class Attendee(_Wire):
+class Attendee(WireModel):
     email_address: Address = Address()
     type: str | None = None
     status: Response | None = None
 
 
-class Meeting(_Wire):
+class Meeting(WireModel):
     join_url: str | None = None
 
 
-class Property(_Wire):
+class Property(WireModel):
     id: str
     value: str
 
 
-class WireEvent(_Wire):
+class WireEvent(WireModel):
     """An event in the form of Graph."""
 
     id: str = Field(min_length=1)
@@ -182,7 +172,7 @@ class WireEvent(_Wire):
     single_value_extended_properties: tuple[Property, ...] = ()
 
 
-class WireCalendar(_Wire):
+class WireCalendar(WireModel):
     """A calendar in the form of Graph."""
 
     id: str = Field(min_length=1)
@@ -196,7 +186,7 @@ def read_calendar(shown: Mapping[str, Any]) -> CalendarEntry:
     try:
         found = WireCalendar.model_validate(shown)
     except ValidationError as error:
-        raise Unreadable(_describe_first_problem(error)) from None
+        raise Unreadable(describe_first_problem(error)) from None
     role = "writer" if found.can_edit else "reader"
     return CalendarEntry(
         found.id, found.name, None, "owner" if found.is_default_calendar else role, found.is_default_calendar
@@ -232,7 +222,7 @@ def read_event(shown: Mapping[str, Any], written: Mapping[str, Any] | None = Non
         )
         image.extras  # noqa: B018  fails here if it cannot be read
     except ValidationError as error:
-        raise Unreadable(_describe_first_problem(error)) from None
+        raise Unreadable(describe_first_problem(error)) from None
     except (ValueError, TypeError, KeyError) as problem:
         raise Unreadable(f"an event: {problem}") from None
     return image
@@ -305,7 +295,7 @@ def _build_raw(event: WireEvent, start: datetime | date, end: datetime | date, k
 
 
 def _find_color(categories: Iterable[str]) -> str | None:
-    """Return the first category that means a colour, which is the event's. Further ones are the person's."""
+    """Return the first category that means a color, which is the event's. Further ones are the person's."""
     return next((name for name in categories if name in _COLORS), None)
 
 
@@ -424,9 +414,3 @@ def _build_text(text: str) -> Json:
 
 def _build_mark(properties: Mapping[str, str]) -> Json:
     return {"id": MARK_PROPERTY, "value": json.dumps(dict(properties), ensure_ascii=False, sort_keys=True)}
-
-
-def _describe_first_problem(error: ValidationError) -> str:
-    problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    where = ".".join(str(part) for part in problem["loc"])
-    return f"{problem['msg']} at {where}" if where else problem["msg"]

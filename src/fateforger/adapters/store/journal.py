@@ -127,7 +127,7 @@ GENERATION = table(EventGeneration)
 
 # Literal values, which saves expanding a list of parameters each time.
 _IS_UNSETTLED = OP.c.state.in_([literal_column(f"'{state}'") for state in OpState if not state.is_settled])
-FINISHED = mark_message("Another program has finished this write to the calendar in the meantime. Please try again.")
+_FINISHED = mark_message("Another program has finished this write to the calendar in the meantime. Please try again.")
 _OPEN = (TxState.APPLYING, TxState.PAUSED)
 _UNDOABLE = (TxState.COMMITTED, TxState.PARTIAL)
 
@@ -262,7 +262,7 @@ def _find_open_ops(rows: Session, transaction_id: str, op_ids: frozenset[str]) -
     if missing := op_ids - {row.op_id for row in found}:
         raise InternalError(f"Transaction {transaction_id}: op {min(missing)} is unknown.")
     if any(OpState(row.state).is_settled for row in found):
-        raise VersionConflict(_(FINISHED))
+        raise VersionConflict(_(_FINISHED))
     return found
 
 
@@ -280,7 +280,7 @@ def _close(connection: Connection, transaction_id: str, state: TxState, at: date
             raise InternalError(f"There is no transaction {transaction_id} that could become {state}.")
         before = row.state
         if before not in _list_origins(state):
-            raise VersionConflict(_(FINISHED))
+            raise VersionConflict(_(_FINISHED))
         row.state = state.value
         if before not in _OPEN:
             return

@@ -79,9 +79,9 @@ class SqlRetention(OnDatabase):
     """Deletes what is older than its horizon."""
 
     async def prune(self, *, now: datetime, operator_log: timedelta = OPERATOR_LOG_KEPT) -> int:
-        """Delete a bounded number of rows, and return how many; ``operator_log`` is how long those of its log are kept.
+        """Delete a bounded number of rows and return their number.
 
-        Raises ``StoreError``.
+        ``operator_log`` is the time for which actions of the operator are kept. Raises ``StoreError``.
         """
         horizons = (*HORIZONS, Horizon(OPERATOR_ACTION, OPERATOR_ACTION.c.at, operator_log))
         works: list[Callable[[Connection], int]] = [

@@ -41,7 +41,7 @@ from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import BadInput
 from fateforger.tasks.durations import Observation
 from fateforger.tasks.ports import MOST_OBSERVATIONS, Change, Rearrangement
-from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks, is_kept
+from fateforger.tasks.queue import NewTask, check_blockers, enter_tasks, is_for_later
 from fateforger.tasks.task import ENDED, QueuedTask, TaskState, new_task_id
 from fateforger.tasks.transitions import (
     apply_change,
@@ -134,7 +134,7 @@ class SqlTasks(OnDatabase):
         def work(connection: Connection) -> QueuedTask | None:
             named = () if task_id is None else (TASK.c.id == task_id,)
             ready = _find(connection, user_id, *_is_ready(now), *named, limit=1 if today is None else None)
-            task = next((task for task in ready if task_id is not None or not is_kept(task, today)), None)
+            task = next((task for task in ready if task_id is not None or not is_for_later(task, today)), None)
             if task is None:
                 return None
             return _overwrite(connection, task, claim_task(as_of(task, now), executor, now=now, until=until))

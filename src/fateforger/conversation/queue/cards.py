@@ -38,7 +38,7 @@ from fateforger.session.queue_commands import (
     TurnQueue,
 )
 from fateforger.tasks.gate import can_take_back
-from fateforger.tasks.queue import blockers, describe_standing, ready_tasks
+from fateforger.tasks.queue import blockers, describe_facts, ready_tasks
 from fateforger.tasks.task import (
     ENDED,
     STATES,
@@ -191,13 +191,13 @@ def _build_refine(queue: Sequence[QueuedTask]) -> tuple[Button, ...]:
 
 def _format_row(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> str:
     """Return one line of the queue, and what a task waits for."""
-    line = f"{format_task(task)} {', '.join(_list_standing(task, tasks, today))}"
+    line = f"{format_task(task)} {', '.join(_list_facts(task, tasks, today))}"
     return f"{line}\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else line
 
 
-def _list_standing(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> tuple[str, ...]:
-    standing = describe_standing(task, tasks, today, _format_blocker)
-    return tuple(filter(None, (name_priority(task.spec.priority), *standing)))
+def _list_facts(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) -> tuple[str, ...]:
+    facts = describe_facts(task, tasks, today, _format_blocker)
+    return tuple(filter(None, (name_priority(task.spec.priority), *facts)))
 
 
 def format_task(task: QueuedTask) -> str:
@@ -437,7 +437,7 @@ def _format_blocker(task: QueuedTask) -> str:
 def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedTask], today: Date) -> str:
     """Return the title, priority and state of a task, and the task that blocks it."""
     tags = "".join(f"\\[{plain(tag, 20)}\\] " for tag in task.spec.tags)
-    facts = list(_list_standing(task, everything, today))
+    facts = list(_list_facts(task, everything, today))
     if task.spec.project:
         facts.append(plain(task.spec.project, 40))
     outcome = f"\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""

@@ -359,7 +359,7 @@ class QueueService:
         )
 
     async def home(self, user_id: str, tz: str) -> tuple[Part, ...]:
-        """Return the queue in App Home as of the day in the person's zone, with the result of the last action there."""
+        """Return the queue in App Home, on the current day in zone ``tz``, with the result of the last action there."""
         try:
             tasks = await read_queue(self._tools.tasks, user_id)
             estimates = await self.durations.estimates(user_id)

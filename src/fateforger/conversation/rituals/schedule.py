@@ -1,4 +1,4 @@
-"""The choices of a person about these messages, their store, and the instants at which they are due. Pure.
+"""The choices of a person about these messages, the port of their store, and the instants at which they are due.
 
 A message belongs to a date of the person's calendar, so a day on which the clocks change has one of each kind.
 """

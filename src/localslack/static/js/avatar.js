@@ -1,4 +1,4 @@
-// A person's or an app's initials on their colour.
+// A person's or an app's initials on their color.
 
 import { h } from "./dom.js";
 

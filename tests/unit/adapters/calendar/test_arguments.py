@@ -104,7 +104,7 @@ def test_create_with_all_that_a_person_added() -> None:
     assert given["sendUpdates"] == "none"
 
 
-def test_create_without_notes_and_colour() -> None:
+def test_create_without_notes_and_color() -> None:
     plain = FIELDS.model_copy(update={"description": "", "color_id": None})
     given = build_create_arguments(PRIMARY, "fftb0", plain, MARKER)
     assert given.keys() == build_create_arguments(PRIMARY, "fftb0", FIELDS, MARKER).keys() - {"description", "colorId"}

@@ -281,10 +281,10 @@ async def test_one_end_of_an_all_day_event_cannot_move(
     assert server.asked("update-event") == []
 
 
-async def test_a_colour_cannot_be_taken_away(calendar: McpCalendar, server: GoogleMcp) -> None:
+async def test_a_color_cannot_be_taken_away(calendar: McpCalendar, server: GoogleMcp) -> None:
     await put(calendar)
     alone = await calendar.update(owned(), {"color_id": None}, marker("t2-0"))
-    assert alone == Rejected("This calendar can change a colour but not take it away.")
+    assert alone == Rejected("This calendar can change a color but not take it away.")
     assert server.asked("update-event") == []
     among = await calendar.update(owned(), {"color_id": None, "summary": "Other"}, marker("t2-0"))
     assert isinstance(among, Done)

@@ -149,7 +149,7 @@ async def test_one_that_cannot_be_read_is_no_empty_one(desk: Desk) -> None:
         await desk.day()
 
 
-async def test_one_that_was_deleted_is_missed_once(desk: Desk) -> None:
+async def test_a_deleted_calendar_is_missed_once(desk: Desk) -> None:
     """S430: without it, no day could be planned for ten minutes."""
     desk.calendar._read_along._wanted = "all"
     await desk.day()

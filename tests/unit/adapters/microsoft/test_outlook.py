@@ -108,7 +108,7 @@ async def test_notes_that_were_formatted_are_read_as_text(calendar: MicrosoftCal
 
 
 async def test_the_persons_categories_stay(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
-    """S313: the colour is one category, and only that one is changed."""
+    """S313: the color is one category, and only that one is changed."""
     await put(calendar)
     graph_id = find_item(mailbox, owned()).id
     mailbox.user_edit(graph_id, categories=["Errands", "Blue category", "Travel"])
@@ -122,8 +122,8 @@ async def test_the_persons_categories_stay(calendar: MicrosoftCalendar, mailbox:
     assert find_item(mailbox, owned()).values["categories"] == ["Errands", "Travel"]
 
 
-async def test_a_second_colour_is_the_persons(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
-    """S413, K12: it counts as their addition, so no undo deletes the event, and another colour of the block keeps it."""
+async def test_a_second_color_is_the_persons(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
+    """S413, K12: it counts as their addition, so no undo deletes the event, and another color of the block keeps it."""
     await put(calendar)
     mine = (await read(calendar)).raw["categories"]
     mailbox.user_edit(find_item(mailbox, owned()).id, categories=[*mine, "Red category"])
