@@ -124,8 +124,8 @@ def print_answer(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *
 
 def format_task(task: QueuedTask, tasks: Sequence[QueuedTask], today: date) -> str:
     """Return a task as one line."""
-    standing = describe_facts(task, tasks, today, lambda first: first.id)
-    where = ", ".join(filter(None, (name_priority(task.spec.priority), *standing)))
+    facts = describe_facts(task, tasks, today, lambda first: first.id)
+    where = ", ".join(filter(None, (name_priority(task.spec.priority), *facts)))
     return f"{task.id}  {' '.join(task.spec.title.split())}\n           {where}"
 
 
