@@ -106,8 +106,10 @@ def _list_new_lines(session: Session, said: str) -> list[str]:
 
 
 def _build_lists(session: Session, said: Sequence[str]) -> tuple[FormField, ...]:
-    short = [line for line in said if (parse_task_line(line).minutes or SHORTEST_DEEP) < SHORTEST_DEEP]
-    values = {"deep": [line for line in said if line not in short], "other": short}
+    values: dict[str, list[str]] = {name: [] for name in LISTS}
+    for line in said:
+        minutes = parse_task_line(line).minutes or SHORTEST_DEEP
+        values["deep" if minutes >= SHORTEST_DEEP else "other"].append(line)
     lists = (
         (_("Deep work, one task a line"), _hint_length(session)),
         (_("Everything else, one task a line"), _("What can be done in between: mail, calls, errands, sport.")),
