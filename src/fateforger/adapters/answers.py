@@ -1,4 +1,4 @@
-"""Limits on the answers of other servers: a number of bytes, counted after unpacking, and a time.
+"""Answers of other servers: when to ask again, and limits: a number of bytes, counted after unpacking, and a time.
 
 The limits are hooks of the HTTP client, which keeps its own settings. They work with httpx and with httpx2, because the
 packages that call services use one or the other.
@@ -6,9 +6,12 @@ packages that call services use one or the other.
 
 from __future__ import annotations
 
+import math
 import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -18,6 +21,23 @@ from fateforger.text import gettext as _
 
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _PIECE_BYTES = 65_536
+
+
+def read_retry_after(said: str, now: datetime) -> float | None:
+    """Return the seconds from now that a ``Retry-After`` header asks for (RFC 9110, 10.2.3): a number or a date.
+
+    Returns ``None`` if there is none, or none that can be read.
+    """
+    try:
+        seconds = float(said)
+    except ValueError:
+        try:
+            until = parsedate_to_datetime(said)
+        except ValueError:
+            return None
+        # A date in a zone of "-0000" comes without a zone; it is in UTC.
+        seconds = ((until if until.tzinfo else until.replace(tzinfo=UTC)) - now).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 class AnswerUnreadable(httpx.DecodingError, httpx2.DecodingError):  # type: ignore[misc]  # the same error in both

@@ -1,8 +1,9 @@
-"""What an account without budget gets: nothing is sent, and the answer says why and for how long."""
+"""What is done when a provider asks to wait, or an account has no budget: nothing is sent, and the answer says why."""
 
 from __future__ import annotations
 
 from contextlib import aclosing
+from datetime import UTC, datetime
 
 import pytest
 from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned
@@ -12,6 +13,7 @@ from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.factories.microsoft import Signed
 from tests.fakes.serving import served
 
+from fateforger.adapters.answers import read_retry_after
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.google.calendars import GoogleCalendar
 from fateforger.adapters.google.client import GoogleClient
@@ -84,3 +86,21 @@ async def test_a_read_waits_a_little_and_a_write_does_not() -> None:
     budget = SharedBudget(Scarce(), NEVER, sleep=sleep)
     assert (await budget.spend(Purpose.READ), slept) == (0.0, [3.0])
     assert (await budget.spend(Purpose.WRITE), slept) == (3.0, [3.0])
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("7", 7.0),
+        ("-1", 0.0),
+        ("Thu, 01 Jan 2026 12:00:30 GMT", 30.0),
+        ("Thu, 01 Jan 2026 12:00:30 -0000", 30.0),  # no zone, says RFC 5322: UTC
+        ("Thu, 01 Jan 2026 11:00:00 GMT", 0.0),
+        ("", None),
+        ("soon", None),
+        ("inf", None),
+        ("nan", None),
+    ],
+)
+def test_when_to_ask_again(said: str, seconds: float | None) -> None:
+    assert read_retry_after(said, datetime(2026, 1, 1, 12, tzinfo=UTC)) == seconds

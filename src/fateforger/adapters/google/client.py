@@ -7,13 +7,12 @@ import copy
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, Self
 from urllib.parse import quote
 
 import httpx
 
-from fateforger.adapters.answers import describe_failure, limit_answers
+from fateforger.adapters.answers import describe_failure, limit_answers, read_retry_after
 from fateforger.adapters.google.refusals import classify, refuse
 from fateforger.adapters.oauth import TokenSource
 from fateforger.calendar.calls import ASKED_OFTEN, OK, Budget, TokenBucket, Unlimited, count_call, find_purpose
@@ -148,19 +147,7 @@ class GoogleClient:
             message, reason = "", ""
         kind = classify(response.status_code, reason)
         words = message or _("status {status}", status=response.status_code)
-        return refuse(kind, words, self._read_wait(response))
-
-    def _read_wait(self, response: httpx.Response) -> float | None:
-        """Return the seconds that ``Retry-After`` asks for, given as a number or as a date."""
-        said = response.headers.get("retry-after", "")
-        try:
-            return max(0.0, float(said))
-        except ValueError:
-            pass
-        try:
-            return max(0.0, (parsedate_to_datetime(said) - self._clock.now()).total_seconds())
-        except ValueError:
-            return None
+        return refuse(kind, words, read_retry_after(response.headers.get("retry-after", ""), self._clock.now()))
 
 
 def _name_operation(method: str, path: str) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
 from notion_client import AsyncClient
 from notion_client.errors import HTTPResponseError, InvalidPathParameterError, RequestTimeoutError
 
-from fateforger.adapters.answers import AnswerTooLong, limit_answers
+from fateforger.adapters.answers import AnswerTooLong, limit_answers, read_retry_after
 from fateforger.errors import BadInput, SourceUnavailable
 from fateforger.limits import MAX_NOTION_ANSWER_BYTES
 from fateforger.ports.clock import Clock
@@ -43,6 +41,7 @@ def to_source_error(error: Exception, clock: Clock) -> BadInput | SourceUnavaila
         if isinstance(error, httpx.TransportError | RequestTimeoutError | TimeoutError):
             return SourceUnavailable("I cannot reach Notion just now. What was moved stays; run it again to go on.")
         return SourceUnavailable("What answered is not Notion; look at FATEFORGER_NOTION_URL.", where="notion_url")
+    wait = read_retry_after(error.headers.get("retry-after", ""), clock.now())
     match error.status:
         case 401:
             return BadInput("Notion does not accept this token; copy it again into NOTION_TOKEN.", where="notion_token")
@@ -51,24 +50,11 @@ def to_source_error(error: Exception, clock: Clock) -> BadInput | SourceUnavaila
         case 404:
             return BadInput("Notion has nothing there, or it is not shared with the integration.")
         case 429:
-            return SourceUnavailable(
-                "Notion asks for fewer requests; try later.", retry_after=_parse_wait(error, clock)
-            )
+            return SourceUnavailable("Notion asks for fewer requests; try later.", retry_after=wait)
         case status if status >= _FAILED or status == _CONFLICT:
-            wait = _parse_wait(error, clock)
             return SourceUnavailable(f"Notion fails just now (status {status}); try later.", retry_after=wait)
         case status:
             return SourceUnavailable(f"Notion refused the request (status {status}).")
-
-
-def _parse_wait(error: HTTPResponseError, clock: Clock) -> float | None:
-    """Return the seconds that ``Retry-After`` asks for, given as a number or as a date."""
-    said = error.headers.get("retry-after", "")
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(said))
-    with contextlib.suppress(ValueError):
-        return max(0.0, (parsedate_to_datetime(said) - clock.now()).total_seconds())
-    return None
 
 
 API_VERSION = "2026-03-11"
