@@ -21,9 +21,9 @@ pytestmark = pytest.mark.process
 
 NOW = {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00", "FATEFORGER_WATCH_SECONDS": "0.2"}
 GENERAL, ROBIN = "C0000GENERAL", "U0000ROBIN"
-THERAPY, LUNCH = "Therapy with Dr. Secret", "Lunch with Kim"
+THERAPY, COFFEE = "Therapy with Dr. Secret", "Coffee with Kim"
 SAID = "Please plan my day"
-PRIVATE = (THERAPY, LUNCH, "Write report", "Prepare talk", "Monday 2 March", "blocks")
+PRIVATE = (THERAPY, COFFEE, "Write report", "Prepare talk", "Monday 2 March", "blocks")
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def running(folder: Path, settings: dict[str, str] | None = None) -> Iterator[Pr
     calendar = CalDav(program.caldav_url())
     at = [datetime(2026, 3, 2, hour, tzinfo=UTC) for hour in (11, 12, 13)]
     calendar.put("one", THERAPY, at[0], at[1], CLASS="PRIVATE")
-    calendar.put("two", LUNCH, at[1], at[2])
+    calendar.put("two", COFFEE, at[1], at[2])
     try:
         yield program
     finally:
