@@ -232,7 +232,9 @@ async def drag(page: Page, x: float, y: float, by: float) -> None:
 
 async def box_of(event: Locator) -> tuple[float, float, float]:
     """The middle of a block, its middle from above, and its lower edge."""
-    box = await event.evaluate("event => event.getBoundingClientRect().toJSON()")
+    box = {"height": 0}
+    while not box["height"]:  # the page was drawn again after the block was found, which is not in it any more
+        box = await event.evaluate("event => event.getBoundingClientRect().toJSON()")
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, box["bottom"]
 
 
