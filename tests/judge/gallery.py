@@ -22,7 +22,7 @@ FOLDER = ROOT / "benchmarks" / "days"
 FILES = tuple(sorted(FOLDER.glob("*.json")))
 PAGE = ROOT / "docs" / "days.md"
 FINDINGS = FOLDER / "plans" / "findings.txt"
-KINDS = {"DW": "deep", "SW": "shallow", "H": "habit", "R": "rest", "C": "way", "PR": "end of work", "BU": "buffer"}
+KINDS = {"DW": "deep", "SW": "shallow", "H": "personal", "R": "rest", "C": "way", "PR": "end of work", "BU": "buffer"}
 HEAD = """\
 # A gallery of days
 

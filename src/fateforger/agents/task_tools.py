@@ -29,7 +29,7 @@ from fateforger.limits import (
 )
 from fateforger.memory.versions import select_newest
 from fateforger.memory.vocabulary import Status
-from fateforger.planning.task_details import PLAIN, TaskDetails
+from fateforger.planning.task_details import PLAIN, TaskDetails, usual_details
 from fateforger.session.gate import is_committed
 from fateforger.tasks.gate import (
     Report,
@@ -262,6 +262,8 @@ class FinishTask(Input):
 async def create_task(given: CreateTask, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """Add a task to the end of the person's queue."""
     spec = TaskSpec.model_validate(given.model_dump(exclude={"blocked_by", "once"}))
+    if isinstance(spec.work, Do) and "kind" not in given.details.model_fields_set:
+        spec = replace(spec, details=replace(spec.details, kind=usual_details(spec.work.minutes).kind))
     reach.workflows.check_spec(spec)
     origin = Origin(door="mcp", reference=caller.client.name)
     cause = f"{format_executor(caller.client)} {given.once or f'#{caller.number}'}"

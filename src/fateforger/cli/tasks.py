@@ -28,7 +28,7 @@ from fateforger.cli.task_queue import (
 )
 from fateforger.cli.task_work import done_command, note_command, pull_command
 from fateforger.errors import BadInput
-from fateforger.planning.task_details import BestTime, TaskDetails, TaskKind, change_details
+from fateforger.planning.task_details import PLAIN, BestTime, TaskDetails, TaskKind, change_details, usual_details
 from fateforger.planning.validation import first_mistake
 from fateforger.tasks.durations import Estimate, estimate_kinds, find_named, format_ratio
 from fateforger.tasks.queue import NewTask, QueuePlace, describe_facts, describe_move, move_task
@@ -66,8 +66,8 @@ def add_detail_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def take_details(said: dict[str, Any]) -> TaskDetails:
-    """Take the options about details out of ``said``. Raises ``BadInput``."""
+def take_details(said: dict[str, Any], before: TaskDetails) -> TaskDetails:
+    """Take the options about details out of ``said``, and change ``before`` by them. Raises ``BadInput``."""
     given = {name: value for name in _DETAILS if (value := said.pop(name)) not in {None, ()}}
     if "nature" in given:
         given["kind"] = given.pop("nature")
@@ -76,7 +76,7 @@ def take_details(said: dict[str, Any]) -> TaskDetails:
         if "-" in clock:
             day, clock = clock, ""
         given |= {f"{name}_{part}": text for part, text in (("day", day.strip()), ("time", clock)) if text}
-    return change_details(given)
+    return change_details(given, before)
 
 
 Answer = tuple[str, QueuedTask, Sequence[QueuedTask]]
@@ -173,11 +173,11 @@ def _build_spec(said: dict[str, Any]) -> TaskSpec:
     """Return the options as a task specification. Raises ``BadInput``."""
     from fateforger.ui.form_values import parse_task_line  # noqa: PLC0415  heavy
 
-    details = take_details(said)
-    work = {"kind": said.pop("kind")}
+    work, usual = {"kind": said.pop("kind")}, PLAIN
     if work["kind"] == "do":
         said["title"], said["minutes"], at = parse_task_line(said["title"], said["minutes"])
-        details = change_details({"at": at}, details) if at is not None and details.at is None else details
+        usual = change_details({"at": at}, usual_details(said["minutes"]))
+    details = take_details(said, usual)
     needs = {"plan_day": ("date",), "block_time": ("date", "minutes")}.get(work["kind"], ())
     takes = {"do": ("minutes",), "block_time": ("start",)}.get(work["kind"], ())
     for name in ("date", "minutes", "start"):

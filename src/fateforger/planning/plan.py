@@ -57,7 +57,7 @@ class ET(StrEnum):
     @property
     def block_words(self) -> str:
         """Name of a block of the type for people."""
-        return gettext("break") if self is ET.REGENERATION else self.words
+        return gettext(_BLOCK_WORDS.get(self, _TYPE_WORDS[self]))
 
 
 _TYPE_WORDS = {
@@ -71,6 +71,8 @@ _TYPE_WORDS = {
     ET.BUFFER: mark_message("buffer"),
     ET.BACKGROUND: mark_message("background"),
 }
+_BLOCK_WORDS = {ET.REGENERATION: mark_message("break"), ET.HABIT: mark_message("personal")}
+"""Names of types that other blocks have as well: errands and the children's bedtime are no habits."""
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 """Types of blocks that are work of the person's own."""
 

@@ -18,7 +18,7 @@ from fateforger.limits import (
     MAX_TITLE_CHARS,
 )
 from fateforger.planning.grid import in_words
-from fateforger.planning.task_details import KINDS, TaskDetails, TaskKind
+from fateforger.planning.task_details import KINDS, PLAIN, TaskDetails, TaskKind, usual_details
 from fateforger.session.cards import Choice, plain
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
@@ -69,8 +69,6 @@ MOST_USUAL = 3
 EACH_TASK = mark_message("More: kind and minutes of each task")
 LISTS = {"deep": TaskKind.DEEP, "other": TaskKind.SHALLOW}
 """Fields with one task a line, and the kind of their tasks."""
-SHORTEST_DEEP = 60
-"""Minutes from which a task that a message names is taken for deep work, until the person says otherwise."""
 
 
 def build_tasks_form(session: Session, request: FormRequest) -> Form:
@@ -108,8 +106,8 @@ def _list_new_lines(session: Session, said: str) -> list[str]:
 def _build_lists(session: Session, said: Sequence[str]) -> tuple[FormField, ...]:
     values: dict[str, list[str]] = {name: [] for name in LISTS}
     for line in said:
-        minutes = parse_task_line(line).minutes or SHORTEST_DEEP
-        values["deep" if minutes >= SHORTEST_DEEP else "other"].append(line)
+        kind = usual_details(parse_task_line(line).minutes).kind
+        values["deep" if kind is TaskKind.DEEP else "other"].append(line)
     lists = (
         (_("Deep work, one task a line"), _hint_length(session)),
         (_("Everything else, one task a line"), _("What can be done in between: mail, calls, errands, sport.")),
@@ -153,7 +151,7 @@ def _list_typed(request: FormRequest) -> tuple[tuple[TaskLine, TaskKind], ...]:
 
 
 def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | None) -> tuple[FormField, ...]:
-    line, kind = typed or (TaskLine(""), TaskKind.DEEP)
+    line, kind = typed or (TaskLine(""), None)
     return (
         TextField(
             name=f"title_{row}",
@@ -177,7 +175,7 @@ def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | N
             label=_("Kind of task {row}", row=row),
             optional=True,
             choices=tuple(Choice(label=_(label), value=value) for value, label in KINDS.items()),
-            value=kind.value,
+            value=kind,
         ),
     )
 
@@ -258,9 +256,11 @@ def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
                 "What are these {minutes} minutes for? Give the task a title.", minutes=minutes
             )
         return None
-    details = TaskDetails(kind=TaskKind(filled.choice(f"kind_{row}") or "deep"), at=line.at)
+    minutes = minutes or line.minutes
+    usual = PLAIN if one_thing else usual_details(minutes)
+    details = TaskDetails(kind=TaskKind(filled.choice(f"kind_{row}") or usual.kind), at=line.at)
     key = mint_key("t", filled.submission.command_id, row)
-    return Task(id=key, title=line.title, minutes=minutes or line.minutes, details=details, one_thing=one_thing)
+    return Task(id=key, title=line.title, minutes=minutes, details=details, one_thing=one_thing)
 
 
 def build_goals_form(session: Session, _request: FormRequest) -> Form:

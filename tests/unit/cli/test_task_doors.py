@@ -106,6 +106,15 @@ def test_a_title_gives_its_length_and_its_time_as_in_the_form(doors: Doors) -> N
     assert (added["title"], added["work"]["minutes"], added["details"]["at"]) == ("Report, 2 h", 30, "09:00")
 
 
+def test_a_short_task_is_no_deep_work_unless_the_person_says_so(doors: Doors) -> None:
+    """S106"""
+    kinds = [
+        doors.json("add", *said)["task"]["spec"]["details"]["kind"]
+        for said in (["Call the tax office, 15 min"], ["Review, 15 min", "--as", "deep"], ["Report, 1 h"], ["Report"])
+    ]
+    assert kinds == ["shallow", "deep", "deep", "deep"]
+
+
 def test_the_list_shows_dates_and_the_next_task_is_not_one_for_a_later_day(doors: Doors) -> None:
     """S419: as in Slack; it is pulled if it is named."""
     later = doors.add("Groceries, 30 min", "--from", "2026-03-05", "--due", "2026-03-06", "--priority", "1")

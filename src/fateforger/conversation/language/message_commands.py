@@ -26,7 +26,7 @@ from fateforger.conversation.language.plan_ops import find_block
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_LATE_MINUTES, MAX_MINUTES
 from fateforger.planning.block_times import task_of
-from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
+from fateforger.planning.task_details import PLAIN, TaskDetails, change_details, usual_details
 from fateforger.session.boxes import list_items
 from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button
@@ -229,11 +229,13 @@ def _aims(reply: TimeboxingUserReply, session: Session, words: InputWords) -> tu
 
 
 def _task(reply: TimeboxingUserReply, number: int, words: TaskWords, ids: Mapping[str, str]) -> Task:
+    minutes = _minutes(words.minutes)
+    usual = PLAIN if words.one_thing else usual_details(minutes)
     return Task(
         id=mint_key("t", reply.command_id, number),
         title=words.title,
-        minutes=_minutes(words.minutes),
-        details=_details(PLAIN, words.depth, words.details, ids),
+        minutes=minutes,
+        details=_details(usual, words.depth, words.details, ids),
         one_thing=words.one_thing,
         notes=words.notes,
         done_when=words.done_when,

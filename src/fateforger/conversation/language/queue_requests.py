@@ -18,7 +18,7 @@ from fateforger.conversation.language.model_calls import ModelQuestion, Table, a
 from fateforger.conversation.language.tables import LONGEST_TEXT, clock_facts, day_facts, list_upcoming_days
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_TITLE_CHARS
-from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
+from fateforger.planning.task_details import PLAIN, TaskDetails, change_details, usual_details
 from fateforger.planning.timing import instant_of, zone
 from fateforger.ports.model import Model, Role
 from fateforger.session.card_actions import Click
@@ -446,7 +446,7 @@ def _build_spec(reply: TimeboxingUserReply, words: WorkWords, tz: str, workflows
         "context": (words.context or reply.text)[:MAX_NOTES_CHARS],
         "relevant_files": tuple(name for name in words.files if name)[:50],
         "acceptance_criteria": tuple(text for text in words.criteria if text)[:50],
-        "details": _build_details(words),
+        "details": _build_details(words, work),
         "remind_at": _find_reminder(reply, words, tz),
         "workflow": DECOMPOSE if isinstance(work, Decompose) else (known or "") if isinstance(work, Do) else "",
     }
@@ -465,13 +465,14 @@ def _find_reminder(reply: TimeboxingUserReply, words: WorkWords, tz: str) -> dat
     return at if at > reply.at else None
 
 
-def _build_details(words: WorkWords) -> TaskDetails:
+def _build_details(words: WorkWords, work: Work) -> TaskDetails:
+    usual = usual_details(work.minutes) if isinstance(work, Do) else PLAIN
     if words.details is None:
-        return PLAIN
+        return usual
     try:
-        return change_details(words.details.model_dump(exclude_none=True, exclude={"after"}))
+        return change_details(words.details.model_dump(exclude_none=True, exclude={"after"}), usual)
     except BadInput:
-        return PLAIN
+        return usual
 
 
 def _build_work(words: WorkWords) -> Work:
