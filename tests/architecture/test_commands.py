@@ -6,7 +6,7 @@ import ast
 from typing import get_args
 
 import pytest
-from tests.architecture.test_structure import modules
+from tests.sources import modules
 
 from fateforger.session.card_actions import list_actions
 from fateforger.session.commands import ACTIONS, FORM_COMMANDS, SessionCommand
@@ -39,10 +39,10 @@ def test_no_card_writes_an_action_of_a_command_itself() -> None:
     """Cards make these controls from the declaration, so that neither the id nor the label is written twice."""
     literal = {
         (path, keyword.value.value)
-        for path, tree in modules().items()
+        for path, module in modules().items()
         if path.startswith(("ui/", "conversation/", "session/"))
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in CONTROLS
+        for node in module.find(ast.Call)
+        if getattr(node.func, "id", None) in CONTROLS
         for keyword in node.keywords
         if keyword.arg == "action" and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
     }
@@ -52,12 +52,13 @@ def test_no_card_writes_an_action_of_a_command_itself() -> None:
 
 def test_no_action_of_a_command_is_named_outside_its_declaration() -> None:
     """There is no second table of actions."""
+    ids = ACTIONS.keys() - SHARED
     named = {
         (path, node.value)
-        for path, tree in modules().items()
+        for path, module in modules().items()
         if path.startswith(("ui/", "conversation/", "session/", "slack/")) and not path.startswith(HOMES)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and node.value in ACTIONS.keys() - SHARED
+        for node in module.find(ast.Constant)
+        if node.value in ids
     }
     assert named == set()
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from scripts.check_licenses import find_refused, is_allowed
+from tests.sources import all_modules
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "dependencies.md").read_text()
@@ -66,13 +67,7 @@ def required_by(package: str) -> set[str]:
 
 def imported() -> set[str]:
     """Return the packages of others that our code imports."""
-    found: set[str] = set()
-    for path in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                found |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                found.add(str(node.module).partition(".")[0])
+    found = {name.partition(".")[0] for module in all_modules().values() for name in module.imported()}
     return found - set(sys.stdlib_module_names) - OURS - FOR_TYPES
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.sources import Module, modules
+
 FUNCTIONS = {
     "solver": {"draft_instance", "repair_plan", "refit_plan"},
     "violations": {"find_violations"},
@@ -43,14 +43,14 @@ OPTIMIZER = "adapters/optimizer/"
 """The translation of the compiled problem for an exact solver, which needs all of it."""
 
 
-def imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def imported(module: Module) -> Iterator[tuple[str, str]]:
     """Module and name of each import from the package."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("fateforger.drafting"):
-            module = node.module.removeprefix("fateforger.drafting").lstrip(".")
-            yield from ((module, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names if alias.name.startswith("fateforger.drafting"))
+    for node in module.find(ast.ImportFrom):
+        if node.module and node.module.startswith("fateforger.drafting"):
+            source = node.module.removeprefix("fateforger.drafting").lstrip(".")
+            yield from ((source, alias.name) for alias in node.names)
+    for each in module.find(ast.Import):
+        yield from ((alias.name, "") for alias in each.names if alias.name.startswith("fateforger.drafting"))
 
 
 def test_other_packages_use_five_functions_of_the_solver() -> None:
@@ -59,17 +59,16 @@ def test_other_packages_use_five_functions_of_the_solver() -> None:
         (m, name) for face in (FUNCTIONS, DOCUMENTS, POLICY, VALUES) for m, names in face.items() for name in names
     }
     of_quality = {(module, name) for module, names in OF_QUALITY.items() for name in names}
-    source = ROOT / "src" / "fateforger"
     used: set[tuple[str, str]] = set()
     beyond = []
-    for path in sorted(source.rglob("*.py")):
-        package = path.relative_to(source).parts[0]
-        if package == "drafting" or str(path.relative_to(source)).startswith(OPTIMIZER):
+    for path, module in modules().items():
+        package = path.partition("/")[0]
+        if package == "drafting" or path.startswith(OPTIMIZER):
             continue
-        names = set(imported(ast.parse(path.read_text())))
+        names = set(imported(module))
         used |= names
         here = allowed | of_quality if package == "quality" else allowed
-        beyond += [(str(path.relative_to(source)), *each) for each in sorted(names - here)]
+        beyond += [(path, *each) for each in sorted(names - here)]
     assert beyond == []
     tested = {("instance", "instance_schema")}
     assert (allowed | of_quality) - used <= tested, "listed, but no other package imports it"

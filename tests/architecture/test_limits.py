@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import os
 import re
-from functools import cache
-from pathlib import Path
 
 import pytest
 from tests.security.limits_page import CALDAV, OWN, PAGE, name_of, read_limits, source_of, write_page
+from tests.sources import all_modules
 
-SOURCE = Path(__file__).resolve().parents[2] / "src"
 SIZE = re.compile(r"max_length|max_items")
 """Arguments that limit input; the range of a number is part of what the number means."""
 LARGE = 5
@@ -29,11 +27,6 @@ ELSEWHERE = {
 """Modules with numbers of such a name that limit no input."""
 
 
-@cache
-def trees() -> dict[str, ast.Module]:
-    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
-
-
 def is_number(node: ast.AST | None) -> bool:
     """Check whether an expression is made of numbers alone."""
     leaves = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
@@ -43,9 +36,9 @@ def is_number(node: ast.AST | None) -> bool:
 def test_no_other_module_defines_a_limit_of_input() -> None:
     found = {
         f"{name}: {named}"
-        for name, tree in trees().items()
+        for name, module in all_modules().items()
         if not name.endswith("/limits.py")
-        for node in tree.body
+        for node in module.tree.body
         if (named := name_of(node)) and NAMED.match(named) and is_number(getattr(node, "value", None))
     }
     assert {each for each in found if each.partition(":")[0] not in ELSEWHERE} == set()
@@ -56,15 +49,15 @@ def test_no_size_is_written_where_it_is_checked() -> None:
     """Neither as the longest of a field, nor as a number that a length is compared with."""
     sizes = [
         f"{name}:{node.value.lineno}"
-        for name, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.keyword) and SIZE.fullmatch(node.arg or "") and _is_large(node.value)
+        for name, module in all_modules().items()
+        for node in module.find(ast.keyword)
+        if SIZE.fullmatch(node.arg or "") and _is_large(node.value)
     ]
     compared = [
         f"{name}:{node.lineno}"
-        for name, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Compare) and ast.unparse(node.left).startswith("len(")
+        for name, module in all_modules().items()
+        for node in module.find(ast.Compare)
+        if isinstance(node.left, ast.Call) and ast.unparse(node.left).startswith("len(")
         if any(_is_large(each) for each in node.comparators)
     ]
     assert sizes == []
@@ -89,11 +82,7 @@ def test_each_limit_has_a_reason_and_is_used(module: str) -> None:
     assert [limit.name for limit in limits if not limit.reason.endswith(".") or not limit.heading] == []
     assert [limit.name for limit in limits if not limit.name.startswith(("MAX_", "MIN_"))] == []
     used = {
-        node.id
-        for name, tree in trees().items()
-        if SOURCE / name != source_of(module)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name)
+        node.id for each in all_modules().values() if each.path != source_of(module) for node in each.find(ast.Name)
     }
     assert {limit.name for limit in limits} - used == set()
 

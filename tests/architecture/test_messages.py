@@ -13,6 +13,7 @@ from string import Formatter
 import pytest
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po
+from tests.sources import modules
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "fateforger"
@@ -27,10 +28,10 @@ def calls() -> tuple[Found, ...]:
 
 
 def find_calls() -> Iterator[Found]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
-                yield f"{path.relative_to(SOURCE)}:{node.lineno}", node
+    for name, module in modules().items():
+        for node in module.find(ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id in MARKS:
+                yield f"{name}:{node.lineno}", node
 
 
 def messages(node: ast.Call) -> list[str]:
@@ -45,9 +46,9 @@ def is_call_of(node: ast.Call, name: str) -> bool:
 
 def labels() -> Iterator[str]:
     """Yield the literal labels of card actions."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and is_call_of(node, "CardAction"):
+    for module in modules().values():
+        for node in module.find(ast.Call):
+            if is_call_of(node, "CardAction"):
                 yield from (
                     each.value
                     for each in node.args[1:2]
@@ -60,24 +61,28 @@ def placeholders(message: str) -> set[str]:
 
 
 @cache
-def extract(*methods: str) -> frozenset[str | tuple[str, ...]]:
-    """Extract the messages as ``make messages`` does, with some of its methods or all of them."""
+def extract() -> dict[str, frozenset[str | tuple[str, ...]]]:
+    """Extract the messages as ``make messages`` does: by each of its methods, which read different files."""
     keywords = {**DEFAULT_KEYWORDS, "mark_message": None, "CardAction": (2,)}
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
-    used = [(each["pattern"], each["method"]) for each in mappings if each["method"] in methods or not methods]
-    return frozenset(each[2] for each in extract_from_dir(SOURCE, used, keywords=keywords))
+    return {
+        each["method"]: frozenset(
+            found[2] for found in extract_from_dir(SOURCE, [(each["pattern"], each["method"])], keywords=keywords)
+        )
+        for each in mappings
+    }
 
 
 def test_the_template_is_up_to_date() -> None:
     """``make messages`` writes it."""
     with TEMPLATE.open("rb") as file:
         template = {message.id for message in read_po(file) if message.id}
-    assert extract() == template
+    assert frozenset().union(*extract().values()) == template
 
 
 def test_no_message_escapes_the_extraction() -> None:
     """Babel does not read what is inside an f-string, so a message there would stay English."""
-    extracted = {text for each in extract("python") for text in ([each] if isinstance(each, str) else each)}
+    extracted = {text for each in extract()["python"] for text in ([each] if isinstance(each, str) else each)}
     assert {text for _, node in calls() for text in messages(node)} | set(labels()) == extracted
 
 
@@ -85,9 +90,9 @@ def test_messages_go_by_the_names_that_are_extracted() -> None:
     """Another alias of ``gettext`` would hide its messages."""
     aliases = {
         (each.name, each.asname)
-        for path in sorted(SOURCE.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module == "fateforger.text"
+        for module in modules().values()
+        for node in module.find(ast.ImportFrom)
+        if node.module == "fateforger.text"
         for each in node.names
         if each.asname is not None
     }
@@ -128,14 +133,14 @@ def test_only_constants_and_whole_texts_are_translated() -> None:
 def test_no_constant_is_translated_when_its_module_is_imported() -> None:
     """It would keep the language in which the program was started."""
     wrong = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.parse(path.read_text()).body:
+    for name, module in modules().items():
+        for node in module.tree.body:
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 calls = (each for each in ast.walk(node.value) if isinstance(each, ast.Call))
                 names = {ast.unparse(call.func).rpartition(".")[2] for call in calls}
                 lazy = any(isinstance(each, ast.Lambda) for each in ast.walk(node.value))
                 if names & {"_", "gettext", "ngettext", "button", "menu_entry"} and not lazy:
-                    wrong.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+                    wrong.append(f"{name}:{node.lineno}")
     assert wrong == []
 
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
+from tests.sources import modules
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "fateforger"
 ROOMS = ("slack", "conversation", "workers", "session", "ui")
 """Those through which a person's words come."""
 
@@ -132,9 +131,9 @@ ALLOWED = {
 """``file`` or ``file::function``, and why. Nobody's words decide anything there."""
 
 
-def findings(code: str) -> Iterator[tuple[str, int, str]]:
+def findings(code: ast.Module) -> Iterator[tuple[str, int, str]]:
     """Where some code looks into texts: the function, the line and what it does."""
-    yield from _in(ast.parse(code), "", frozenset(TEXTS))
+    yield from _in(code, "", frozenset(TEXTS))
 
 
 def _in(node: ast.AST, function: str, texts: frozenset[str]) -> Iterator[tuple[str, int, str]]:
@@ -196,8 +195,10 @@ def _is_text(node: ast.expr, texts: frozenset[str]) -> bool:
 def _aliases(function: ast.AST, texts: frozenset[str]) -> frozenset[str]:
     """Other names that a text gets in a function: by assignment, or piece by piece in a loop."""
     known = texts
+    kinds = ast.Assign | ast.NamedExpr | ast.For | ast.comprehension
+    naming = [node for node in ast.walk(function) if isinstance(node, kinds)]
     for _ in range(3):
-        for node in ast.walk(function):
+        for node in naming:
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_text(value, known):
                     known |= {name}
@@ -220,10 +221,10 @@ def _allowed(file: str, function: str) -> bool:
 def in_the_rooms() -> tuple[tuple[str, str, int, str], ...]:
     """The file and what :func:`findings` tells of it."""
     return tuple(
-        (path.relative_to(SOURCE).as_posix(), *found)
-        for room in ROOMS
-        for path in sorted((SOURCE / room).rglob("*.py"))
-        for found in findings(path.read_text())
+        (name, *found)
+        for name, module in modules().items()
+        if name.partition("/")[0] in ROOMS
+        for found in findings(module.tree)
     )
 
 
@@ -260,7 +261,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_code_is_caught(name: str) -> None:
     """Each way in which keyword reading usually begins."""
-    assert list(findings(BAD[name])) != []
+    assert list(findings(ast.parse(BAD[name]))) != []
 
 
 def test_good_code_is_not() -> None:
@@ -268,7 +269,7 @@ def test_good_code_is_not() -> None:
         "def f(reply, model):\n    if not reply.text:\n        return None\n"
         "    prompt = prompt_for(reply.text[:100])\n    return model.complete(prompt)\n"
     )
-    assert list(findings(good)) == []
+    assert list(findings(ast.parse(good))) == []
 
 
 def test_nothing_is_allowed_in_vain() -> None:

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 import pytest
-from tests.architecture.test_structure import calls_of, modules
+from tests.architecture.test_structure import calls_of
+from tests.sources import Module, modules
 
 from fateforger.session import gate
 from fateforger.session.commands.base import SessionCommandBase
@@ -18,22 +19,22 @@ ASKING = ("ui/", "conversation/", "slack/")
 
 def definitions(name: str) -> list[str]:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return [path for path, tree in modules().items() for n in tree.body if isinstance(n, kinds) and n.name == name]
+    return [
+        path for path, module in modules().items() for n in module.tree.body if isinstance(n, kinds) and n.name == name
+    ]
 
 
 def importers_of(module: str, *names: str) -> set[str]:
     return {
         path
-        for path, tree in modules().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module == module and {a.name for a in node.names} & set(names)
+        for path, each in modules().items()
+        for node in each.find(ast.ImportFrom)
+        if node.module == module and {a.name for a in node.names} & set(names)
     }
 
 
-def asking() -> Iterator[tuple[str, ast.AST]]:
-    for path, tree in modules().items():
-        if path.startswith(ASKING):
-            yield from ((path, node) for node in ast.walk(tree))
+def asking() -> Iterator[tuple[str, Module]]:
+    return ((path, module) for path, module in modules().items() if path.startswith(ASKING))
 
 
 def mentions(node: ast.AST, *names: str) -> bool:
@@ -62,9 +63,9 @@ def test_no_other_table_says_where_commands_belong() -> None:
     commands = {kind.__name__ for kind in SessionCommandBase.__subclasses__()}
     tables = {
         path
-        for path, node in asking()
-        if isinstance(node, ast.Dict)
-        and any(isinstance(key, ast.Name) and key.id in commands for key in node.keys)
+        for path, module in asking()
+        for node in module.find(ast.Dict)
+        if any(isinstance(key, ast.Name) and key.id in commands for key in node.keys)
         and any(mentions(value, "TimeboxingStage") for value in node.values)
     }
     assert tables == set()
@@ -73,9 +74,9 @@ def test_no_other_table_says_where_commands_belong() -> None:
 def test_no_other_module_refuses_because_of_the_stage() -> None:
     refusing = {
         path
-        for path, node in asking()
-        if isinstance(node, ast.If)
-        and mentions(node.test, "stage", "TimeboxingStage")
+        for path, module in asking()
+        for node in module.find(ast.If)
+        if mentions(node.test, "stage", "TimeboxingStage")
         and any(mentions(each, "BadInput", "UserError", "refuse") for each in node.body)
     }
     assert refusing == set()
@@ -139,8 +140,8 @@ def test_one_place_knows_what_a_draft_was_made_from() -> None:
         assert definitions(name) == ["session/draft.py"], name
     compared = {
         path
-        for path, tree in modules().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Compare) and mentions(node, "basis", "draft_basis")
+        for path, module in modules().items()
+        for node in module.find(ast.Compare)
+        if mentions(node, "basis", "draft_basis")
     }
     assert compared == {"session/draft.py"}

@@ -7,11 +7,8 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "src"
+from tests.sources import Module, all_modules, modules
 
 AVOIDED = re.compile(r"\b(beside|anew|nobody|whoever|of ours|stands)\b", re.IGNORECASE)
 BEGINNING = re.compile(r"(What|Whether|Who|Whose|Whoever|Which|How|Where)\b")
@@ -47,29 +44,28 @@ SPOKEN = (
 INTERNAL = frozenset({"InternalError", "ValueError", "TypeError", "RuntimeError"})
 
 
-@cache
-def modules() -> dict[str, str]:
-    return {path.relative_to(SOURCE).as_posix(): path.read_text() for path in sorted(SOURCE.rglob("*.py"))}
-
-
-@cache
-def nodes(name: str) -> tuple[ast.AST, ...]:
-    return tuple(ast.walk(ast.parse(modules()[name])))
-
-
-def strings(name: str) -> Iterator[tuple[int, str]]:
+def strings(module: Module) -> Iterator[tuple[int, str]]:
     """Yield each string that is a statement of its own: docstrings of modules, functions, classes and values."""
-    for node in nodes(name):
-        for each in getattr(node, "body", ()) if not isinstance(node, ast.Lambda | ast.IfExp) else ():
-            match each:
-                case ast.Expr(value=ast.Constant(value=str(text))):
-                    yield each.lineno, text
+    for node in module.find(ast.Expr):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield node.lineno, text
 
 
 def comments(code: str) -> Iterator[tuple[int, str]]:
+    """Yield the comments of some code, if one may be a mistake; to tell them from strings takes time."""
+    if not any(mistakes(tail.strip(": ")) for line in code.splitlines() for tail in tails(line)):
+        return
     for token in tokenize.generate_tokens(io.StringIO(code).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string.lstrip("#: ")
+
+
+def tails(line: str) -> Iterator[str]:
+    """Yield what stands after each hash in a line: one of them is its comment, if it has any."""
+    while "#" in line:
+        line = line.partition("#")[2]
+        yield line
 
 
 def mistakes(text: str) -> bool:
@@ -81,9 +77,9 @@ def test_docstrings_and_comments_are_plain_english() -> None:
     """They say what something is or does; they avoid words that nobody says of a program, and do not begin as questions."""
     found = [
         f"{name}:{line}: {' '.join(text.split())[:80]}"
-        for name, code in modules().items()
+        for name, module in all_modules().items()
         if not name.startswith(READ_BY_MODELS)
-        for line, text in (*strings(name), *comments(code))
+        for line, text in (*strings(module), *comments(module.text))
         if mistakes(text)
     ]
     assert found == []
@@ -99,28 +95,23 @@ def test_what_people_read_has_no_terms_of_the_program() -> None:
     """Sentences on cards, in forms and in messages."""
     found = [
         f"{name}:{node.lineno}: {str(node.value)[:80]}"
-        for name in modules()
-        if name.removeprefix("fateforger/").startswith(SPOKEN) and name.startswith("fateforger/")
-        for node in spoken(name)
+        for name, module in modules().items()
+        if name.startswith(SPOKEN)
+        for node in spoken(module)
         if JARGON.search(str(node.value))
     ]
     assert found == []
 
 
-def spoken(name: str) -> Iterator[ast.Constant]:
+def spoken(module: Module) -> Iterator[ast.Constant]:
     """Yield the texts with several words that are no docstrings and in no internal error."""
-    silent = {
-        id(inner)
-        for node in nodes(name)
-        if isinstance(node, ast.Expr) or (isinstance(node, ast.Call) and getattr(node.func, "id", "") in INTERNAL)
-        for inner in ast.walk(node)
-    }
-    for node in nodes(name):
-        if isinstance(node, ast.Constant) and str(node.value).count(" ") > 1 and id(node) not in silent:
+    internal = (node for node in module.find(ast.Call) if getattr(node.func, "id", "") in INTERNAL)
+    silent = {id(inner) for node in (*module.find(ast.Expr), *internal) for inner in ast.walk(node)}
+    for node in module.find(ast.Constant):
+        if str(node.value).count(" ") > 1 and id(node) not in silent:
             yield node
 
 
-Functions = ast.FunctionDef | ast.AsyncFunctionDef
 METAPHORS = frozenset(["chronicle", "desk", "ground", "house", "mind", "pulse", "shelf", "telling", "underway"])
 """Words that stood for a program, a resource, a task or a cache, each of which is called by its own name."""
 VERBS = frozenset({"embed", "proceed", "put", "read", "set"})
@@ -160,9 +151,9 @@ def test_functions_are_named_by_verbs() -> None:
     """A past participle alone does not say what a function does; a property may be an adjective."""
     found = [
         f"{name}:{node.lineno}: {node.name}"
-        for name in modules()
-        for node in nodes(name)
-        if isinstance(node, Functions) and is_participle(node.name) and not is_property(node)
+        for name, module in all_modules().items()
+        for node in module.functions()
+        if is_participle(node.name) and not is_property(node)
     ]
     assert found == []
 
@@ -177,7 +168,7 @@ def is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def test_modules_are_named_by_nouns() -> None:
-    stems = {name: name.rpartition("/")[2].removesuffix(".py") for name in modules()}
+    stems = {name: name.rpartition("/")[2].removesuffix(".py") for name in all_modules()}
     assert [name for name, stem in stems.items() if stem.endswith("ing") and stem not in FIELD_TERMS] == []
 
 
@@ -185,16 +176,19 @@ def test_names_are_no_metaphors() -> None:
     """Everything is called what the field calls it. A task of the queue is claimed; so is a job, and a calendar."""
     found = {
         f"{name}: {identifier}"
-        for name in modules()
+        for name, module in all_modules().items()
         if not name.startswith("fateforger/drafting/")
-        for identifier in identifiers(name)
+        for identifier in identifiers(module)
         if METAPHORS & set(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", identifier).lower().split("_"))
     }
     assert found == set()
 
 
-def identifiers(name: str) -> Iterator[str]:
-    for node in nodes(name):
-        for field in ("id", "attr", "name", "arg"):
-            if isinstance(found := getattr(node, field, None), str):
-                yield found
+def identifiers(module: Module) -> set[str]:
+    return {
+        found
+        for kind, nodes in module.nodes.items()
+        for field in {"id", "attr", "name", "arg"}.intersection(kind._fields)
+        for node in nodes
+        if isinstance(found := getattr(node, field), str)
+    }

@@ -6,9 +6,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "fateforger"
+from tests.sources import Module, modules
+
 PEOPLE = ("ui", "session", "conversation", "slack", "workers", "calendar", "quality", "tasks", "memory", "agents")
 """Packages whose texts people read."""
 SAID = {"sentences", "lines", "details", "notices", "said", "room_words"}
@@ -32,16 +32,16 @@ def is_sentence(node: ast.expr) -> bool:
 
 
 @cache
-def constants(path: Path) -> frozenset[str]:
+def constants(name: str) -> frozenset[str]:
     """Names of a module's sentences, its own and those it imports."""
     found = set()
-    for node in ast.parse(path.read_text()).body:
+    for node in modules()[name].tree.body:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if any(map(is_sentence, _texts(value))):
-                found.add(name)
+            case ast.Assign(targets=[ast.Name(id=constant)], value=value) if any(map(is_sentence, _texts(value))):
+                found.add(constant)
             case ast.ImportFrom(module=str(module), names=names) if module.startswith("fateforger."):
-                source = SOURCE.joinpath(*module.split(".")[1:]).with_suffix(".py")
-                if source.exists():
+                source = f"{module.partition('.')[2].replace('.', '/')}.py"
+                if source in modules():
                     found |= {each.asname or each.name for each in names if each.name in constants(source)}
     return frozenset(found)
 
@@ -50,9 +50,8 @@ def _texts(value: ast.expr) -> list[ast.expr]:
     return value.args if isinstance(value, ast.Call) else [value]
 
 
-def modules() -> Iterator[Path]:
-    for package in PEOPLE:
-        yield from sorted((SOURCE / package).rglob("*.py"))
+def spoken_modules() -> Iterator[tuple[str, Module]]:
+    return ((name, module) for name, module in modules().items() if name.partition("/")[0] in PEOPLE)
 
 
 def compared(node: ast.Compare, known: frozenset[str]) -> bool:
@@ -69,19 +68,14 @@ def sliced(node: ast.Subscript) -> bool:
 
 def test_no_code_compares_sentences() -> None:
     found = {
-        str(path.relative_to(SOURCE))
-        for path in modules()
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Compare) and compared(node, constants(path))
+        name
+        for name, module in spoken_modules()
+        for node in module.find(ast.Compare)
+        if compared(node, constants(name))
     }
     assert found == set(STORED)
 
 
 def test_no_code_takes_sentences_by_their_place() -> None:
-    found = {
-        str(path.relative_to(SOURCE))
-        for path in modules()
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Subscript) and sliced(node)
-    }
+    found = {name for name, module in spoken_modules() for node in module.find(ast.Subscript) if sliced(node)}
     assert found == set(CUT)

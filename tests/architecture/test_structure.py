@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.sources import modules
 
 from fateforger import __version__
 from fateforger.cli.command_line import root_command
@@ -19,7 +19,6 @@ from fateforger.conversation.language.answers import PatchWords
 from fateforger.ports.model import Prompt
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "src" / "fateforger"
 
 AT_HOME = {
     "mem0": ("adapters/memory/",),
@@ -35,30 +34,8 @@ AT_HOME = {
 
 
 @cache
-def modules() -> dict[str, ast.Module]:
-    """Every module of the program by its path below ``fateforger``."""
-    return {str(p.relative_to(SOURCE)): ast.parse(p.read_text()) for p in sorted(SOURCE.rglob("*.py"))}
-
-
-@cache
-def nodes() -> dict[str, tuple[ast.Import | ast.ImportFrom | ast.Call | ast.keyword, ...]]:
-    """Of each module those that are asked for here, in one walk over all of it."""
-    kinds = ast.Import | ast.ImportFrom | ast.Call | ast.keyword
-    return {name: tuple(n for n in ast.walk(tree) if isinstance(n, kinds)) for name, tree in modules().items()}
-
-
-def imported(found: Iterable[ast.AST]) -> Iterator[str]:
-    for node in found:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-@cache
 def imports() -> dict[str, frozenset[str]]:
-    return {name: frozenset(imported(found)) for name, found in nodes().items()}
+    return {name: frozenset(module.imported()) for name, module in modules().items()}
 
 
 def importers(package: str) -> list[str]:
@@ -74,23 +51,29 @@ def calls_of(function: str) -> list[str]:
     """The modules that call something of that name."""
     return [
         name
-        for name, found in nodes().items()
-        for node in found
-        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", None)) == function
+        for name, module in modules().items()
+        for node in module.find(ast.Call)
+        if getattr(node.func, "id", getattr(node.func, "attr", None)) == function
     ]
+
+
+TOOLS_OF_SERVERS = {
+    "adapters/calendar/connection.py": "the tools that a calendar server says it has",
+    "agents/server.py": "the tools of the program's own MCP server",
+}
+"""Modules that name tools, none of which a model is given."""
 
 
 def test_models_get_no_tools() -> None:
     """K3, S96, S103: a request has no place for one, and nothing that asks a model passes any; so none can be loose."""
     assert set(Prompt.__dataclass_fields__) == {"name", "role", "system", "user", "schema", "notation", "history"}
-    passing = [
-        f"{name}:{node.lineno}"
-        for name, tree in modules().items()
-        if name.startswith(("turn/", "adapters/model/", "coordinator/", "background/"))
-        for node in ast.walk(tree)
-        if isinstance(node, ast.keyword) and node.arg in {"tools", "tool_choice", "workbench", "handoffs"}
-    ]
-    assert passing == []
+    passing = {
+        name
+        for name, module in modules().items()
+        for node in module.find(ast.keyword)
+        if node.arg in {"tools", "tool_choice", "workbench", "handoffs"}
+    }
+    assert passing == set(TOOLS_OF_SERVERS)
     assert importers("autogen_core.tools") == importers("autogen_ext.tools") == []
 
 
@@ -119,10 +102,10 @@ def test_no_loop_is_endless_outside_the_supervisor() -> None:
     """A loop that ends only when it is cancelled, or when the program stops, is a timer without a row."""
     assert [
         f"{name}:{loop.lineno}"
-        for name, tree in modules().items()
+        for name, module in modules().items()
         if name != "workers/supervisor.py"
-        for loop in ast.walk(tree)
-        if isinstance(loop, ast.While) and _is_endless(loop)
+        for loop in module.find(ast.While)
+        if _is_endless(loop)
     ] == []
 
 
@@ -138,9 +121,9 @@ def test_each_broad_except_says_why() -> None:
     """Catching everything hides mistakes, so its line gives the reason; most errors are caught by their own class."""
     broad = re.compile(r"except( \(?([^:#]*, )?(Base)?Exception\b[^:#]*)?:(.*)")
     found = {
-        f"{path.relative_to(SOURCE)}:{number}": caught[4]
-        for path in sorted(SOURCE.rglob("*.py"))
-        for number, line in enumerate(path.read_text().splitlines(), 1)
+        f"{name}:{number}": caught[4]
+        for name, module in modules().items()
+        for number, line in enumerate(module.text.splitlines(), 1)
         if (caught := broad.fullmatch(line.strip())) is not None
     }
     assert found
@@ -171,7 +154,7 @@ def test_what_is_outside_is_spoken_to_in_one_place(package: str) -> None:
 def test_retrieval_is_in_one_place() -> None:
     """S110: how constraints are asked for is one pure module, and one class asks the store for a turn."""
     homes = {
-        name: [path for path, tree in modules().items() if name in _defined(tree)]
+        name: [path for path, module in modules().items() if name in _defined(module.tree)]
         for name in ("query_types", "query_constraints", "ConstraintRetriever")
     }
     assert {name: len(paths) for name, paths in homes.items()} == dict.fromkeys(homes, 1)
@@ -216,9 +199,9 @@ def test_nothing_old_is_kept_beside_the_new() -> None:
     """S69, S125: no code waits to be removed, and nothing is there twice for the sake of an earlier version."""
     marks = re.compile(r"\b(TODO|FIXME|XXX|(?i:deprecated|legacy|backwards?[- ]compat\w*))\b")
     lines = [
-        f"{path.relative_to(SOURCE)}:{number}: {line.strip()}"
-        for path in sorted(SOURCE.rglob("*.py"))
-        for number, line in enumerate(path.read_text().splitlines(), 1)
+        f"{name}:{number}: {line.strip()}"
+        for name, module in modules().items()
+        for number, line in enumerate(module.text.splitlines(), 1)
         if marks.search(line)
     ]
     assert lines == []
@@ -232,14 +215,14 @@ SECOND_HELPERS = re.compile(
 
 def test_titles_lists_and_counts_are_put_into_sentences_in_one_place() -> None:
     """``text.py`` quotes and truncates titles, joins words and counts things; nothing else does so by itself."""
-    helpers = _defined(modules()["text.py"])
-    again = [(name, found) for name, tree in modules().items() for found in _defined(tree) & helpers]
+    helpers = _defined(modules()["text.py"].tree)
+    again = [(name, found) for name, module in modules().items() for found in _defined(module.tree) & helpers]
     assert sorted(again) == sorted(("text.py", name) for name in helpers)
     by_hand = [
         f"{name}: {line.strip()}"
-        for name in modules()
+        for name, module in modules().items()
         if name not in {"text.py", "workflow/conformance.py"}  # the latter joins the operands of a formula
-        for line in (SOURCE / name).read_text().splitlines()
+        for line in module.text.splitlines()
         if SECOND_HELPERS.search(line)
     ]
     assert by_hand == []
@@ -258,5 +241,5 @@ def test_the_version_that_is_shown_is_that_of_the_file() -> None:
     (written,) = re.findall(r'^__version__ = "([^"]+)"$', file, re.MULTILINE)
     assert written == __version__
     assert CliRunner().invoke(root_command, ["--version"]).output == f"fateforger, version {written}\n"
-    elsewhere = [name for name in modules() if name != "__init__.py" and f'"{written}"' in (SOURCE / name).read_text()]
+    elsewhere = [n for n, module in modules().items() if n != "__init__.py" and f'"{written}"' in module.text]
     assert elsewhere == []

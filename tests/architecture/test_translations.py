@@ -11,11 +11,11 @@ from string import Formatter
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
+from tests.sources import modules
 
 from fateforger.text import LOCALES, SOURCE, list_languages
 
 TEMPLATE = Path(str(LOCALES)) / "fateforger.pot"
-SOURCE_CODE = Path(str(LOCALES)).parent
 LANGUAGES = [language for language in list_languages() if language != SOURCE]
 LONGEST_LABEL = 75
 """Most characters of a button in Slack."""
@@ -45,9 +45,9 @@ def modal_titles() -> frozenset[str]:
 
 
 def find_modal_titles() -> Iterator[str]:
-    for path in SOURCE_CODE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in FORMS:
+    for module in modules().values():
+        for node in module.find(ast.Call):
+            if not isinstance(node.func, ast.Name) or node.func.id not in FORMS:
                 continue
             given = (each.value for each in node.keywords if each.arg in {"title", "submit", "close"})
             calls = (call for value in given for call in ast.walk(value) if isinstance(call, ast.Call))

@@ -20,6 +20,7 @@ from tests.contracts.stores import new_file
 from tests.factories.agents import NOW
 from tests.factories.inside import run_inside
 from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
+from tests.sources import modules
 
 from fateforger.adapters.store import installations as _installations  # noqa: F401  its table has to be known
 from fateforger.adapters.store.connections import SqlConnections
@@ -419,11 +420,15 @@ _KINDS = frozenset({"dict", "OrderedDict", "defaultdict", "set", "Counter", "lis
 def find_caches() -> Iterator[str]:
     """Every private attribute that is a collection, of every class that may see several people."""
     for package in _PACKAGES:
-        for path in sorted((SOURCE / package).rglob("*.py")):
-            for found in ast.walk(ast.parse(path.read_text())):
-                if isinstance(found, ast.ClassDef):
-                    for name in _list_collections(found):
-                        yield f"{path.relative_to(SOURCE)} {found.name}.{name}"
+        for path, found in _list_classes(package):
+            for name in _list_collections(found):
+                yield f"{path} {found.name}.{name}"
+
+
+def _list_classes(package: str) -> Iterator[tuple[str, ast.ClassDef]]:
+    for path, module in modules().items():
+        if path.startswith(f"{package}/"):
+            yield from ((path, found) for found in module.find(ast.ClassDef))
 
 
 def _list_collections(of: ast.ClassDef) -> Iterator[str]:
@@ -610,11 +615,9 @@ def find_state() -> Iterator[str]:
     """Yield every cache, and every attribute that a method assigns again."""
     yield from CACHES
     for package in _ALL_PACKAGES:
-        for path in sorted((SOURCE / package).rglob("*.py")):
-            for found in ast.walk(ast.parse(path.read_text())):
-                if isinstance(found, ast.ClassDef):
-                    for name in _list_reassigned(found):
-                        yield f"{path.relative_to(SOURCE)} {found.name}.{name}"
+        for path, found in _list_classes(package):
+            for name in _list_reassigned(found):
+                yield f"{path} {found.name}.{name}"
 
 
 def _list_reassigned(of: ast.ClassDef) -> Iterator[str]:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from slack_sdk.web.async_client import AsyncWebClient
+from tests.sources import modules
 
 from fateforger.cli.command_line import root_command
 from fateforger.errors import BadInput
@@ -20,7 +21,6 @@ from fateforger.text import COMMANDS, PULL, TASKS, use_command_names
 from localslack.manifest import EVENT_SCOPES, read_manifest
 from localslack.web_api.dispatch import METHODS
 
-SOURCE = Path(__file__).parents[3] / "src" / "fateforger"
 URL = "https://plan.example.org"
 
 HISTORY = ("channels:history", "groups:history", "im:history")
@@ -72,10 +72,9 @@ NOT_IN_THE_STAND_IN = {
 def list_called() -> Iterator[str]:
     """Yield the names of the SDK's methods that the code uses."""
     methods = {name for name in dir(AsyncWebClient) if "_" in name.strip("_") and not name.startswith("_")}
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Attribute) and node.attr in methods - {"api_call"}:
-                yield node.attr
+    methods -= {"api_call"}
+    names = (node.attr for module in modules().values() for node in module.find(ast.Attribute))
+    return (name for name in names if name in methods)
 
 
 def test_the_app_asks_for_exactly_the_scopes_that_it_needs() -> None:

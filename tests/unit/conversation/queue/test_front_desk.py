@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
+from tests.sources import modules
 from tests.unit.conversation.queue.desk import Desk
 
-import fateforger
 from fateforger.conversation.queue.dispatch import TaskAccess
 from fateforger.conversation.queue.service import FORMS
 from fateforger.memory.credentials import TOO_LONG
@@ -17,7 +16,6 @@ from fateforger.session.forms import FormErrors
 from fateforger.tasks.task import BlockTime, Decompose, TaskState
 from fateforger.ui.card_parts import START
 
-PACKAGE = Path(fateforger.__file__).parent
 EXECUTING = (
     "queue.work",
     "queue.execution",
@@ -43,8 +41,8 @@ def test_it_imports_nothing_that_carries_work_out() -> None:
     imported = {
         node.module
         for name in ("dispatch", "forms", "cards")
-        for node in ast.walk(ast.parse((PACKAGE / "conversation" / "queue" / f"{name}.py").read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module is not None
+        for node in modules()[f"conversation/queue/{name}.py"].find(ast.ImportFrom)
+        if node.module is not None
     }
     assert "fateforger.session.cards" in imported
     assert [name for name in imported if any(part in name for part in EXECUTING)] == []
