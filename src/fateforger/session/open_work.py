@@ -12,12 +12,13 @@ from fateforger.errors import BadInput
 from fateforger.limits import MAX_CRITERIA, MAX_CRITERION_CHARS
 from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import ET, WORK
-from fateforger.session.day import day_window, day_words, is_over
+from fateforger.session.day import day_window, is_over
 from fateforger.session.model import CatchUp, OfferedInput, Session, SessionStatus, Task
 from fateforger.session.placement import by_time
 from fateforger.session.replanning import rest_of_task, task_id_of
 from fateforger.session.tasks import keep_for_later, with_tasks
 from fateforger.tasks.task import NORMAL, Do, OutsideTask, QueuedTask, read_task_id
+from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -44,15 +45,26 @@ def work_of_missed_day(session: Session, others: Iterable[Session], *, now: date
     return tuple(each for each in open_work(session, now) if task_of(each.task.id, known) is None)
 
 
+def list_offered(session: Session, *sources: str) -> list[OfferedInput]:
+    """Return the offered work that comes from one of the ``sources``."""
+    return [each for each in session.open_work.offered if each.source in sources]
+
+
+def find_left_over(session: Session) -> list[OfferedInput]:
+    """Return the offered leftovers of earlier days, except those of missed days."""
+    missed = open_work_of_missed(session)
+    return [each for each in list_offered(session, "deferred", "unplaced") if each not in missed]
+
+
 def missed_days(session: Session) -> tuple[date, ...]:
     """Return the missed days: earlier days without a word on how they went, the first one first."""
-    return tuple(sorted({each.day for each in session.open_work.offered if each.source == "planned"}))
+    return tuple(sorted({each.day for each in list_offered(session, "planned")}))
 
 
 def open_work_of_missed(session: Session) -> tuple[OfferedInput, ...]:
     """Return all open work of the missed days, the first day first."""
     days = set(missed_days(session))
-    things = (each for each in session.open_work.offered if each.source in {"deferred", "unplaced", "planned"})
+    things = list_offered(session, "deferred", "unplaced", "planned")
     return tuple(sorted((each for each in things if each.day in days), key=lambda each: each.day))
 
 
@@ -171,7 +183,7 @@ def with_outside(
     known = {*_listed_ids(session), *(task.id for task in session.open_work.deferred), *session.open_work.settled}
     known |= {each.task.id for each in offered}
     if tasks is None:
-        found = [each for each in session.open_work.offered if each.source == "ticktick"]
+        found = list_offered(session, "ticktick")
     else:
         ordered = sorted(tasks, key=lambda task: _urgency(task, session.date))
         found = [OfferedInput(task=_to_task(task), source="ticktick", day=session.date) for task in ordered]
@@ -184,7 +196,7 @@ def _urgency(task: OutsideTask, day: date) -> tuple[bool, int, date]:
 
 
 def _to_task(task: OutsideTask) -> Task:
-    notes = _("From TickTick.") if task.due is None else _("From TickTick, due on {due}.", due=day_words(task.due))
+    notes = _("From TickTick.") if task.due is None else _("From TickTick, due on {due}.", due=format_day(task.due))
     notes += f"\n\n{task.notes}" if task.notes else ""
     return Task(id=task.id, title=task.title, notes=notes)
 

@@ -17,7 +17,6 @@ from fateforger.memory.contradiction import Kind
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Source
-from fateforger.planning.grid import in_words
 from fateforger.planning.timing import zone
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Button
@@ -41,14 +40,14 @@ from fateforger.session.gate import is_offered, move_token
 from fateforger.session.lengths import find_short
 from fateforger.session.memory import MemoryQuestion
 from fateforger.session.model import HeldChange, OfferedInput, Question, Session, SessionStatus, Task
-from fateforger.session.open_work import open_work_of_missed
+from fateforger.session.open_work import find_left_over, list_offered, open_work_of_missed
 from fateforger.session.overview import clip_span, collisions, local_meeting
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.durations import Estimate, format_ratio
+from fateforger.text import format_length, join_words, label_text, mark_message, ngettext, quote_title, truncate
 from fateforger.text import gettext as _
-from fateforger.text import join_words, label_text, mark_message, ngettext, quote_title, truncate
 from fateforger.values import Value
 from fateforger.workflow.day_rules import read_day_rule
 from fateforger.workflow.day_words import describe_day_rule
@@ -172,7 +171,6 @@ class PendingQuestion:
 
     @property
     def answers(self) -> tuple[Button, ...]:
-        """The buttons of all answers."""
         return tuple(button for button in (self.yes, self.no, *self.which) if button is not None)
 
     @property
@@ -303,7 +301,7 @@ def length_questions(session: Session) -> tuple[PendingQuestion, ...]:
 
 
 def _length_question(task: Task, found: Estimate, minutes: int) -> PendingQuestion:
-    longer, now = in_words(minutes), in_words(task.minutes or 0)
+    longer, now = format_length(minutes), format_length(task.minutes or 0)
     how_often = _("{short} of the last {count} times", short=found.short, count=found.count)
     sentence = _(
         "“{name}” takes you {ratio} times as long as planned ({known}). Plan {longer} for “{title}”?",
@@ -435,16 +433,11 @@ def set_aside_button(version: Version) -> Button:
 
 def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
     """Return the offers of further work: leftovers and the queue as one each, TickTick by task."""
-    missed = open_work_of_missed(session)
-    left = [
-        each for each in session.open_work.offered if each.source in {"deferred", "unplaced"} and each not in missed
-    ]
-    queued = [each for each in session.open_work.offered if each.source == "queue"]
-    outside = [each for each in session.open_work.offered if each.source == "ticktick"]
+    left, queued = find_left_over(session), list_offered(session, "queue")
     return (
         *((_bring_question(_("Left over from earlier days"), left, bring_left_over(session, left)),) if left else ()),
         *((_bring_question(_("In your queue"), queued, bring_queued(queued)),) if queued else ()),
-        *(_bring_question(_("In TickTick"), [each], bring_row(each)) for each in outside),
+        *(_bring_question(_("In TickTick"), [each], bring_row(each)) for each in list_offered(session, "ticktick")),
     )
 
 

@@ -17,14 +17,12 @@ from fateforger.limits import (
     MAX_NOTES_CHARS,
     MAX_TITLE_CHARS,
 )
-from fateforger.planning.grid import in_words
 from fateforger.planning.task_details import KINDS, PLAIN, TaskDetails, TaskKind, usual_details
 from fateforger.session.cards import Choice, plain
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.day import AddTasks, BringAlong, DeferTask, RemoveTask, SetGoals, UpdateTask
 from fateforger.session.commands.plan import MovePlan
-from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
     DateField,
@@ -33,7 +31,6 @@ from fateforger.session.forms import (
     FormErrors,
     FormField,
     FormRequest,
-    FormSubmission,
     ManyField,
     NumberField,
     TextField,
@@ -44,8 +41,8 @@ from fateforger.session.model import BlockPlan, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
 from fateforger.session.tasks import find_task
+from fateforger.text import format_day, format_length, join_sentences, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message
 from fateforger.ui.detail_forms import (
     build_detail_fields,
     build_kind_field,
@@ -80,8 +77,6 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
     said = () if request.size else _list_new_lines(session, request.target)
     rows = request.size and min(max(request.size, ROWS, len(_list_typed(request))), MAX_FORM_TASKS)
     return Form(
-        form="tasks",
-        session_id=session.id,
         title=_("What to get done"),
         submit=_("Save"),
         size=rows,
@@ -159,7 +154,7 @@ def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | N
             optional=True,
             value=format_task_line(line)[:MAX_TITLE_CHARS],
             max_length=MAX_TITLE_CHARS,
-            placeholder=_("What do you want to get done on {day}?", day=day_words(session.date)) if row == 1 else "",
+            placeholder=_("What do you want to get done on {day}?", day=format_day(session.date)) if row == 1 else "",
         ),
         NumberField(
             name=f"minutes_{row}",
@@ -194,16 +189,15 @@ def _hint_minutes(session: Session) -> str:
 def _hint_usual_minutes(session: Session) -> str:
     """Return a sentence about the usual minutes of the best known kinds of tasks; nothing if none are known."""
     known = sorted(session.day.estimates, key=lambda each: -each.count)
-    usual = [f"{each.name} {in_words(each.minutes)}" for each in known if each.minutes is not None]
+    usual = [f"{each.name} {format_length(each.minutes)}" for each in known if each.minutes is not None]
     if not usual:
         return ""
     return _("If you leave it open, I plan what you usually need: {usual}.", usual=", ".join(usual[:MOST_USUAL]))
 
 
-def read_tasks_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_tasks_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
     tasks, first_field = (
-        (_read_lists(filled), "deep") if filled.has("deep") else (_read_rows(filled, submission.size), "title_1")
+        (_read_lists(filled), "deep") if filled.has("deep") else (_read_rows(filled, filled.submission.size), "title_1")
     )
     if not tasks and not filled.errors:
         filled.errors[first_field] = _("Write down at least one thing to do.")
@@ -267,8 +261,6 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
     """Return the form of what the day is for, and of its blocks of deep work."""
     inputs = session.day.inputs
     return Form(
-        form="goals",
-        session_id=session.id,
         title=_("Goals and blocks"),
         submit=_("Save"),
         fields=(
@@ -303,8 +295,7 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_goals_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_goals_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
     goals = tuple(line.strip() for line in filled.text("goals", MAX_NOTES_CHARS).splitlines() if line.strip())
     if len(goals) > MAX_GOALS or any(len(goal) > MAX_GOAL_CHARS for goal in goals):
         filled.errors["goals"] = _(
@@ -321,8 +312,6 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
     task = find_task(session.day.inputs, request.target)
     others = tuple(to_choice(each) for each in session.day.inputs.tasks if each.id != task.id)
     form = Form(
-        form="task",
-        session_id=session.id,
         target=task.id,
         title=_("Edit task"),
         submit=_("Save"),
@@ -369,12 +358,11 @@ def _hint_usual(session: Session, task: Task) -> str:
     usual = find_usual(session, replace(task, minutes=None))
     if usual is None:
         return _("Leave it open if you do not know.")
-    return _("Usually {minutes}; leave it open to plan that.", minutes=in_words(usual.minutes or 0))
+    return _("Usually {minutes}; leave it open to plan that.", minutes=format_length(usual.minutes or 0))
 
 
-def read_task_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    before = find_task(session.day.inputs, submission.target)
-    filled = Filled(submission)
+def read_task_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
+    before = find_task(session.day.inputs, filled.submission.target)
     if filled.flag("remove"):
         return RemoveTask(**filled.envelope, task_id=before.id)
     title = filled.text("title", MAX_TITLE_CHARS, needed=_("A task needs a title."))
@@ -402,7 +390,6 @@ def read_task_form(session: Session, submission: FormSubmission) -> SessionComma
 
 
 def to_choice(task: Task) -> Choice:
-    """Return a task as a choice of a form."""
     return Choice(label=task.title[:_LABEL], value=task.id)
 
 
@@ -427,8 +414,6 @@ SOME_DAY = "some_day"
 def build_defer_form(session: Session, request: FormRequest) -> Form:
     task = _title_of(session, request.target)
     return Form(
-        form="defer",
-        session_id=session.id,
         target=request.target,
         title=_("Another day"),
         submit=_("Put it there"),
@@ -452,7 +437,7 @@ def day_fields(session: Session, *, more: tuple[Choice, ...] = ()) -> tuple[Form
         ChoiceField(
             name="day",
             label=_("Day"),
-            choices=(*(Choice(label=day_words(day), value=day.isoformat()) for day in days), *more),
+            choices=(*(Choice(label=format_day(day), value=day.isoformat()) for day in days), *more),
             value=next_working_day(days[0] - timedelta(days=1)).isoformat(),
         ),
         DateField(name="later", label=_("Or a later day"), optional=True),
@@ -465,21 +450,18 @@ def read_day(filled: Filled) -> date | None:
     return filled.day("later") or (None if chosen in {None, SOME_DAY} else date.fromisoformat(str(chosen)))
 
 
-def read_defer_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_defer_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
     day = read_day(filled)
     try:
         if day is not None:
-            check_other_day(session, day, submission.at)
+            check_other_day(session, day, filled.submission.at)
     except BadInput as error:
         return FormErrors(errors={"later" if filled.day("later") else "day": error.message})
-    return DeferTask(**filled.envelope, task_id=submission.target, day=day)
+    return DeferTask(**filled.envelope, task_id=filled.submission.target, day=day)
 
 
 def build_move_form(session: Session, _request: FormRequest) -> Form:
     return Form(
-        form="move_plan",
-        session_id=session.id,
         title=_("Move this plan"),
         submit=_("Move it"),
         fields=(
@@ -492,13 +474,12 @@ def build_move_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_move_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_move_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
     day, join = read_day(filled), filled.flag("join")
     if day is None:
         return FormErrors(errors={"day": _("Choose a day.")})
     try:
-        check_other_day(session, day, submission.at)
+        check_other_day(session, day, filled.submission.at)
         check_free(session, day, join=join)
     except BadInput as error:
         return FormErrors(errors={"later" if filled.day("later") else "day": error.message})
@@ -515,14 +496,12 @@ def build_bring_form(session: Session, _request: FormRequest) -> Form:
         raise BadInput(_("Nothing of that is open any more."))
     choices = tuple(Choice(label=each.task.title[:_LABEL], value=each.task.id) for each in offered)
     return Form(
-        form="bring",
-        session_id=session.id,
         title=_("What else there is"),
         submit=_("Bring along"),
         fields=(
             ManyField(
                 name="tasks",
-                label=_("What of it do you want to do on {day}?", day=day_words(session.date)),
+                label=_("What of it do you want to do on {day}?", day=format_day(session.date)),
                 choices=choices,
                 value=tuple(choice.value for choice in choices),
                 placeholder=_("Choose some"),
@@ -532,8 +511,7 @@ def build_bring_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_bring_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_bring_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
     chosen = filled.many("tasks")
     if not chosen:
         return FormErrors(errors={"tasks": _("Choose at least one, or close this.")})
@@ -551,27 +529,24 @@ def build_catch_up_form(session: Session, _request: FormRequest) -> Form:
     things = open_work_of_missed(session)
     if not things:
         raise BadInput(_("Nothing of that is open any more."))
-    ask = _("What is ticked goes on your list for {day}.", day=day_words(session.date))
+    ask = _("What is ticked goes on your list for {day}.", day=format_day(session.date))
     settle = _("Untick what you did, or do not want any more; I will not ask about that again.")
     days = [(day, list(each)) for day, each in groupby(things, key=lambda each: each.day)]
     return Form(
-        form="catch_up",
-        session_id=session.id,
         # An unticked item is settled, so the form has to record which items it showed.
         target=" ".join(each.task.id for each in things),
         title=_("Catch up"),
         submit=_("Catch up"),
         fields=(
             TextPart(text=f"{ask} {settle}"),
-            *(_day_field(f"day_{n}", day_words(day), each) for n, (day, each) in enumerate(days, 1)),
+            *(_day_field(f"day_{n}", format_day(day), each) for n, (day, each) in enumerate(days, 1)),
         ),
     )
 
 
-def read_catch_up_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
-    shown = submission.target.split()
-    ticked = {task_id for name in submission.values for task_id in filled.many(name)}
+def read_catch_up_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
+    shown = filled.submission.target.split()
+    ticked = {task_id for name in filled.submission.values for task_id in filled.many(name)}
     return BringAlong(
         **filled.envelope,
         task_ids=tuple(task_id for task_id in shown if task_id in ticked),
@@ -592,12 +567,12 @@ def _day_field(name: str, label: str, things: list[OfferedInput]) -> ManyField:
 
 
 def _format_label(each: OfferedInput) -> str:
-    length = "" if each.task.minutes is None else f"{in_words(each.task.minutes)}, "
+    length = "" if each.task.minutes is None else f"{format_length(each.task.minutes)}, "
     told = f" ({length}{_(_SOURCES[each.source])})"
     return f"{each.task.title[: _LABEL - len(told)]}{told}"
 
 
-TASK_FORMS: Mapping[str, FormSpec] = {
+TASK_FORMS: Mapping[str, FormSpec[Session]] = {
     "tasks": FormSpec(build_tasks_form, read_tasks_form),
     "goals": FormSpec(build_goals_form, read_goals_form),
     "bring": FormSpec(build_bring_form, read_bring_form),
