@@ -19,12 +19,11 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from tests.factories.days import block, plan_of
 from tests.factories.paper import Paper, day_of, fields, wanted
@@ -38,10 +37,10 @@ from fateforger.adapters.store.store import open_store
 from fateforger.calendar.access import CommitContext
 from fateforger.calendar.comparison import list_changes
 from fateforger.calendar.engine import number_ops, plan_sync
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import EventFields, EventImage
 from fateforger.calendar.matching import Candidate, pair_alike
 from fateforger.calendar.model import DesiredDay, Ledger, Snapshot
-from fateforger.calendar.ports import Outcome
+from fateforger.calendar.ports import Outcome, Write
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.planning.plan import TBPlan
 
@@ -164,27 +163,9 @@ class SlowCalendar(GoogleCalendarFake):
         await asyncio.sleep(CALL_SECONDS)
         return await super().get(event_id)
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
+    async def write(self, write: Write) -> Outcome:
         await asyncio.sleep(CALL_SECONDS)
-        return await super().create(event_id, fields, marker, extras)
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        await asyncio.sleep(CALL_SECONDS)
-        return await super().update(event_id, changes, marker, expect=expect, seen=seen)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        await asyncio.sleep(CALL_SECONDS)
-        return await super().delete(event_id, expect=expect)
+        return await super().write(write)
 
 
 class RealTime:

@@ -14,7 +14,7 @@ import pytest
 from tests.contracts.calendar_people import Person
 
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.ports import Calendar, Done, Exists, Gone, Rejected, Stale
+from fateforger.calendar.ports import Calendar, Create, Delete, Done, Exists, Gone, Rejected, Stale, Update
 
 DAY = date(2026, 3, 2)
 NINE = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -78,7 +78,7 @@ def marker(op_id: str = "t1-0", **given: Any) -> Marker:
 
 async def put(calendar: Calendar, event_id: OwnedId | None = None, **given: Any) -> EventImage:
     """Create an event and give it back as the calendar shows it."""
-    outcome = await calendar.create(event_id or owned(), fields(**given), marker())
+    outcome = await calendar.write(Create(event_id or owned(), fields(**given), marker()))
     assert isinstance(outcome, Done), outcome
     assert outcome.image is not None
     return outcome.image
@@ -135,21 +135,21 @@ class CalendarContract:
 
     async def test_an_event_is_created_with_all_that_a_person_can_add(self, calendar: Calendar) -> None:
         """K12: and it is shown so wherever it is read; an update leaves it alone."""
-        outcome = await calendar.create(owned(), fields(), marker(), EXTRAS)
+        outcome = await calendar.write(Create(owned(), fields(), marker(), EXTRAS))
         assert isinstance(outcome, Done)
         assert outcome.image is not None
         assert (outcome.image.extras, outcome.image.marker) == (self.taken, marker())
         assert (await read(calendar)).extras == self.taken
         assert [event.extras for event in await calendar.window(NINE, NINE + HOUR)] == [self.taken]
-        await calendar.update(owned(), {"summary": "Other", "start": NINE - HOUR}, marker("t2-0"))
+        await calendar.write(Update(owned(), {"summary": "Other", "start": NINE - HOUR}, marker("t2-0")))
         assert (await read(calendar)).extras == self.taken
 
     async def test_a_color_is_taken_away_or_the_calendar_says_that_it_cannot(self, calendar: Calendar) -> None:
         """K12: alone it is refused; among other changes it is left, which the answer shows."""
         await put(calendar)
-        outcome = await calendar.update(owned(), {"color_id": None}, marker("t2-0"))
+        outcome = await calendar.write(Update(owned(), {"color_id": None}, marker("t2-0")))
         assert isinstance(outcome, Done if calendar.traits.can_clear_color else Rejected)
-        await calendar.update(owned(), {"color_id": None, "summary": "Other"}, marker("t3-0"))
+        await calendar.write(Update(owned(), {"color_id": None, "summary": "Other"}, marker("t3-0")))
         left = None if calendar.traits.can_clear_color else "9"
         assert (await read(calendar)).fields == fields(summary="Other", color_id=left)
 
@@ -159,21 +159,21 @@ class CalendarContract:
 
     async def test_an_id_is_taken_once(self, calendar: Calendar) -> None:
         created = await put(calendar)
-        assert await calendar.create(owned(), fields(summary="Other"), marker("t2-0")) == Exists()
+        assert await calendar.write(Create(owned(), fields(summary="Other"), marker("t2-0"))) == Exists()
         assert await read(calendar) == created
 
     async def test_of_equal_creates_at_once_one_wins(self, calendar: Calendar) -> None:
-        outcomes = await asyncio.gather(*(calendar.create(owned(), fields(), marker(f"t{n}")) for n in range(4)))
+        outcomes = await asyncio.gather(*(calendar.write(Create(owned(), fields(), marker(f"t{n}"))) for n in range(4)))
         assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Done", "Exists", "Exists", "Exists"]
         assert await day_of(calendar) == [owned()]
 
     async def test_an_equal_title_at_the_same_time_is_no_obstacle(self, calendar: Calendar, person: Person) -> None:
         await person.creates(FOREIGN, "Deep work", NINE, NINE + HOUR)
-        assert isinstance(await calendar.create(owned(), fields(), marker()), Done)
+        assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
         assert await day_of(calendar) == sorted([FOREIGN, owned()])
 
     async def test_an_end_before_the_start_is_rejected(self, calendar: Calendar) -> None:
-        outcome = await calendar.create(owned(), fields(end=NINE - HOUR), marker())
+        outcome = await calendar.write(Create(owned(), fields(end=NINE - HOUR), marker()))
         assert isinstance(outcome, Rejected)
         assert await calendar.get(owned()) is None
 
@@ -183,7 +183,7 @@ class CalendarContract:
         title = " ".join(words.split())
         created = await put(calendar, summary=title, description=words.strip())
         assert (created.summary, created.description) == (title, words.strip())
-        changed = await calendar.update(owned(), {"description": f"» {words.strip()}"}, marker("t2-0"))
+        changed = await calendar.write(Update(owned(), {"description": f"» {words.strip()}"}, marker("t2-0")))
         assert isinstance(changed, Done)
         assert (await read(calendar)).fields == fields(summary=title, description=f"» {words.strip()}")
 
@@ -201,7 +201,7 @@ class CalendarContract:
         created = await put(calendar, start=start, end=start + 90 * MINUTE)
         assert (created.start, created.end) == (start, start + 90 * MINUTE)
         later = {"start": start + HOUR, "end": start + 3 * HOUR}
-        assert isinstance(await calendar.update(owned(), later, marker("t2-0")), Done)
+        assert isinstance(await calendar.write(Update(owned(), later, marker("t2-0"))), Done)
         assert (await read(calendar)).fields == fields(**later)
         assert [e.id for e in await calendar.window(start + 2 * HOUR, start + 3 * HOUR)] == [owned()]
 
@@ -209,7 +209,7 @@ class CalendarContract:
 
     async def test_a_deleted_event_is_shown_as_cancelled(self, calendar: Calendar) -> None:
         await put(calendar)
-        assert await calendar.delete(owned()) == Done(None)
+        assert await calendar.write(Delete(owned())) == Done(None)
         gone = await read(calendar)
         assert (gone.id, gone.gone, gone.summary, gone.marker) == (owned(), True, "Deep work", marker())
         assert await day_of(calendar) == []
@@ -217,27 +217,27 @@ class CalendarContract:
     async def test_the_id_of_a_deleted_event_stays_taken(self, calendar: Calendar) -> None:
         """S237"""
         await put(calendar)
-        await calendar.delete(owned())
-        assert await calendar.create(owned(), fields(), marker("t2-0")) == Exists()
+        await calendar.write(Delete(owned()))
+        assert await calendar.write(Create(owned(), fields(), marker("t2-0"))) == Exists()
         assert (await read(calendar)).gone
 
     async def test_what_the_person_deleted_is_gone_too(self, calendar: Calendar, person: Person) -> None:
         await put(calendar)
         await person.deletes(owned())
         assert (await read(calendar)).gone
-        assert await calendar.create(owned(), fields(), marker("t2-0")) == Exists()
-        assert await calendar.delete(owned()) == Gone()
+        assert await calendar.write(Create(owned(), fields(), marker("t2-0"))) == Exists()
+        assert await calendar.write(Delete(owned())) == Gone()
 
     async def test_there_is_nothing_to_update_or_delete(self, calendar: Calendar) -> None:
-        assert await calendar.update(owned(), {"summary": "Other"}, marker()) == Gone()
-        assert await calendar.delete(owned()) == Gone()
+        assert await calendar.write(Update(owned(), {"summary": "Other"}, marker())) == Gone()
+        assert await calendar.write(Delete(owned())) == Gone()
         assert await calendar.get(owned()) is None
 
     async def test_a_deleted_event_does_not_change(self, calendar: Calendar) -> None:
         await put(calendar)
-        await calendar.delete(owned())
-        assert await calendar.update(owned(), {"summary": "Other"}, marker("t2-0")) == Gone()
-        assert await calendar.delete(owned()) == Gone()
+        await calendar.write(Delete(owned()))
+        assert await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"))) == Gone()
+        assert await calendar.write(Delete(owned())) == Gone()
         gone = await read(calendar)
         assert (gone.gone, gone.summary, gone.marker) == (True, "Deep work", marker())
 
@@ -263,7 +263,7 @@ class CalendarContract:
     ) -> None:
         """S81"""
         before = await put(calendar)
-        outcome = await calendar.update(owned(), changes, marker("t2-0"))
+        outcome = await calendar.write(Update(owned(), changes, marker("t2-0")))
         assert isinstance(outcome, Done)
         after = outcome.image
         assert after is not None
@@ -278,7 +278,7 @@ class CalendarContract:
         await person.renames(owned(), "Mine now")
         edited = await read(calendar)
         assert (edited.fields, edited.marker) == (fields(summary="Mine now"), marker())
-        await calendar.update(owned(), {"description": "More"}, marker("t2-0"))
+        await calendar.write(Update(owned(), {"description": "More"}, marker("t2-0")))
         assert (await read(calendar)).fields == fields(summary="Mine now", description="More")
 
     async def test_what_the_person_moved_is_where_they_put_it(self, calendar: Calendar, person: Person) -> None:
@@ -294,11 +294,11 @@ class CalendarContract:
     ) -> None:
         """P8: an update on top of what was seen sets what is given, and what the person did since stays."""
         seen = await put(calendar)
-        outcome = await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"), seen=seen)
+        outcome = await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), seen=seen))
         assert isinstance(outcome, Done)
         assert await read(calendar) == outcome.image
         await person.moves(owned(), 30 * MINUTE)
-        outcome = await calendar.update(owned(), {"description": "More"}, marker("t3-0"), seen=outcome.image)
+        outcome = await calendar.write(Update(owned(), {"description": "More"}, marker("t3-0"), seen=outcome.image))
         assert isinstance(outcome, Done)
         later = {"start": NINE + 30 * MINUTE, "end": NINE + 90 * MINUTE}
         assert (await read(calendar)).fields == fields(summary="Other", description="More", **later)
@@ -306,23 +306,23 @@ class CalendarContract:
     async def test_what_was_seen_and_is_gone_since_is_gone(self, calendar: Calendar, person: Person) -> None:
         seen = await put(calendar)
         await person.deletes(owned())
-        assert await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"), seen=seen) == Gone()
+        assert await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), seen=seen)) == Gone()
         assert (await read(calendar)).gone
 
     async def test_nobody_vouches_for_an_event_that_is_not_ours(self, calendar: Calendar, person: Person) -> None:
         """S75"""
         await person.creates(owned(), "Dentist", NINE, NINE + HOUR)
         before = await read(calendar)
-        outcome = await calendar.update(owned(), {"summary": "Mine"}, marker(), seen=before)
+        outcome = await calendar.write(Update(owned(), {"summary": "Mine"}, marker(), seen=before))
         assert isinstance(outcome, Rejected)
         with pytest.raises(ValueError, match=owned(1)):
-            await calendar.update(owned(1), {"summary": "Mine"}, marker(), seen=before)
+            await calendar.write(Update(owned(1), {"summary": "Mine"}, marker(), seen=before))
         assert await read(calendar) == before
 
     async def test_only_managed_fields_can_be_changed(self, calendar: Calendar) -> None:
         before = await put(calendar)
         with pytest.raises(TypeError):
-            await calendar.update(owned(), {"location": "Moon"}, marker("t2-0"))
+            await calendar.write(Update(owned(), {"location": "Moon"}, marker("t2-0")))
         assert await read(calendar) == before
 
     # --- foreign events ---
@@ -342,20 +342,20 @@ class CalendarContract:
         with pytest.raises(ValueError, match=FOREIGN):
             OwnedId(FOREIGN)
         with pytest.raises(ValueError, match=FOREIGN):
-            await calendar.create(unchecked, fields(), marker())
+            await calendar.write(Create(unchecked, fields(), marker()))
         with pytest.raises(ValueError, match=FOREIGN):
-            await calendar.update(unchecked, {"summary": "Mine"}, marker())
+            await calendar.write(Update(unchecked, {"summary": "Mine"}, marker()))
         with pytest.raises(ValueError, match=FOREIGN):
-            await calendar.delete(unchecked)
+            await calendar.write(Delete(unchecked))
         assert await read(calendar, FOREIGN) == before
 
     async def test_an_event_without_our_marker_is_not_ours(self, calendar: Calendar, person: Person) -> None:
         """S75, P1: even when its id looks like one of ours."""
         await person.creates(owned(), "Dentist", NINE, NINE + HOUR)
         before = await read(calendar)
-        assert isinstance(await calendar.update(owned(), {"summary": "Mine"}, marker()), Rejected)
-        assert isinstance(await calendar.delete(owned()), Rejected)
-        assert await calendar.create(owned(), fields(), marker()) == Exists()
+        assert isinstance(await calendar.write(Update(owned(), {"summary": "Mine"}, marker())), Rejected)
+        assert isinstance(await calendar.write(Delete(owned())), Rejected)
+        assert await calendar.write(Create(owned(), fields(), marker())) == Exists()
         assert await read(calendar) == before
 
     async def test_a_copy_of_ours_is_the_persons(self, calendar: Calendar, person: Person) -> None:
@@ -363,7 +363,7 @@ class CalendarContract:
         await person.copies(owned(), "duplicate001")
         copy = await read(calendar, "duplicate001")
         assert (copy.fields, copy.marker, OwnedId.is_one(copy.id)) == (fields(), marker(), False)
-        await calendar.delete(owned())
+        await calendar.write(Delete(owned()))
         assert await read(calendar, "duplicate001") == copy
 
     async def test_one_of_ours_that_was_made_to_repeat_is_the_persons(self, calendar: Calendar, person: Person) -> None:
@@ -371,8 +371,8 @@ class CalendarContract:
         await person.makes_it_repeat(owned())
         before = await read(calendar)
         assert before.series_id is not None
-        assert isinstance(await calendar.update(owned(), {"summary": "Mine"}, marker("t2-0")), Rejected)
-        assert isinstance(await calendar.delete(owned()), Rejected)
+        assert isinstance(await calendar.write(Update(owned(), {"summary": "Mine"}, marker("t2-0"))), Rejected)
+        assert isinstance(await calendar.write(Delete(owned())), Rejected)
         assert await read(calendar) == before
 
     async def test_the_occurrences_of_a_series(self, calendar: Calendar, person: Person) -> None:
@@ -424,10 +424,10 @@ class CalendarContract:
         assert await day_of(calendar) == ids
 
     async def test_many_writes_at_once(self, calendar: Calendar) -> None:
-        made = await asyncio.gather(*(calendar.create(owned(n), fields(), marker(f"t1-{n}")) for n in range(12)))
+        made = await asyncio.gather(*(calendar.write(Create(owned(n), fields(), marker(f"t1-{n}"))) for n in range(12)))
         assert [type(outcome) for outcome in made] == [Done] * 12
         await asyncio.gather(
-            *(calendar.update(owned(n), {"summary": f"Block {n}"}, marker(f"t2-{n}")) for n in range(12))
+            *(calendar.write(Update(owned(n), {"summary": f"Block {n}"}, marker(f"t2-{n}"))) for n in range(12))
         )
         shown = await calendar.window(NINE, NINE + HOUR)
         assert [(e.summary, e.marker) for e in shown] == [(f"Block {n}", marker(f"t2-{n}")) for n in range(12)]
@@ -436,19 +436,19 @@ class CalendarContract:
 
     async def test_a_write_that_expects_the_current_version_happens(self, calendar: Calendar) -> None:
         created = await put(calendar)
-        outcome = await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"), expect=created.version)
+        outcome = await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), expect=created.version))
         assert isinstance(outcome, Done)
         assert outcome.image is not None
-        assert await calendar.delete(owned(), expect=outcome.image.version) == Done(None)
+        assert await calendar.write(Delete(owned(), expect=outcome.image.version)) == Done(None)
 
     async def test_a_write_that_expects_an_old_version_undoes_nothing(self, calendar: Calendar, person: Person) -> None:
         """S200, P12: and where the calendar promises conditional writes, nothing is written."""
         created = await put(calendar)
         await person.renames(owned(), "Mine now")
         before = await read(calendar)
-        outcome = await calendar.update(owned(), {"color_id": "4"}, marker("t2-0"), expect=created.version)
+        outcome = await calendar.write(Update(owned(), {"color_id": "4"}, marker("t2-0"), expect=created.version))
         assert (await read(calendar)).summary == "Mine now"
         if calendar.traits.conditional_write:
             assert outcome == Stale()
-            assert await calendar.delete(owned(), expect=created.version) == Stale()
+            assert await calendar.write(Delete(owned(), expect=created.version)) == Stale()
             assert await read(calendar) == before

@@ -32,7 +32,7 @@ from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.google.calendars import GoogleCalendar
 from fateforger.adapters.google.client import GoogleClient
-from fateforger.calendar.ports import Calendar, Done, Exists, Gone
+from fateforger.calendar.ports import Calendar, Create, Delete, Done, Exists, Gone, Update
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 BERLIN = "Europe/Berlin"
@@ -238,10 +238,10 @@ async def test_the_local_calendar_started_by_its_command_line(started: McpCalend
     created = await put(started)
     assert (created.fields, created.marker) == (fields(), marker())
     assert started.traits.conditional_write
-    assert await started.create(owned(), fields(), marker()) == Exists()
-    changed = await started.update(owned(), {"summary": "Other"}, marker("t2-0"), expect=created.version)
+    assert await started.write(Create(owned(), fields(), marker())) == Exists()
+    changed = await started.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), expect=created.version))
     assert isinstance(changed, Done)
     assert await started.window(created.fields.start, created.fields.end) == (changed.image,)
-    assert await started.delete(owned()) == Done(None)
+    assert await started.write(Delete(owned())) == Done(None)
     assert (await read(started)).gone
-    assert await started.delete(owned()) == Gone()
+    assert await started.write(Delete(owned())) == Gone()

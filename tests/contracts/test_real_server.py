@@ -25,15 +25,14 @@ from tests.fakes.serving import served
 from tests.unit.adapters.calendar.test_faults import ABORTED, BACKEND, REFUSED, RESET, UNAVAILABLE, attempt, titles
 
 from fateforger.adapters.calendar.calendars import McpCalendar, SeveralCalendars, open_mcp_calendar, probe_server
-from fateforger.calendar.guarded_writes import Write
-from fateforger.calendar.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown
+from fateforger.calendar.ports import Calendar, Done, Gone, Outcome, Rejected, Stale, Unknown, WriteKind
 from fateforger.errors import CalendarNotFound
 
 if not SERVER:
     pytest.skip("CALENDAR_TEST_SERVER does not name a google-calendar-mcp to run", allow_module_level=True)
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.process]
-METHODS: dict[Write, str] = {"create": "POST", "update": "PATCH", "delete": "DELETE"}
+METHODS: dict[WriteKind, str] = {"create": "POST", "update": "PATCH", "delete": "DELETE"}
 Opened = tuple[GoogleEmulator, McpCalendar]
 
 
@@ -95,7 +94,7 @@ class TestMcpCalendarOverTheRealServer(CalendarContract):
 @pytest.mark.parametrize("case", REFUSED)
 @pytest.mark.parametrize("write", METHODS)
 async def test_a_write_that_google_refuses(
-    adapter: McpCalendar, google: GoogleEmulator, store: GoogleStore, write: Write, case: str
+    adapter: McpCalendar, google: GoogleEmulator, store: GoogleStore, write: WriteKind, case: str
 ) -> None:
     fault, outcomes = REFUSED[case]
     if write != "create":
@@ -112,7 +111,7 @@ async def test_a_write_that_google_refuses(
 @pytest.mark.parametrize("fault", [BACKEND, UNAVAILABLE, RESET, ABORTED], ids=["500", "503", "reset", "aborted"])
 @pytest.mark.parametrize("write", METHODS)
 async def test_a_write_whose_answer_google_lost(
-    adapter: McpCalendar, google: GoogleEmulator, store: GoogleStore, write: Write, fault: Google
+    adapter: McpCalendar, google: GoogleEmulator, store: GoogleStore, write: WriteKind, fault: Google
 ) -> None:
     if write != "create":
         await put(adapter)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Literal, Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 from tests.fakes.google_calendar import Answer, Crash, Fault, GoogleCalendarFake, LandLate, LoseAnswer
 from tests.fakes.memory_journal import MemoryJournal
 
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Head, Ledger
-from fateforger.calendar.ports import CalendarTraits, Lease, Limited, Outcome, Unauthorized, Unknown
+from fateforger.calendar.ports import (
+    CalendarTraits,
+    Delete,
+    Lease,
+    Limited,
+    Outcome,
+    Unauthorized,
+    Unknown,
+    Write,
+)
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 
 T = TypeVar("T")
@@ -141,27 +150,9 @@ class WatchedCalendar:
     async def get(self, event_id: str) -> EventImage | None:
         return await self._call(self.inner.get(event_id))
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        self._watch(event_id, marker.op_id)
-        return await self._call(self.inner.create(event_id, fields, marker, extras))
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        self._watch(event_id, marker.op_id)
-        return await self._call(self.inner.update(event_id, changes, marker, expect=expect, seen=seen))
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        self._watch(event_id, None)
-        return await self._call(self.inner.delete(event_id, expect=expect))
+    async def write(self, write: Write) -> Outcome:
+        self._watch(write.event_id, None if isinstance(write, Delete) else write.marker.op_id)
+        return await self._call(self.inner.write(write))
 
     async def aclose(self) -> None:
         return

@@ -20,10 +20,12 @@ from typing import Any, Literal, Self, TypeVar
 
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 
-from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import build_extras
 from fateforger.calendar.ports import (
     CalendarTraits,
+    Create,
+    Delete,
     Done,
     Exists,
     Gone,
@@ -33,6 +35,9 @@ from fateforger.calendar.ports import (
     Stale,
     Unauthorized,
     Unknown,
+    Update,
+    Write,
+    WriteKind,
 )
 from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarReadOnly, CalendarUnreachable
 
@@ -40,6 +45,11 @@ Verb = Literal["window", "get", "create", "update", "delete"]
 Where = Verb | Literal["any", "write", "read"]
 When = Literal["before", "after"]
 _WRITES = ("create", "update", "delete")
+_ARGUMENTS: dict[WriteKind, tuple[str, ...]] = {
+    "create": ("fields", "marker", "extras"),
+    "update": ("changes", "marker", "expect"),
+    "delete": ("expect",),
+}
 T = TypeVar("T")
 
 
@@ -185,59 +195,36 @@ class GoogleCalendarFake:
     async def get(self, event_id: str) -> EventImage | None:
         return await self._read("get", event_id, {}, lambda: self.store.get(event_id))
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
+    async def write(self, write: Write) -> Outcome:
+        arguments = {name: getattr(write, name) for name in _ARGUMENTS[write.kind]}
+        return await self._write(write.kind, write.event_id, arguments, lambda: self._carry_out(write))
+
+    def _carry_out(self, write: Write) -> Outcome:
+        try:
+            if isinstance(write, Create):
+                return self._insert(write)
+            if refusal := self._refusal(write.event_id, write.expect, getattr(write, "seen", None)):
+                return refusal
+            if isinstance(write, Delete):
+                self.store.cancel(write.event_id)
+                return Done(None)
+            return self._patch(write)
+        except Taken:
+            return Exists()
+        except Invalid as reason:
+            return Rejected(str(reason))
+
+    def _insert(self, write: Create) -> Outcome:
+        extras, marker = write.extras, write.marker
         properties = {**extras.properties, **marker.properties()}
         shared = {"extendedProperties": {"shared": dict(extras.shared_properties)}} if extras.shared_properties else {}
+        return Done(self.store.insert(write.event_id, write.fields, properties, **build_extras(extras), **shared))
 
-        def effect() -> Outcome:
-            try:
-                return Done(self.store.insert(_owned(event_id), fields, properties, **build_extras(extras), **shared))
-            except Taken:
-                return Exists()
-            except Invalid as reason:
-                return Rejected(str(reason))
-
-        arguments = {"fields": fields, "marker": marker, "extras": extras}
-        return await self._write("create", event_id, arguments, effect)
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        if seen is not None and seen.id != event_id:
-            raise ValueError(f"event {seen.id} was seen, not {event_id}")
-        if unmanaged := changes.keys() - set(MANAGED):
-            raise TypeError(f"not managed fields: {sorted(unmanaged)}")
-
-        def effect() -> Outcome:
-            if refusal := self._refusal(_owned(event_id), expect, seen):
-                return refusal
-            if changes and all(name == "color_id" and value is None for name, value in changes.items()):
-                return Rejected("This calendar can change a color but not take it away.")
-            taken = {n: v for n, v in changes.items() if n != "color_id" or v is not None}
-            try:
-                return Done(self.store.patch(event_id, taken, marker.properties()))
-            except Invalid as reason:
-                return Rejected(str(reason))
-
-        arguments = {"changes": dict(changes), "marker": marker, "expect": expect}
-        return await self._write("update", event_id, arguments, effect)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        def effect() -> Outcome:
-            if refusal := self._refusal(_owned(event_id), expect):
-                return refusal
-            self.store.cancel(event_id)
-            return Done(None)
-
-        return await self._write("delete", event_id, {"expect": expect}, effect)
+    def _patch(self, write: Update) -> Outcome:
+        if write.changes and all(change == ("color_id", None) for change in write.changes.items()):
+            return Rejected("This calendar can change a color but not take it away.")
+        taken = {n: v for n, v in write.changes.items() if n != "color_id" or v is not None}
+        return Done(self.store.patch(write.event_id, taken, write.marker.properties()))
 
     async def aclose(self) -> None:
         self.closed = True
@@ -327,11 +314,6 @@ class GoogleCalendarFake:
         self._late = [late for late in self._late if late[1] not in due]
         for effect in due:
             effect()
-
-
-def _owned(event_id: str) -> OwnedId:
-    """The type checker keeps plain strings out; so does this, for a caller that is not checked."""
-    return event_id if isinstance(event_id, OwnedId) else OwnedId(event_id)
 
 
 def strike(fault: Fault, when: When) -> None:

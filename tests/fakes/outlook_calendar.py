@@ -21,8 +21,8 @@ from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore, Missing
 
 from fateforger.adapters.microsoft.wire import CATEGORIES, ID_PROPERTY, MARK_PROPERTY, read_event
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.ports import CalendarTraits, Outcome
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.ports import CalendarTraits, Outcome, Write
 
 T = TypeVar("T")
 _PREFER = Preferences(immutable=True, text=True)
@@ -174,33 +174,8 @@ class OutlookCalls(GoogleCalendarFake):
     async def get(self, event_id: str) -> EventImage | None:
         return await self._read("get", event_id, {}, lambda: run_now(self.adapter.get(event_id)))
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        def effect() -> Outcome:
-            return run_now(self.adapter.create(event_id, fields, marker, extras))
-
-        return await self._write("create", event_id, {"fields": fields, "marker": marker, "extras": extras}, effect)
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        def effect() -> Outcome:
-            return run_now(self.adapter.update(event_id, changes, marker, expect=expect, seen=seen))
-
-        return await self._write("update", event_id, {"changes": dict(changes), "expect": expect}, effect)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        def effect() -> Outcome:
-            return run_now(self.adapter.delete(event_id, expect=expect))
-
-        return await self._write("delete", event_id, {"expect": expect}, effect)
+    def _carry_out(self, write: Write) -> Outcome:
+        return run_now(self.adapter.write(write))
 
 
 def open_outlook(key: str = "fake/outlook") -> OutlookCalls:

@@ -19,8 +19,8 @@ from tests.fakes.google_calendar import (
     strike,
 )
 
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.ports import Calendar, CalendarTraits, Outcome
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.ports import Calendar, CalendarTraits, Outcome, Write
 from fateforger.values import replace
 
 _WRITES = ("create", "update", "delete")
@@ -42,24 +42,8 @@ class OverRequests(GoogleCalendarFake, Generic[Reply]):
     async def get(self, event_id: str) -> EventImage | None:
         return await self.adapter.get(event_id)
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        return await self.adapter.create(event_id, fields, marker, extras)
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        return await self.adapter.update(event_id, changes, marker, expect=expect, seen=seen)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        return await self.adapter.delete(event_id, expect=expect)
+    async def write(self, write: Write) -> Outcome:
+        return await self.adapter.write(write)
 
     @abstractmethod
     def refuse(self, fault: Answer | Status) -> Reply:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 from tests.soak.truth import OWN
 
 from fateforger.calendar.access import CommitContext
-from fateforger.calendar.event import EventImage, Marker, OwnedId
+from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import Ledger
-from fateforger.calendar.ports import Calendar, Journal, Outcome
+from fateforger.calendar.ports import Calendar, Delete, Journal, Outcome, Update, Write
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.calendar.transactions import Transaction
 
@@ -57,14 +57,13 @@ class PrefixOnly(Passing):
         seen: tuple[EventImage, ...] = await self._real.window(start, end)
         return tuple(e for e in seen if e.series_id is None)
 
-    async def update(self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, **more: Any) -> Outcome:
-        self._write(event_id, lambda name: self._store.patch(name, changes, marker.properties()))
-        outcome: Outcome = await self._real.update(event_id, changes, marker, **more)
-        return outcome
-
-    async def delete(self, event_id: OwnedId, **more: Any) -> Outcome:
-        outcome: Outcome = await self._real.delete(event_id, **more)
-        self._write(event_id, self._store.cancel)
+    async def write(self, write: Write) -> Outcome:
+        if isinstance(write, Update):
+            properties = write.marker.properties()
+            self._write(write.event_id, lambda name: self._store.patch(name, write.changes, properties))
+        outcome: Outcome = await self._real.write(write)
+        if isinstance(write, Delete):
+            self._write(write.event_id, self._store.cancel)
         return outcome
 
     @property

@@ -17,10 +17,10 @@ from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.fakes.google_store import GoogleStore
 from tests.soak.truth import Command, Truth, Written
 
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import EventFields, EventImage
 from fateforger.calendar.history import list_undone
 from fateforger.calendar.model import Head, Ledger, Verb
-from fateforger.calendar.ports import CalendarTraits, Journal, Lease, Outcome
+from fateforger.calendar.ports import CalendarTraits, Create, Delete, Journal, Lease, Outcome, Write
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
 
 T = TypeVar("T")
@@ -306,23 +306,16 @@ class SeenCalendar:
     async def get(self, event_id: str) -> EventImage | None:
         return await self._call(lambda: self.inner.get(event_id))
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        await self._intended(event_id, marker.op_id)
-        if self.minted.setdefault(event_id, marker.op_id) != marker.op_id:
-            self.journal.truth.breach("reused", f"{marker.op_id} uses the id of {self.minted[event_id]}")
-        return await self._call(lambda: self.inner.create(event_id, fields, marker, extras))
-
-    async def update(self, event_id: OwnedId, changes: Mapping[str, Any], marker: Marker, **more: Any) -> Outcome:
-        await self._intended(event_id, marker.op_id)
-        return await self._call(lambda: self.inner.update(event_id, changes, marker, **more))
-
-    async def delete(self, event_id: OwnedId, **more: Any) -> Outcome:
-        found = await self._intended(event_id, None)
-        if isinstance(self.inner.store, WatchedStore):
-            self.inner.store.deleting[event_id] = found
-        return await self._call(lambda: self.inner.delete(event_id, **more))
+    async def write(self, write: Write) -> Outcome:
+        op_id = None if isinstance(write, Delete) else write.marker.op_id
+        found = await self._intended(write.event_id, op_id)
+        if isinstance(write, Create):
+            minted = self.minted.setdefault(write.event_id, write.marker.op_id)
+            if minted != op_id:
+                self.journal.truth.breach("reused", f"{op_id} uses the id of {minted}")
+        if isinstance(write, Delete) and isinstance(self.inner.store, WatchedStore):
+            self.inner.store.deleting[write.event_id] = found
+        return await self._call(lambda: self.inner.write(write))
 
     async def aclose(self) -> None:
         return

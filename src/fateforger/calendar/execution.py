@@ -24,15 +24,18 @@ from fateforger.calendar.event import MANAGED, PLAIN, EventImage, Marker, OwnedI
 from fateforger.calendar.history import list_undone, simulate_undo
 from fateforger.calendar.model import RECORDS, WRITES, Head, Ledger, Snapshot, SyncOp, Verb
 from fateforger.calendar.ports import (
+    Create,
+    Delete,
     Done,
     Exists,
     Gone,
     Limited,
-    Outcome,
     Rejected,
     Stale,
     Unauthorized,
     Unknown,
+    Update,
+    Write,
 )
 from fateforger.calendar.transactions import (
     OpRecord,
@@ -168,7 +171,7 @@ class Attempts:
         await self._hold.ensure()
         await self._outside.journal.mark(self.transaction.id, [record.op.op_id], OpState.INFLIGHT)
         record = self._keep(move_record(record, OpState.INFLIGHT))
-        outcome = await self._write(record.op, seen_at)
+        outcome = await self._outside.calendar.write(self._build_write(record.op, seen_at))
         if not isinstance(outcome, Limited | Unauthorized):
             return record, outcome
         await self._hold.ensure()
@@ -178,20 +181,20 @@ class Attempts:
             raise Paused(outcome.reason, login=True)
         return record, outcome
 
-    async def _write(self, op: SyncOp, seen_at: datetime | None) -> Outcome:
-        calendar, event_id = self._outside.calendar, OwnedId(op.event_id)
+    def _build_write(self, op: SyncOp, seen_at: datetime | None) -> Write:
+        event_id = OwnedId(op.event_id)
         marker = Marker(key=op.key, generation=op.generation, day=self.transaction.day, op_id=op.op_id)
         version = None if op.before is None else op.before.version
         if op.verb is Verb.DELETE:
-            return await calendar.delete(event_id, expect=version)
+            return Delete(event_id, expect=version)
         if op.after is None:
             raise InternalError(f"Op {op.op_id} does not know what to write.")
         if op.verb is Verb.CREATE:
-            return await calendar.create(event_id, op.after, marker, PLAIN if op.extras is None else op.extras)
+            return Create(event_id, op.after, marker, PLAIN if op.extras is None else op.extras)
         changes = {name: getattr(op.after, name) for name in op.changes}
         seen = None if self._is_older(seen_at, self._outside.limits.vouched_for) else op.before
-        expect = version if calendar.traits.conditional_write else None
-        return await calendar.update(event_id, changes, marker, expect=expect, seen=seen)
+        expect = version if self._outside.calendar.traits.conditional_write else None
+        return Update(event_id, changes, marker, expect=expect, seen=seen)
 
     async def _look(self, op: SyncOp, outcome: Answer, *, last: bool) -> Verdict:
         """Return the verdict on a write.

@@ -6,12 +6,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import resolve_start
-from fateforger.calendar.ports import AccountCalendar, Calendar, CalendarTraits, DayReads, Outcome, Window
+from fateforger.calendar.ports import AccountCalendar, Calendar, CalendarTraits, DayReads, Outcome, Window, Write
 from fateforger.errors import CalendarError, CalendarNotFound
 
 LIST_KEPT_SECONDS = 600.0
@@ -65,24 +64,8 @@ class CalendarGroup(GroupReads):
     async def end_signals(self) -> None:
         await self._main.end_signals()
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        return await self._main.create(event_id, fields, marker, extras)
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        return await self._main.update(event_id, changes, marker, expect=expect, seen=seen)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        return await self._main.delete(event_id, expect=expect)
+    async def write(self, write: Write) -> Outcome:
+        return await self._main.write(write)
 
     async def aclose(self) -> None:
         await self._main.aclose()

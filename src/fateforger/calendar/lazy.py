@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn, Self, TypeVar
+from typing import NoReturn, Self, TypeVar
 
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.ports import Calendar, CalendarTraits, DayReads, Limited, Outcome, Unauthorized
+from fateforger.calendar.event import EventImage
+from fateforger.calendar.ports import Calendar, CalendarTraits, DayReads, Limited, Outcome, Unauthorized, Write
 from fateforger.errors import CalendarAuthFailed, CalendarError, CalendarNotConnected
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -45,26 +45,8 @@ class MissingCalendar:
         del event_id
         self._refuse()
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        del event_id, fields, marker, extras
-        return Unauthorized(self._reason)
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        del event_id, changes, marker, expect, seen
-        return Unauthorized(self._reason)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        del event_id, expect
+    async def write(self, write: Write) -> Outcome:
+        del write
         return Unauthorized(self._reason)
 
     async def aclose(self) -> None:
@@ -134,24 +116,14 @@ class LazyCalendar:
         calendar = await self.get_calendar()
         return await self.with_report(calendar.get(event_id))
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        return await self._write(lambda calendar: calendar.create(event_id, fields, marker, extras))
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        return await self._write(lambda calendar: calendar.update(event_id, changes, marker, expect=expect, seen=seen))
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        return await self._write(lambda calendar: calendar.delete(event_id, expect=expect))
+    async def write(self, write: Write) -> Outcome:
+        try:
+            calendar = await self.get_calendar()
+        except CalendarAuthFailed as error:
+            return Unauthorized(error.message)
+        except CalendarError as error:
+            return Limited(reason=error.message)  # nothing was sent
+        return await calendar.write(write)
 
     async def aclose(self) -> None:
         """Close the calendar if it was opened. A later call opens it again."""
@@ -166,15 +138,6 @@ class LazyCalendar:
         except CalendarError as error:
             await self._report_failure(error)
             raise
-
-    async def _write(self, write: Callable[[Calendar], Awaitable[Outcome]]) -> Outcome:
-        try:
-            calendar = await self.get_calendar()
-        except CalendarAuthFailed as error:
-            return Unauthorized(error.message)
-        except CalendarError as error:
-            return Limited(reason=error.message)  # nothing was sent
-        return await write(calendar)
 
 
 class _BackgroundReads:

@@ -9,11 +9,71 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import MANAGED, PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.model import Head, Ledger
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
+
+WriteKind = Literal["create", "update", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnedWrite:
+    event_id: OwnedId
+
+    def __post_init__(self) -> None:
+        OwnedId(self.event_id)  # also for a caller that is not type-checked
+
+
+@dataclass(frozen=True, slots=True)
+class Create(_OwnedWrite):
+    """Insert an event under an id that we chose.
+
+    It gets those ``extras`` that the calendar accepts, which the image in :class:`Done` shows. No mail is sent.
+    """
+
+    kind: ClassVar[WriteKind] = "create"
+    fields: EventFields
+    marker: Marker
+    extras: EventExtras = PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Update(_OwnedWrite):
+    """Set only the given managed fields (names and types as in :class:`EventFields`), and the marker.
+
+    ``seen`` is the event as the caller read it seconds ago: a calendar may check it instead of reading the event again.
+    Raises ``ValueError`` if another event was seen, and ``TypeError`` for a field that is not managed.
+    """
+
+    kind: ClassVar[WriteKind] = "update"
+    changes: Mapping[str, Any]
+    marker: Marker
+    expect: str | None = None
+    seen: EventImage | None = None
+
+    def __post_init__(self) -> None:
+        OwnedId(self.event_id)
+        if self.seen is not None and self.seen.id != self.event_id:
+            raise ValueError(f"event {self.seen.id} was seen, not {self.event_id}")
+        if unmanaged := self.changes.keys() - set(MANAGED):
+            raise TypeError(f"not managed fields: {', '.join(sorted(unmanaged))}")
+
+
+@dataclass(frozen=True, slots=True)
+class Delete(_OwnedWrite):
+    """Remove the event.
+
+    It is read first, unless the write is conditional and ``expect`` is a version that was seen to be ours. Another
+    version than ``expect`` may be :class:`Stale` even if writes cannot be conditional.
+    """
+
+    kind: ClassVar[WriteKind] = "delete"
+    expect: str | None = None
+
+
+Write = Create | Update | Delete
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +185,8 @@ class DayReads(Protocol):
 class Calendar(DayReads, Protocol):
     """One calendar of one person.
 
-    No call can change an event of another origin: writes take an :class:`OwnedId`, and update and delete also refuse an
-    event without our marker.
+    No call can change an event of another origin: writes take an :class:`OwnedId`, and an update and a deletion also
+    refuse an event without our marker.
     """
 
     @property
@@ -139,38 +199,7 @@ class Calendar(DayReads, Protocol):
         """
         ...
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        """Insert an event under an id that we chose.
-
-        It gets those ``extras`` that the calendar accepts, which the image in :class:`Done` shows. No mail is sent.
-        """
-        ...
-
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        """Set only the given managed fields (names and types as in :class:`EventFields`), and the marker.
-
-        ``seen`` is the event as the caller read it seconds ago: a calendar may check it instead of reading the event
-        again.
-        """
-        ...
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        """Remove the event.
-
-        It is read first, unless the write is conditional and ``expect`` is a version that was seen to be ours. Another
-        version than ``expect`` may be :class:`Stale` even if writes cannot be conditional.
-        """
-        ...
+    async def write(self, write: Write) -> Outcome: ...
 
     async def aclose(self) -> None:
         """Close connections."""

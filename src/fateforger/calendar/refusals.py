@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from fateforger.calendar.guarded_writes import Write
-from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
+from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown, WriteKind
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -74,14 +73,20 @@ class Wording:
         return _(self.wait) if self.wait else ""
 
     def to_outcome(
-        self, refusal: RefusalKind, reason: str, write: Write, *, retry_after: float | None = None, sentence: str = ""
+        self,
+        refusal: RefusalKind,
+        reason: str,
+        kind: WriteKind,
+        *,
+        retry_after: float | None = None,
+        sentence: str = "",
     ) -> Outcome:
         """Return the outcome of a refused write.
 
         In doubt it is :class:`Unknown`, which makes the engine read the event. ``sentence`` is complete, and replaces
         the provider's about the login.
         """
-        creating = write == "create"
+        creating = kind == "create"
         match refusal:
             case RefusalKind.LIMITED:
                 return Limited(retry_after, self.pause)
@@ -157,10 +162,10 @@ class Refused:
         """The message for use inside a sentence."""
         return truncate(self.message.split("\n", 1)[0].strip().rstrip("."), _LONGEST) or _("no reason given")
 
-    def to_outcome(self, write: Write) -> Outcome:
+    def to_outcome(self, kind: WriteKind) -> Outcome:
         """Return the outcome of a write that was refused so."""
         return self.wording.to_outcome(
-            self.refusal, self.reason, write, retry_after=self.retry_after, sentence=self.sentence
+            self.refusal, self.reason, kind, retry_after=self.retry_after, sentence=self.sentence
         )
 
     def to_error(self) -> CalendarError:

@@ -20,7 +20,7 @@ from fateforger.adapters.google.client import GoogleClient
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
 from fateforger.adapters.microsoft.client import GraphClient
 from fateforger.calendar.calls import Purpose, SharedBudget, TokenBucket
-from fateforger.calendar.ports import Calendar, Limited
+from fateforger.calendar.ports import Calendar, Create, Limited
 from fateforger.errors import CalendarUnreachable
 
 NEVER = TokenBucket("anna", size=0, per_second=0.1)
@@ -44,7 +44,7 @@ async def see(calendar: Calendar, spent: Spent) -> None:
     assert refused.value.retry_after == 8.0
     with pytest.raises(CalendarUnreachable):
         await calendar.in_background().window(NINE, NINE + HOUR)
-    outcome = await calendar.create(owned(), fields(), marker())
+    outcome = await calendar.write(Create(owned(), fields(), marker()))
     assert isinstance(outcome, Limited)
     assert outcome.retry_after == 8.0
     assert spent.asked[:2] == [Purpose.READ, Purpose.BACKGROUND]

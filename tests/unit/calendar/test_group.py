@@ -11,7 +11,7 @@ from tests.fakes.google_store import GoogleStore
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.event import EventFields, Marker, OwnedId
 from fateforger.calendar.group import CalendarGroup
-from fateforger.calendar.ports import Done
+from fateforger.calendar.ports import Create, Done
 from fateforger.errors import CalendarError
 
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -39,7 +39,7 @@ async def test_events_of_all_are_read_and_only_one_is_written_to() -> None:
     other.store.user_create("School", start=NINE, end=NINE + timedelta(hours=1))
     fields = EventFields(summary="Report", start=NINE + timedelta(hours=2), end=NINE + timedelta(hours=3))
     own = OwnedId("fftb" + "a" * 32)
-    done = await both.create(own, fields, Marker(key="report", generation=1, day=NINE.date(), op_id="o1"))
+    done = await both.write(Create(own, fields, Marker(key="report", generation=1, day=NINE.date(), op_id="o1")))
     assert isinstance(done, Done)
     shown = await both.window(*DAY)
     assert [(event.summary, event.calendar, event.has_owned_id) for event in shown] == [

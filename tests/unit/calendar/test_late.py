@@ -10,7 +10,7 @@ from tests.fakes.google_calendar import Answer
 from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.calendar.event import Marker, OwnedId
-from fateforger.calendar.ports import Unknown
+from fateforger.calendar.ports import Create, Unknown
 from fateforger.errors import NotUndoable
 
 FIRST = plan_of(block("a", "08:00"))
@@ -43,7 +43,7 @@ async def arrive(world: World, transaction_id: str) -> None:
     for op in (r.op for r in transaction.records if r.op.verb == "create"):
         assert op.after is not None
         marker = Marker(key=op.key, generation=op.generation, day=transaction.day, op_id=op.op_id)
-        await world.calendar.create(OwnedId(op.event_id), op.after, marker)
+        await world.calendar.write(Create(OwnedId(op.event_id), op.after, marker))
     world.time.instant += timedelta(seconds=45)
 
 

@@ -105,7 +105,7 @@ async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tri
     await asyncio.wait_for(halted.wait(), 60)
     turn.cancel()
     await asyncio.gather(turn, return_exceptions=True)
-    house.calendar.create = type(house.calendar).create.__get__(house.calendar)  # type: ignore[method-assign]  # the real one again
+    house.calendar.write = type(house.calendar).write.__get__(house.calendar)  # type: ignore[method-assign]  # the real one again
     house.restart()
     again = asyncio.create_task(house.coordinator.handle(sent[0]))
     for _ in range(1000):
@@ -134,7 +134,7 @@ async def test_a_turn_says_what_it_is_doing(house: House, anna: Person) -> None:
 async def at_the_second_write(house: House) -> tuple[asyncio.Event, asyncio.Event]:
     """The calendar halts there: the first event says so, the second lets it go on."""
     halted, go_on = asyncio.Event(), asyncio.Event()
-    create: Callable[..., Awaitable[Any]] = house.calendar.create
+    write: Callable[..., Awaitable[Any]] = house.calendar.write
     seen = 0
 
     async def halting(*given: Any, **more: Any) -> Any:
@@ -143,7 +143,7 @@ async def at_the_second_write(house: House) -> tuple[asyncio.Event, asyncio.Even
         if seen == 2:
             halted.set()
             await go_on.wait()
-        return await create(*given, **more)
+        return await write(*given, **more)
 
-    house.calendar.create = halting  # type: ignore[method-assign]  # a calendar that takes its time
+    house.calendar.write = halting  # type: ignore[method-assign]  # a calendar that takes its time
     return halted, go_on

@@ -17,7 +17,7 @@ from tests.unit.conversation.person import AMSTERDAM, CHANNEL, MORNING, House, P
 from tests.unit.conversation.test_person_edits import drag, event
 
 from fateforger.calendar.event import Marker, OwnedId
-from fateforger.calendar.ports import Rejected, Unknown
+from fateforger.calendar.ports import Create, Rejected, Unknown
 from fateforger.conversation.calendar_watch import ASK_AGAIN, SLOW_SECONDS, WATCH_SECONDS, Watcher, poll_interval
 from fateforger.conversation.ports import Read
 from fateforger.conversation.write_results import FOUND_OUT, LOOKING
@@ -576,7 +576,7 @@ async def test_what_arrives_after_its_undo_is_removed_and_said(watch: Watch, ann
     assert house.on_calendar() == {}
     assert lost.after is not None
     marker = Marker(key=lost.key, generation=lost.generation, day=transaction.day, op_id=lost.op_id)
-    await house.calendar.create(OwnedId(lost.event_id), lost.after, marker)
+    await house.calendar.write(Create(OwnedId(lost.event_id), lost.after, marker))
     if touched:
         house.calendar.store.user_edit(lost.event_id, description="mine")
     assert await watch.after() == 1

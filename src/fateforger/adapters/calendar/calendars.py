@@ -6,7 +6,7 @@ The server's accounts and calendars are listed here as well.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -29,30 +29,32 @@ from fateforger.adapters.calendar.wire import (
     build_update_arguments,
 )
 from fateforger.calendar.directory import CalendarEntry, sort_entries
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import PLAIN, EventImage
 from fateforger.calendar.event_json import Unreadable, read_event
 from fateforger.calendar.group import ReadChoice
-from fateforger.calendar.guarded_writes import (
-    WRITE_SECONDS,
-    Write,
-    check_update,
-    to_owned_id,
-    try_write,
-    write_if_ours,
-    write_in_time,
+from fateforger.calendar.guarded_writes import WRITE_SECONDS, GuardedWrites, write_if_ours
+from fateforger.calendar.ports import (
+    CalendarTraits,
+    Create,
+    Delete,
+    Done,
+    Gone,
+    Limited,
+    Outcome,
+    Rejected,
+    Unknown,
+    Update,
+    Window,
 )
-from fateforger.calendar.ports import CalendarTraits, Done, Gone, Limited, Outcome, Rejected, Unknown, Window
 from fateforger.calendar.refusals import RefusalKind
 from fateforger.errors import BadInput
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
-GuardedWrite = Callable[[EventImage, str | None, Allowance], Awaitable[Outcome]]
-"""A write over the event that was read, conditional if the server supports it, paid from an allowance."""
 
 
-class McpCalendar:
+class McpCalendar(GuardedWrites):
     """One calendar behind an MCP server. Opens its session on first use.
 
     Each update and delete reads the event first. It refuses an event without our marker, a series, an occurrence, an
@@ -105,75 +107,49 @@ class McpCalendar:
             raise found.error
         return found
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        async def write() -> Outcome:
-            arguments = build_create_arguments(self.target, to_owned_id(event_id), fields, marker, extras)
-            outcome = await self._write("create", "create-event", event_id, arguments)
-            if not isinstance(outcome, Rejected) or extras == PLAIN:
-                return outcome
-            # A guest or an attachment that the calendar refuses must not prevent the event itself.
-            arguments = build_create_arguments(self.target, event_id, fields, marker)
-            return await self._write("create", "create-event", event_id, arguments)
+    async def _create(self, write: Create) -> Outcome:
+        outcome = await self._insert(write)
+        # A guest or an attachment that the calendar refuses must not prevent the event itself.
+        plain = replace(write, extras=PLAIN)
+        return await self._insert(plain) if isinstance(outcome, Rejected) and write != plain else outcome
 
-        return await write_in_time(write(), self.write_seconds)
+    async def _insert(self, write: Create) -> Outcome:
+        arguments = build_create_arguments(self.target, write.event_id, write.fields, write.marker, write.extras)
+        return await self._send(write, arguments)
 
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        check_update(event_id, changes, seen)
-        if changes and all(name == "color_id" and value is None for name, value in changes.items()):
+    async def _write_over(self, write: Update | Delete) -> Outcome:
+        changes = write.changes.items() if isinstance(write, Update) else ()
+        if changes and all(change == ("color_id", None) for change in changes):
             return Rejected("This calendar can change a color but not take it away.")
+        return await super()._write_over(write)
 
-        async def write(image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
-            whole = _add_missing_end(changes, image)
-            if isinstance(whole, Rejected):
-                return whole
-            arguments = build_update_arguments(self.target, event_id, whole, marker, if_match)
-            return await self._write("update", "update-event", event_id, arguments, allowance)
+    def _vouch(self, write: Update | Delete) -> EventImage | None:
+        if isinstance(write, Delete) or write.seen is None:
+            return None
+        return write.seen if self._can_trust_seen(write.seen, write.changes) else None
 
-        vouching = seen if seen is not None and self._can_trust_seen(seen, changes) else None
-        return await self._write_guarded("update", to_owned_id(event_id), expect, write, vouching)
+    async def _attempt(self, write: Update | Delete, seen: EventImage | None) -> Outcome:
+        reserved = await self.tools.reserve(get_cost(f"{write.kind}-event") + (seen is None) * get_cost("get-event"))
+        if isinstance(reserved, Limited):
+            return reserved
+        with reserved:
+            found = seen or await self._find(write.event_id, reserved)
+            return await write_if_ours(found, write, lambda image: self._send_over(write, image, reserved))
 
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        async def write(_image: EventImage, if_match: str | None, allowance: Allowance) -> Outcome:
-            arguments = build_delete_arguments(self.target, event_id, if_match)
-            answer = await self.tools.tell("delete", "delete-event", arguments, DeleteAnswer, allowance=allowance)
+    async def _send_over(self, write: Update | Delete, image: EventImage, allowance: Allowance) -> Outcome:
+        etag = self._get_etag(image)
+        if isinstance(write, Delete):
+            arguments = build_delete_arguments(self.target, write.event_id, etag)
+            answer = await self.tools.tell(write.kind, "delete-event", arguments, DeleteAnswer, allowance=allowance)
             return Done(None) if isinstance(answer, DeleteAnswer) else answer
-
-        return await self._write_guarded("delete", to_owned_id(event_id), expect, write)
+        whole = _add_missing_end(write.changes, image)
+        if isinstance(whole, Rejected):
+            return whole
+        arguments = build_update_arguments(self.target, write.event_id, whole, write.marker, etag)
+        return await self._send(write, arguments, allowance)
 
     async def aclose(self) -> None:
         await self.tools.aclose()
-
-    async def _write_guarded(
-        self,
-        kind: Write,
-        event_id: OwnedId,
-        expect: str | None,
-        write: GuardedWrite,
-        vouched: EventImage | None = None,
-    ) -> Outcome:
-        """Write over the event as it was read, if it is ours. ``vouched`` saves the first read."""
-
-        async def attempt(seen: EventImage | None) -> Outcome:
-            reserved = await self.tools.reserve(get_cost(f"{kind}-event") + (seen is None) * get_cost("get-event"))
-            if isinstance(reserved, Limited):
-                return reserved
-            with reserved:
-                found = seen or await self._find(event_id, reserved)
-                return await write_if_ours(
-                    found, kind, expect, lambda image: write(image, self._get_etag(image), reserved)
-                )
-
-        return await write_in_time(try_write(attempt, expect=expect, seen=vouched), self.write_seconds)
 
     def _can_trust_seen(self, seen: EventImage, changes: Mapping[str, Any]) -> bool:
         """Check whether ``seen`` can replace a read.
@@ -214,17 +190,15 @@ class McpCalendar:
         missing = answer.refusal in (RefusalKind.NOT_FOUND, RefusalKind.DELETED)
         return replace(answer, refusal=RefusalKind.NO_CALENDAR) if missing else answer
 
-    async def _write(
-        self, kind: Write, tool: str, event_id: OwnedId, arguments: Arguments, allowance: Allowance | None = None
-    ) -> Outcome:
-        answer = await self.tools.tell(kind, tool, arguments, EventAnswer, allowance=allowance)
+    async def _send(self, write: Create | Update, arguments: Arguments, allowance: Allowance | None = None) -> Outcome:
+        answer = await self.tools.tell(write.kind, f"{write.kind}-event", arguments, EventAnswer, allowance=allowance)
         if not isinstance(answer, EventAnswer):
             return answer
         try:
             image = read_event(answer.event)
         except Unreadable as problem:
             return Unknown(f"an answer that cannot be read: {problem}")
-        if image.id != event_id:
+        if image.id != write.event_id:
             return Unknown(f"an answer about event {image.id}")
         if answer.overtaken:
             return Unknown("an answer that shows what another program made of the event")

@@ -31,8 +31,7 @@ from fateforger.adapters.calendar.refusals import SERVER, classify_refusal, extr
 from fateforger.adapters.calendar.wire import AccountsAnswer, EventsAnswer, Target, build_list_arguments, read_answer
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import Unreadable, order_window, read_event
-from fateforger.calendar.guarded_writes import Write
-from fateforger.calendar.ports import Limited, Outcome, Unknown, Window
+from fateforger.calendar.ports import Limited, Outcome, Unknown, Window, WriteKind
 from fateforger.calendar.refusals import RefusalKind
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
 from fateforger.text import gettext as _
@@ -50,11 +49,11 @@ class Refused:
     error: CalendarError
     retry_after: float | None = None
 
-    def to_outcome(self, write: Write) -> Outcome:
+    def to_outcome(self, kind: WriteKind) -> Outcome:
         """Return the outcome of a write that could not start."""
         if self.retry_after is not None:
             return Limited(self.retry_after, _(WHY_WAIT))
-        return SERVER.to_outcome(self.refusal, extract_sentence(self.text), write)
+        return SERVER.to_outcome(self.refusal, extract_sentence(self.text), kind)
 
 
 class CalendarTools:
@@ -135,7 +134,7 @@ class CalendarTools:
 
     async def tell(
         self,
-        write: Write,
+        kind: WriteKind,
         tool: str,
         arguments: Mapping[str, Any],
         model: type[Answer],
@@ -151,7 +150,7 @@ class CalendarTools:
             if isinstance(reply, Limited):
                 return reply
             if reply.failed:
-                return SERVER.to_outcome(classify_refusal(reply.text), extract_sentence(reply.text), write)
+                return SERVER.to_outcome(classify_refusal(reply.text), extract_sentence(reply.text), kind)
             return read_answer(reply.text, model)
         except Trouble as trouble:
             return Unknown(f"{type(trouble).__name__}: {trouble}")

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import copy
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 from pydantic import ValidationError
 
 from fateforger.adapters.google.changes import ChangeFeed
 from fateforger.adapters.google.client import CALLS_AT_ONCE, PAGE_SIZE, GoogleClient, Json, build_path
 from fateforger.adapters.google.wire import build_changes, build_event, has_etag, read_answer, read_page
-from fateforger.calendar.directory import (
-    CalendarEntry,
-    WireCalendar,
-    sort_entries,
-)
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.directory import CalendarEntry, WireCalendar, sort_entries
+from fateforger.calendar.event import PLAIN, EventImage
 from fateforger.calendar.event_json import format_time, order_window
 from fateforger.calendar.group import ReadChoice
-from fateforger.calendar.guarded_writes import (
-    WRITE_SECONDS,
-    Write,
-    check_update,
-    to_owned_id,
-    try_write,
-    write_if_ours,
-    write_in_time,
+from fateforger.calendar.guarded_writes import GuardedWrites, write_if_ours
+from fateforger.calendar.ports import (
+    CalendarTraits,
+    Create,
+    Delete,
+    Done,
+    Gone,
+    Outcome,
+    Rejected,
+    Signals,
+    Unknown,
+    Update,
+    Window,
 )
-from fateforger.calendar.ports import CalendarTraits, Done, Gone, Outcome, Rejected, Signals, Unknown, Window
 from fateforger.calendar.refusals import RefusalKind, Refused
 from fateforger.errors import CalendarIncomplete, CalendarNotFound
 from fateforger.text import gettext as _
@@ -40,16 +39,14 @@ from fateforger.values import replace
 MOST_KNOWN = 500
 """Our own events whose last version is remembered, to save a read before a deletion."""
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
-GuardedWrite = Callable[[EventImage], Awaitable[Outcome]]
 
 
-class GoogleCalendar:
+class GoogleCalendar(GuardedWrites):
     """One calendar of a Google account, and those that are read along with it.
 
     Every update and deletion carries the etag of the event as it was read, so it changes nothing if the event changed
-    since. An event without our marker, a series, an occurrence and another person's invitation are refused. An update
-    takes what the caller saw in place of a read, a deletion the version that this calendar itself returned last; both
-    are safe, since the etag would not fit if it were otherwise now.
+    since. An update takes what the caller saw in place of a read, a deletion the version that this calendar itself
+    returned last; both are safe, since the etag would not fit if it were otherwise now.
 
     Events of other calendars can never be mistaken for ours (see :meth:`EventImage.elsewhere`). If one of those
     calendars cannot be read there is no answer at all, since its time would seem to be free.
@@ -180,72 +177,41 @@ class GoogleCalendar:
 
     # --- writes ---
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        owned = to_owned_id(event_id)
+    async def _create(self, write: Create) -> Outcome:
+        outcome = await self._insert(write)
+        # A guest or an attachment that Google refuses must not prevent the event itself.
+        plain = replace(write, extras=PLAIN)
+        return await self._insert(plain) if isinstance(outcome, Rejected) and write != plain else outcome
 
-        async def insert(wanted: EventExtras) -> Outcome:
-            body = build_event(owned, fields, marker, wanted, self.time_zone)
-            query = {"sendUpdates": "none", "supportsAttachments": "true"}
-            path = build_path("calendars", self.calendar_id, "events")
-            return self._judge(await self.client.request("POST", path, query=query, body=body), "create", owned)
+    async def _insert(self, write: Create) -> Outcome:
+        body = build_event(write.event_id, write.fields, write.marker, write.extras, self.time_zone)
+        query = {"sendUpdates": "none", "supportsAttachments": "true"}
+        path = build_path("calendars", self.calendar_id, "events")
+        return self._judge(await self.client.request("POST", path, query=query, body=body), write)
 
-        async def write() -> Outcome:
-            outcome = await insert(extras)
-            # A guest or an attachment that Google refuses must not prevent the event itself.
-            return await insert(PLAIN) if isinstance(outcome, Rejected) and extras != PLAIN else outcome
+    def _vouch(self, write: Update | Delete) -> EventImage | None:
+        if isinstance(write, Update):
+            return write.seen if write.seen is not None and has_etag(write.seen) else None
+        known = self._known.get(write.event_id)
+        return known if known is not None and write.expect == known.version else None
 
-        return await write_in_time(write(), WRITE_SECONDS)
+    async def _attempt(self, write: Update | Delete, seen: EventImage | None) -> Outcome:
+        found = seen or await self._find(write.event_id)
+        return await write_if_ours(found, write, partial(self._send_over, write))
 
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        check_update(event_id, changes, seen)
-        owned, body = to_owned_id(event_id), build_changes(changes, marker, self.time_zone)
+    async def _send_over(self, write: Update | Delete, found: EventImage) -> Outcome:
+        path, query = self._get_path(write.event_id), {"sendUpdates": "none"}
+        if isinstance(write, Delete):
+            answer = await self.client.request("DELETE", path, query=query, if_match=found.version)
+            return answer.to_outcome(write.kind) if isinstance(answer, Refused) else Done(None)
+        body = build_changes(write.changes, write.marker, self.time_zone)
+        answer = await self.client.request("PATCH", path, query=query, body=body, if_match=found.version)
+        return self._judge(answer, write)
 
-        async def write(image: EventImage) -> Outcome:
-            answer = await self.client.request(
-                "PATCH", self._get_path(owned), query={"sendUpdates": "none"}, body=body, if_match=image.version
-            )
-            return self._judge(answer, "update", owned)
-
-        vouching = seen if seen is not None and has_etag(seen) else None
-        return await self._write_guarded("update", owned, expect, write, vouching)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        owned = to_owned_id(event_id)
-
-        async def write(image: EventImage) -> Outcome:
-            answer = await self.client.request(
-                "DELETE", self._get_path(owned), query={"sendUpdates": "none"}, if_match=image.version
-            )
-            return answer.to_outcome("delete") if isinstance(answer, Refused) else Done(None)
-
-        known = self._known.get(owned)
-        vouching = known if known is not None and expect == known.version else None
-        return await self._write_guarded("delete", owned, expect, write, vouching)
-
-    async def _write_guarded(
-        self, kind: Write, event_id: OwnedId, expect: str | None, write: GuardedWrite, vouched: EventImage | None
-    ) -> Outcome:
-        """Write over the event as it was read, if it is ours. ``vouched`` saves the first read."""
-
-        async def attempt(seen: EventImage | None) -> Outcome:
-            return await write_if_ours(seen or await self._find(event_id), kind, expect, write)
-
-        return await write_in_time(try_write(attempt, expect=expect, seen=vouched), WRITE_SECONDS)
-
-    def _judge(self, answer: Json | Refused, kind: Write, event_id: OwnedId) -> Outcome:
+    def _judge(self, answer: Json | Refused, write: Create | Update) -> Outcome:
         if isinstance(answer, Refused):
-            return answer.to_outcome(kind)
-        image = read_answer(answer, event_id)
+            return answer.to_outcome(write.kind)
+        image = read_answer(answer, write.event_id)
         if isinstance(image, Refused):
             return Unknown(image.reason)
         self._remember(image)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import partial
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
@@ -23,18 +24,23 @@ from fateforger.adapters.microsoft.wire import (
 )
 from fateforger.calendar.channels import Channel, extend
 from fateforger.calendar.directory import CalendarEntry
-from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
+from fateforger.calendar.event import PLAIN, EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import Unreadable
-from fateforger.calendar.guarded_writes import (
-    WRITE_SECONDS,
-    Write,
-    check_update,
-    to_owned_id,
-    try_write,
-    write_if_ours,
-    write_in_time,
+from fateforger.calendar.guarded_writes import WRITE_SECONDS, GuardedWrites, write_if_ours
+from fateforger.calendar.ports import (
+    CalendarTraits,
+    Create,
+    Delete,
+    Done,
+    Exists,
+    Outcome,
+    Rejected,
+    Signals,
+    Unknown,
+    Update,
+    Window,
+    WriteKind,
 )
-from fateforger.calendar.ports import CalendarTraits, Done, Exists, Outcome, Rejected, Signals, Unknown, Window
 from fateforger.calendar.refusals import RefusalKind, Refused
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
@@ -56,7 +62,7 @@ class Followed:
     window: Window
 
 
-class MicrosoftCalendar:
+class MicrosoftCalendar(GuardedWrites):
     """One calendar of one mailbox.
 
     Our events are found by an extended property, since Graph chooses the ids of events itself. Before a create the
@@ -90,7 +96,7 @@ class MicrosoftCalendar:
         self._zone = zone(time_zone)
         self._calendar_id = calendar_id
         self._signals = signals
-        self._write_seconds = write_seconds
+        self.write_seconds = write_seconds
         self.background = False
         self._known: OrderedDict[str, EventImage] = OrderedDict()
         self._followed: OrderedDict[tuple[datetime, datetime], Followed] = OrderedDict()
@@ -250,57 +256,44 @@ class MicrosoftCalendar:
 
     # --- writes ---
 
-    async def create(
-        self, event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras = PLAIN
-    ) -> Outcome:
-        owned = to_owned_id(event_id)
+    async def _create(self, write: Create) -> Outcome:
+        found = await self._find_owned(write.event_id)
+        if isinstance(found, Refused):
+            return found.to_outcome(write.kind)
+        if found is not None:
+            return Exists()
+        outcome = await self._insert(write)
+        plain = replace(write, extras=PLAIN)
+        if isinstance(outcome, Rejected) and write != plain:
+            # A place or a reminder that the calendar refuses must not prevent the event itself.
+            outcome = await self._insert(plain)
+        return await self._correct_times(outcome, {"start": write.fields.start, "end": write.fields.end}, write.marker)
 
-        async def write() -> Outcome:
-            found = await self._find_owned(owned)
-            if isinstance(found, Refused):
-                return found.to_outcome("create")
-            if found is not None:
-                return Exists()
-            body = build_create(owned, fields, marker, self._zone.key, extras)
-            outcome = await self._write("create", "POST", f"{self._path}/events", body, None)
-            if isinstance(outcome, Rejected) and extras != PLAIN:
-                # A place or a reminder that the calendar refuses must not prevent the event itself.
-                body = build_create(owned, fields, marker, self._zone.key)
-                outcome = await self._write("create", "POST", f"{self._path}/events", body, None)
-            return await self._correct_times(outcome, {"start": fields.start, "end": fields.end}, marker)
+    async def _insert(self, write: Create) -> Outcome:
+        body = build_create(write.event_id, write.fields, write.marker, self._zone.key, write.extras)
+        return await self._send(write.kind, "POST", f"{self._path}/events", body, None)
 
-        return await write_in_time(write(), self._write_seconds)
+    def _vouch(self, write: Update | Delete) -> EventImage | None:
+        seen = write.seen if isinstance(write, Update) else None
+        return seen if seen is not None and not seen.gone and seen.version is not None else None
 
-    async def update(
-        self,
-        event_id: OwnedId,
-        changes: Mapping[str, Any],
-        marker: Marker,
-        *,
-        expect: str | None = None,
-        seen: EventImage | None = None,
-    ) -> Outcome:
-        check_update(event_id, changes, seen)
+    async def _attempt(self, write: Update | Delete, seen: EventImage | None) -> Outcome:
+        found = seen or await self._find_owned(write.event_id)
+        return await write_if_ours(found, write, partial(self._send_over, write))
 
-        async def write(found: EventImage) -> Outcome:
-            if not found.is_timed:
-                return Rejected(f"“{found.summary[:60]}” is an all-day event now.")
-            whole = dict(changes)
-            if {"start", "end"} & whole.keys():
-                whole = {"start": found.start, "end": found.end, **whole}
-            body = build_update(whole, found, marker, self._zone.key)
-            outcome = await self._write("update", "PATCH", self._build_path(found), body, found)
-            return await self._correct_times(outcome, whole, marker)
-
-        vouching = seen if seen is not None and not seen.gone and seen.version is not None else None
-        return await self._write_guarded("update", to_owned_id(event_id), expect, write, vouching)
-
-    async def delete(self, event_id: OwnedId, *, expect: str | None = None) -> Outcome:
-        async def write(found: EventImage) -> Outcome:
-            answer = await self._client.request("DELETE", self._build_path(found), if_match=found.version)
-            return answer.to_outcome("delete") if isinstance(answer, Refused) else Done(None)
-
-        return await self._write_guarded("delete", to_owned_id(event_id), expect, write)
+    async def _send_over(self, write: Update | Delete, found: EventImage) -> Outcome:
+        path = self._build_path(found)
+        if isinstance(write, Delete):
+            answer = await self._client.request("DELETE", path, if_match=found.version)
+            return answer.to_outcome(write.kind) if isinstance(answer, Refused) else Done(None)
+        if not found.is_timed:
+            return Rejected(f"“{found.summary[:60]}” is an all-day event now.")
+        whole = dict(write.changes)
+        if {"start", "end"} & whole.keys():
+            whole = {"start": found.start, "end": found.end, **whole}
+        body = build_update(whole, found, write.marker, self._zone.key)
+        outcome = await self._send(write.kind, "PATCH", path, body, found)
+        return await self._correct_times(outcome, whole, write.marker)
 
     async def end_signals(self) -> None:
         """Close the channels by which the provider tells of changes. Raises ``StoreError``."""
@@ -310,22 +303,7 @@ class MicrosoftCalendar:
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    async def _write_guarded(
-        self,
-        kind: Write,
-        event_id: OwnedId,
-        expect: str | None,
-        write: Callable[[EventImage], Awaitable[Outcome]],
-        vouched: EventImage | None = None,
-    ) -> Outcome:
-        """Write over the event as it was read, if it is ours. ``vouched`` saves the first read."""
-
-        async def attempt(seen: EventImage | None) -> Outcome:
-            return await write_if_ours(seen or await self._find_owned(event_id), kind, expect, write)
-
-        return await write_in_time(try_write(attempt, expect=expect, seen=vouched), self._write_seconds)
-
-    async def _write(self, kind: Write, method: str, path: str, body: Json, found: EventImage | None) -> Outcome:
+    async def _send(self, kind: WriteKind, method: str, path: str, body: Json, found: EventImage | None) -> Outcome:
         if_match = None if found is None else found.version
         answer = await self._client.request(method, path, body=body, if_match=if_match)
         if isinstance(answer, Refused):
@@ -342,7 +320,7 @@ class MicrosoftCalendar:
         if image is None or all(getattr(image, name) == moment for name, moment in ends.items()):
             return outcome
         body = build_update(ends, image, marker, "UTC")
-        return await self._write("update", "PATCH", self._build_path(image), body, image)
+        return await self._send("update", "PATCH", self._build_path(image), body, image)
 
     def _build_path(self, found: EventImage) -> str:
         return f"{self._path}/events/{quote(found.raw['graphId'], safe='')}"

@@ -20,7 +20,7 @@ from fateforger.adapters.calendar.budget import WHY_WAIT, Allowance, NoBudget
 from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
 from fateforger.adapters.calendar.connection import BUDGET_PATIENCE
 from fateforger.calendar.access import Limits, Wait
-from fateforger.calendar.ports import Done, Limited, RequestLimit
+from fateforger.calendar.ports import Create, Delete, Done, Limited, RequestLimit, Update
 from fateforger.errors import CalendarUnreachable
 
 # --- counting ---
@@ -126,21 +126,21 @@ async def small() -> AsyncIterator[Limited3]:
 async def test_a_write_never_waits_for_itself(small: Limited3) -> None:
     """Whoever holds the lease waits, and is told how long."""
     created = await put(small.calendar)
-    assert isinstance(await small.calendar.update(owned(), {"summary": "1"}, marker(), seen=created), Done)
+    assert isinstance(await small.calendar.write(Update(owned(), {"summary": "1"}, marker(), seen=created)), Done)
     small.time.passed = 20
-    assert await small.calendar.update(owned(), {"summary": "2"}, marker(), seen=created) == Limited(
+    assert await small.calendar.write(Update(owned(), {"summary": "2"}, marker(), seen=created)) == Limited(
         MINUTE - 20, WHY_WAIT
     )
     assert small.time.slept == []
     assert len(small.server.asked("update-event")) == 1
     small.time.passed = 60
-    assert isinstance(await small.calendar.update(owned(), {"summary": "2"}, marker(), seen=created), Done)
+    assert isinstance(await small.calendar.write(Update(owned(), {"summary": "2"}, marker(), seen=created)), Done)
 
 
 async def test_a_look_before_a_write_does_not_wait_either(small: Limited3) -> None:
     for n in range(6):
         await put(small.calendar, owned(n))
-    assert await small.calendar.delete(owned()) == Limited(MINUTE, WHY_WAIT)
+    assert await small.calendar.write(Delete(owned())) == Limited(MINUTE, WHY_WAIT)
     assert (small.time.slept, small.server.asked("get-event")) == ([], [])
 
 
@@ -148,17 +148,17 @@ async def test_a_deletion_looks_only_when_it_may_go_on(small: Limited3) -> None:
     """S91: no look is paid for and thrown away: look and deletion are reserved together."""
     for n in range(5):
         await put(small.calendar, owned(n))
-    assert await small.calendar.delete(owned()) == Limited(MINUTE, WHY_WAIT)
+    assert await small.calendar.write(Delete(owned())) == Limited(MINUTE, WHY_WAIT)
     assert small.server.asked("get-event") == []
     small.time.passed = 60
-    assert await small.calendar.delete(owned()) == Done(None)
+    assert await small.calendar.write(Delete(owned())) == Done(None)
     assert len(small.server.asked("get-event")) == 1
 
 
 async def test_an_update_looks_only_when_it_may_go_on(small: Limited3) -> None:
     for n in range(3):
         await put(small.calendar, owned(n))
-    assert await small.calendar.update(owned(), {"summary": "1"}, marker()) == Limited(MINUTE, WHY_WAIT)
+    assert await small.calendar.write(Update(owned(), {"summary": "1"}, marker())) == Limited(MINUTE, WHY_WAIT)
     assert small.server.asked("get-event") == []
 
 
@@ -171,7 +171,7 @@ async def test_reads_in_the_background_leave_room(small: Limited3) -> None:
         await watched.window(fields().start, fields().end)
     assert (said.value.retry_after, small.time.slept) == (MINUTE, [])
     for n in range(4):
-        assert isinstance(await small.calendar.create(owned(n), fields(), marker()), Done)
+        assert isinstance(await small.calendar.write(Create(owned(n), fields(), marker())), Done)
 
 
 async def test_a_question_waits_a_little(small: Limited3) -> None:
@@ -197,9 +197,9 @@ async def test_what_the_server_asks_again_is_counted(small: Limited3) -> None:
     small.server.inject(Says("MCP error -32603: Google API server error: Service Unavailable"), tool="get-event")
     with pytest.raises(CalendarUnreachable):
         await small.calendar.get(owned())
-    assert isinstance(await small.calendar.create(owned(1), fields(), marker()), Done)
-    assert isinstance(await small.calendar.create(owned(2), fields(), marker()), Done)
-    assert isinstance(await small.calendar.create(owned(3), fields(), marker()), Limited)
+    assert isinstance(await small.calendar.write(Create(owned(1), fields(), marker())), Done)
+    assert isinstance(await small.calendar.write(Create(owned(2), fields(), marker())), Done)
+    assert isinstance(await small.calendar.write(Create(owned(3), fields(), marker())), Limited)
 
 
 async def test_calendars_of_one_login_share_it(small: Limited3) -> None:
@@ -208,8 +208,8 @@ async def test_calendars_of_one_login_share_it(small: Limited3) -> None:
     for n in range(4):
         await put(small.calendar, owned(n))
     beside = small.calendar.for_calendar("team@example.com")
-    assert isinstance(await beside.create(owned(7), fields(), marker()), Done)
-    assert isinstance(await small.calendar.create(owned(8), fields(), marker()), Limited)
+    assert isinstance(await beside.write(Create(owned(7), fields(), marker())), Done)
+    assert isinstance(await small.calendar.write(Create(owned(8), fields(), marker())), Limited)
 
 
 # --- what a commit costs ---

@@ -13,7 +13,7 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import GoogleTools, OneCalendar
 
 from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
-from fateforger.calendar.ports import CalendarTraits, Done, Gone, Rejected, Stale
+from fateforger.calendar.ports import CalendarTraits, Delete, Done, Gone, Rejected, Stale, Update
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -58,7 +58,7 @@ async def test_an_edit_between_the_look_and_the_write_is_seen(
     """P12: without an expectation the write is made on top of what is there now."""
     await put(calendar)
     server.inject(Does(lambda: store.user_edit(owned(), summary="Mine now")), tool="update-event")
-    assert isinstance(await calendar.update(owned(), {"color_id": "4"}, marker("t2-0")), Done)
+    assert isinstance(await calendar.write(Update(owned(), {"color_id": "4"}, marker("t2-0"))), Done)
     assert (await read(calendar)).fields == fields(summary="Mine now", color_id="4")
     assert len(server.asked("update-event")) == 2
 
@@ -71,9 +71,11 @@ async def test_an_edit_right_before_an_expecting_write_makes_it_stale(
     seen = await put(calendar)
     server.inject(Does(lambda: store.user_edit(owned(), summary="Mine now")), tool=tool)
     if tool == "update-event":
-        assert await calendar.update(owned(), {"summary": "Ours"}, marker("t2-0"), expect=seen.version) == Stale()
+        assert (
+            await calendar.write(Update(owned(), {"summary": "Ours"}, marker("t2-0"), expect=seen.version)) == Stale()
+        )
     else:
-        assert await calendar.delete(owned(), expect=seen.version) == Stale()
+        assert await calendar.write(Delete(owned(), expect=seen.version)) == Stale()
     after = await read(calendar)
     assert (after.gone, after.summary, after.marker) == (False, "Mine now", marker())
 
@@ -84,14 +86,14 @@ async def test_what_stops_being_ours_between_look_and_write_is_left_alone(
     """S75"""
     await put(calendar)
     server.inject(Does(lambda: store.user_edit(owned(), properties={})), tool="delete-event")
-    assert isinstance(await calendar.delete(owned()), Rejected)
+    assert isinstance(await calendar.write(Delete(owned())), Rejected)
     assert not (await read(calendar)).gone
 
 
 async def test_a_deletion_between_look_and_write(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     await put(calendar)
     server.inject(Does(lambda: store.user_delete(owned())), tool="delete-event")
-    assert await calendar.delete(owned()) == Gone()
+    assert await calendar.write(Delete(owned())) == Gone()
 
 
 async def test_an_event_that_changes_all_the_time_is_stale_in_the_end(
@@ -99,5 +101,5 @@ async def test_an_event_that_changes_all_the_time_is_stale_in_the_end(
 ) -> None:
     await put(calendar)
     server.inject(Does(lambda: store.user_edit(owned(), summary="Mine now")), tool="update-event", times=9)
-    assert await calendar.update(owned(), {"color_id": "4"}, marker("t2-0")) == Stale()
+    assert await calendar.write(Update(owned(), {"color_id": "4"}, marker("t2-0"))) == Stale()
     assert (await read(calendar)).color_id == "9"

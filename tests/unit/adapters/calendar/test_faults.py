@@ -14,8 +14,21 @@ from tests.fakes.google_tools import OneCalendar
 
 from fateforger.adapters.calendar.calendars import McpCalendar
 from fateforger.adapters.calendar.refusals import READ_ONLY, SERVER
-from fateforger.calendar.guarded_writes import Write
-from fateforger.calendar.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
+from fateforger.calendar.ports import (
+    Create,
+    Delete,
+    Done,
+    Exists,
+    Gone,
+    Limited,
+    Outcome,
+    Rejected,
+    Stale,
+    Unauthorized,
+    Unknown,
+    Update,
+    WriteKind,
+)
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -55,12 +68,12 @@ REFUSED: dict[str, tuple[Google, tuple[type[Outcome], type[Outcome], type[Outcom
 }
 
 
-async def attempt(calendar: McpCalendar, write: Write) -> Outcome:
+async def attempt(calendar: McpCalendar, write: WriteKind) -> Outcome:
     if write == "create":
-        return await calendar.create(owned(), fields(), marker())
+        return await calendar.write(Create(owned(), fields(), marker()))
     if write == "update":
-        return await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"))
-    return await calendar.delete(owned())
+        return await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
+    return await calendar.write(Delete(owned()))
 
 
 def titles(store: GoogleStore) -> list[str]:
@@ -74,7 +87,7 @@ async def test_a_write_that_google_refuses(
     calendar: McpCalendar,
     server: GoogleMcp,
     store: GoogleStore,
-    write: Write,
+    write: WriteKind,
     case: str,
     two_gaxios: Literal[False, True],
 ) -> None:
@@ -113,7 +126,7 @@ async def test_a_write_whose_answer_google_lost(
     calendar: McpCalendar,
     server: GoogleMcp,
     store: GoogleStore,
-    write: Write,
+    write: WriteKind,
     fault: Google,
     expected: type[Outcome],
     after: list[str],
@@ -132,7 +145,7 @@ async def test_a_write_whose_answer_google_lost(
     ids=["empty", "prose", "nothing", "half", "wrong", "null"],
 )
 async def test_a_success_that_cannot_be_read_is_unknown(
-    calendar: McpCalendar, server: GoogleMcp, write: Write, answer: str
+    calendar: McpCalendar, server: GoogleMcp, write: WriteKind, answer: str
 ) -> None:
     if write != "create":
         await put(calendar)
@@ -143,7 +156,7 @@ async def test_a_success_that_cannot_be_read_is_unknown(
 async def test_an_answer_about_another_event_is_unknown(calendar: McpCalendar, server: GoogleMcp) -> None:
     other = '{"event": {"id": "another00001", "start": {"date": "2026-03-02"}, "end": {"date": "2026-03-03"}}}'
     server.inject(Answers(other), tool="create-event")
-    assert await calendar.create(owned(), fields(), marker()) == Unknown("an answer about event another00001")
+    assert await calendar.write(Create(owned(), fields(), marker())) == Unknown("an answer about event another00001")
 
 
 Read = Callable[[McpCalendar], Awaitable[object]]
@@ -213,7 +226,7 @@ async def test_a_read_that_the_server_repeats(
 )
 @pytest.mark.parametrize("write", ["update", "delete"])
 async def test_nothing_is_written_when_the_event_cannot_be_looked_at(
-    calendar: McpCalendar, server: GoogleMcp, write: Write, fault: Google | Says, outcome: Outcome
+    calendar: McpCalendar, server: GoogleMcp, write: WriteKind, fault: Google | Says, outcome: Outcome
 ) -> None:
     await put(calendar)
     server.inject(fault, tool="get-event")
@@ -223,7 +236,7 @@ async def test_nothing_is_written_when_the_event_cannot_be_looked_at(
 
 @pytest.mark.parametrize("write", ["update", "delete"])
 async def test_what_is_deleted_after_the_look_is_gone(
-    calendar: McpCalendar, server: GoogleMcp, store: GoogleStore, write: Write
+    calendar: McpCalendar, server: GoogleMcp, store: GoogleStore, write: WriteKind
 ) -> None:
     """An update of a deleted event is a success for the server; its status gives it away."""
     await put(calendar)
@@ -243,7 +256,7 @@ async def test_what_is_deleted_after_the_look_is_gone(
 )
 @pytest.mark.parametrize("write", ["update", "delete"])
 async def test_what_is_not_quite_ours_is_left_alone(
-    calendar: McpCalendar, server: GoogleMcp, store: GoogleStore, write: Write, changes: dict[str, object]
+    calendar: McpCalendar, server: GoogleMcp, store: GoogleStore, write: WriteKind, changes: dict[str, object]
 ) -> None:
     """S75"""
     await put(calendar)
@@ -258,14 +271,14 @@ async def test_an_event_that_changed_since_is_stale_even_without_etags(
     seen = await put(calendar)
     assert not calendar.traits.conditional_write
     store.user_edit(owned(), summary="Mine now")
-    assert await calendar.update(owned(), {"color_id": "4"}, marker("t2-0"), expect=seen.version) == Stale()
-    assert await calendar.delete(owned(), expect=seen.version) == Stale()
+    assert await calendar.write(Update(owned(), {"color_id": "4"}, marker("t2-0"), expect=seen.version)) == Stale()
+    assert await calendar.write(Delete(owned(), expect=seen.version)) == Stale()
     assert (server.asked("update-event"), server.asked("delete-event")) == ([], [])
 
 
 async def test_one_end_moves_and_the_other_is_sent_along(calendar: McpCalendar, server: GoogleMcp) -> None:
     await put(calendar)
-    await calendar.update(owned(), {"end": NINE + 2 * HOUR}, marker("t2-0"))
+    await calendar.write(Update(owned(), {"end": NINE + 2 * HOUR}, marker("t2-0")))
     (sent,) = server.asked("update-event")
     assert (sent["start"], sent["end"]) == ("2026-03-02T08:00:00Z", "2026-03-02T10:00:00Z")
 
@@ -276,17 +289,17 @@ async def test_one_end_of_an_all_day_event_cannot_move(
     await put(calendar)
     day = NINE.date()
     store.user_edit(owned(), start=day, end=day + timedelta(days=1))
-    outcome = await calendar.update(owned(), {"end": NINE}, marker("t2-0"))
+    outcome = await calendar.write(Update(owned(), {"end": NINE}, marker("t2-0")))
     assert outcome == Rejected("“Deep work” is an all-day event; it has no start to keep.")
     assert server.asked("update-event") == []
 
 
 async def test_a_color_cannot_be_taken_away(calendar: McpCalendar, server: GoogleMcp) -> None:
     await put(calendar)
-    alone = await calendar.update(owned(), {"color_id": None}, marker("t2-0"))
+    alone = await calendar.write(Update(owned(), {"color_id": None}, marker("t2-0")))
     assert alone == Rejected("This calendar can change a color but not take it away.")
     assert server.asked("update-event") == []
-    among = await calendar.update(owned(), {"color_id": None, "summary": "Other"}, marker("t2-0"))
+    among = await calendar.write(Update(owned(), {"color_id": None, "summary": "Other"}, marker("t2-0")))
     assert isinstance(among, Done)
     assert among.image is not None
     assert among.image.fields == fields(summary="Other", color_id="9")
@@ -307,7 +320,7 @@ async def test_an_unknown_calendar_is_not_an_unknown_event(calendar: McpCalendar
         await calendar.get(owned())
     with pytest.raises(CalendarNotFound):
         await calendar.window(NINE, NINE + HOUR)
-    writes: tuple[Write, ...] = ("create", "update", "delete")
+    writes: tuple[WriteKind, ...] = ("create", "update", "delete")
     assert [type(await attempt(calendar, write)) for write in writes] == [Rejected] * 3
 
 
@@ -317,14 +330,14 @@ async def test_a_calendar_that_nobody_is_logged_in_to(calendar: McpCalendar) -> 
         await other.window(NINE, NINE + HOUR)
     with pytest.raises(CalendarNotFound):
         await other.get(owned())
-    assert type(await other.create(owned(), fields(), marker())) is Rejected
+    assert type(await other.write(Create(owned(), fields(), marker()))) is Rejected
 
 
 async def test_a_read_only_calendar(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     await put(calendar)
     server.tools.calendars["primary"] = OneCalendar(store, access_role="reader")
     refused = Rejected(READ_ONLY.format(reason="You need to have writer access to this calendar"))
-    assert await calendar.create(owned(1), fields(), marker()) == refused
+    assert await calendar.write(Create(owned(1), fields(), marker())) == refused
     assert await attempt(calendar, "delete") == refused
     assert await attempt(calendar, "update") == refused
     assert len(await calendar.window(NINE, NINE + HOUR)) == 1
@@ -336,8 +349,8 @@ async def test_the_price_of_a_commit(calendar: McpCalendar, server: GoogleMcp, s
         await put(calendar, owned(n))
     server.tools.spent = 0
     for n in range(8):
-        await calendar.update(owned(n), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2"))
+        await calendar.write(Update(owned(n), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2")))
     for n in range(20, 22):
-        await calendar.create(owned(n), fields(), marker("t2"))
-    await calendar.delete(owned(8))
+        await calendar.write(Create(owned(n), fields(), marker("t2")))
+    await calendar.write(Delete(owned(8)))
     assert server.tools.spent == 8 * 4 + 2 * 1 + 2

@@ -25,7 +25,18 @@ from tests.fakes.google_tools import OneCalendar
 
 from fateforger.adapters.calendar.calendars import McpCalendar
 from fateforger.calendar.event import EventFields
-from fateforger.calendar.ports import Done, Exists, Limited, Outcome, Rejected, Unauthorized, Unknown
+from fateforger.calendar.ports import (
+    Create,
+    Delete,
+    Done,
+    Exists,
+    Limited,
+    Outcome,
+    Rejected,
+    Unauthorized,
+    Unknown,
+    Update,
+)
 from fateforger.errors import CalendarAuthFailed, CalendarIncomplete, CalendarReadOnly, CalendarUnreachable
 
 
@@ -37,15 +48,15 @@ Write = Callable[[GoogleCalendarFake], Coroutine[Any, Any, Outcome]]
 
 
 async def create(fake: GoogleCalendarFake) -> Outcome:
-    return await fake.create(owned(1), fields(), marker())
+    return await fake.write(Create(owned(1), fields(), marker()))
 
 
 async def update(fake: GoogleCalendarFake) -> Outcome:
-    return await fake.update(owned(), {"summary": "Other"}, marker("t2-0"))
+    return await fake.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
 
 
 async def delete(fake: GoogleCalendarFake) -> Outcome:
-    return await fake.delete(owned())
+    return await fake.write(Delete(owned()))
 
 
 BEFORE = ["Deep work"]
@@ -119,9 +130,9 @@ async def test_a_crash_on_either_side(write: Write) -> None:
 async def test_a_race_on_either_side() -> None:
     fake = await planned()
     fake.inject(Race(lambda: fake.store.user_edit(owned(), summary="Mine now")), verb="update")
-    await fake.update(owned(), {"color_id": "4"}, marker("t2-0"))
+    await fake.write(Update(owned(), {"color_id": "4"}, marker("t2-0")))
     fake.inject(Race(lambda: fake.store.user_delete(owned()), "after"), verb="update")
-    done = await fake.update(owned(), {"color_id": "5"}, marker("t3-0"))
+    done = await fake.write(Update(owned(), {"color_id": "5"}, marker("t3-0")))
     assert isinstance(done, Done)
     assert done.image is not None
     assert (done.image.gone, done.image.fields) == (False, fields(summary="Mine now", color_id="5"))
@@ -165,7 +176,7 @@ async def test_which_call_meets_a_fault() -> None:
 
 async def test_calls_are_under_way_together() -> None:
     fake = GoogleCalendarFake()
-    await asyncio.gather(*(fake.create(owned(n), fields(), marker()) for n in range(5)))
+    await asyncio.gather(*(fake.write(Create(owned(n), fields(), marker())) for n in range(5)))
     await fake.get(owned())
     assert fake.most_at_once == 5
 
@@ -189,7 +200,7 @@ async def test_what_is_deleted_can_come_back_and_can_be_forgotten() -> None:
     await delete(fake)
     fake.store.purge(owned())
     assert await fake.get(owned()) is None
-    assert await fake.create(owned(), fields(), marker()) == Exists()
+    assert await fake.write(Create(owned(), fields(), marker())) == Exists()
 
 
 async def test_a_new_event_may_be_missing_from_the_list_for_a_while() -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from caldav_mcp.errors import Forbidden, MarksLost, NoRoom, ServiceError, TooMuch
 from fateforger.adapters.calendar.refusals import SERVER, classify_refusal, extract_sentence, strip_wrapping
-from fateforger.calendar.guarded_writes import Write
-from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
+from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown, WriteKind
 from fateforger.calendar.refusals import RefusalKind
 from fateforger.errors import (
     CalendarAuthFailed,
@@ -213,7 +212,7 @@ OUTCOMES: dict[RefusalKind, tuple[Outcome, Outcome, Outcome]] = {
 
 @pytest.mark.parametrize("refusal", RefusalKind)
 def test_what_a_refused_write_came_to(refusal: RefusalKind) -> None:
-    writes: tuple[Write, Write, Write] = ("create", "update", "delete")
+    writes: tuple[WriteKind, WriteKind, WriteKind] = ("create", "update", "delete")
     assert tuple(SERVER.to_outcome(refusal, SAYS, write) for write in writes) == OUTCOMES[refusal]
 
 

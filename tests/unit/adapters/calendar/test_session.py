@@ -21,7 +21,7 @@ from tests.fakes.serving import served
 
 from fateforger.adapters.calendar.calendars import McpCalendar, open_mcp_calendar
 from fateforger.adapters.calendar.connection import CALLS_AT_ONCE
-from fateforger.calendar.ports import Done, Exists, Unknown
+from fateforger.calendar.ports import Create, Delete, Done, Exists, Unknown, Update
 from fateforger.errors import CalendarUnreachable
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -48,7 +48,7 @@ async def test_a_forgotten_session_is_opened_again_and_the_write_made_once(
     await calendar.window(NINE, NINE + HOUR)
     sessions = server.sessions_opened
     server.inject(Forgets(), tool="create-event")
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Done)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
     assert (len(server.asked("create-event")), list(store.shown())) == (1, [owned()])
     assert server.sessions_opened == sessions + 1
 
@@ -61,16 +61,16 @@ async def test_a_server_that_forgets_every_session_is_out_of_reach(calendar: Mcp
 
 async def test_a_lost_connection_before_a_write(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     server.inject(Drops(), tool="create-event")
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Unknown)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
     assert store.shown() == {}
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Done)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
 
 
 async def test_a_lost_connection_after_a_write(calendar: McpCalendar, server: GoogleMcp, store: GoogleStore) -> None:
     server.inject(Drops(), tool="create-event", applied=True)
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Unknown)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
     assert list(store.shown()) == [owned()]
-    assert await calendar.create(owned(), fields(), marker()) == Exists()
+    assert await calendar.write(Create(owned(), fields(), marker())) == Exists()
 
 
 async def test_a_lost_connection_under_a_read_is_made_good(calendar: McpCalendar, server: GoogleMcp) -> None:
@@ -86,10 +86,10 @@ async def test_a_server_that_hangs(
     hasty: McpCalendar, calendar: McpCalendar, server: GoogleMcp, store: GoogleStore
 ) -> None:
     server.inject(Hangs(), tool="create-event")
-    outcome = await hasty.create(owned(), fields(), marker())
+    outcome = await hasty.write(Create(owned(), fields(), marker()))
     assert outcome == Unknown("TimedOut: Request 'tools/call' timed out")
     server.inject(Hangs(), tool="create-event", applied=True)
-    assert isinstance(await hasty.create(owned(), fields(), marker()), Unknown)
+    assert isinstance(await hasty.write(Create(owned(), fields(), marker())), Unknown)
     assert list(store.shown()) == [owned()]
     server.inject(Hangs(), tool="list-events")
     with pytest.raises(CalendarUnreachable, match="it gave no answer in time"):
@@ -102,9 +102,9 @@ async def test_a_write_ends_in_time_whatever_hangs(calendar: McpCalendar, server
     await put(calendar)
     async with aclosing(open_mcp_calendar(server.url, time_zone="UTC", write_seconds=0.5)) as impatient:
         server.inject(Hangs(), tool=tool)
-        assert await impatient.update(owned(), {"summary": "x"}, marker()) == Unknown("no answer within 0.5 s")
+        assert await impatient.write(Update(owned(), {"summary": "x"}, marker())) == Unknown("no answer within 0.5 s")
     server.calm()  # on a busy machine the call may not even have got there
-    assert isinstance(await calendar.update(owned(), {"summary": "x"}, marker()), Done)
+    assert isinstance(await calendar.write(Update(owned(), {"summary": "x"}, marker())), Done)
 
 
 async def test_a_restarted_server_is_found_again() -> None:
@@ -116,11 +116,11 @@ async def test_a_restarted_server_is_found_again() -> None:
     async with aclosing(calendar):
         with pytest.raises(CalendarUnreachable, match=rf"I cannot reach the calendar server at {base}/mcp: "):
             await calendar.get(owned())
-        assert isinstance(await calendar.create(owned(1), fields(), marker()), Unknown)
-        assert isinstance(await calendar.update(owned(), {"summary": "x"}, marker()), Unknown)
+        assert isinstance(await calendar.write(Create(owned(1), fields(), marker())), Unknown)
+        assert isinstance(await calendar.write(Update(owned(), {"summary": "x"}, marker())), Unknown)
         async with server.listening(port=port):
             assert await calendar.get(owned()) == created
-            assert isinstance(await calendar.create(owned(1), fields(), marker()), Done)
+            assert isinstance(await calendar.write(Create(owned(1), fields(), marker())), Done)
 
 
 async def test_a_server_restarted_unnoticed_takes_the_next_write() -> None:
@@ -130,14 +130,14 @@ async def test_a_server_restarted_unnoticed_takes_the_next_write() -> None:
         calendar = open_mcp_calendar(f"{base}/mcp", time_zone="UTC")
         await put(calendar)
     async with aclosing(calendar), server.listening(port=port):
-        assert isinstance(await calendar.create(owned(1), fields(), marker()), Done)
-        assert isinstance(await calendar.delete(owned()), Done)
+        assert isinstance(await calendar.write(Create(owned(1), fields(), marker())), Done)
+        assert isinstance(await calendar.write(Delete(owned())), Done)
 
 
 async def test_no_more_calls_at_once_than_agreed(calendar: McpCalendar, server: GoogleMcp) -> None:
     go_on = asyncio.Event()
     server.inject(Waits(go_on), tool="create-event", times=12)
-    creates = [asyncio.create_task(calendar.create(owned(n), fields(), marker())) for n in range(12)]
+    creates = [asyncio.create_task(calendar.write(Create(owned(n), fields(), marker()))) for n in range(12)]
     await until(lambda: server.under_way == CALLS_AT_ONCE)
     for _ in range(20):
         await asyncio.sleep(0.001)
@@ -151,7 +151,7 @@ async def test_calls_under_way_survive_that_another_finds_the_session_forgotten(
 ) -> None:
     go_on = asyncio.Event()
     server.inject(Waits(go_on), tool="create-event")
-    slow = asyncio.create_task(calendar.create(owned(), fields(), marker()))
+    slow = asyncio.create_task(calendar.write(Create(owned(), fields(), marker())))
     await until(lambda: server.under_way == 1)
     server.inject(Forgets(), tool="list-events")
     assert await calendar.window(NINE, NINE + HOUR) == ()
@@ -211,7 +211,7 @@ async def test_another_web_server(path: str) -> None:
     async with served(app) as base, aclosing(open_mcp_calendar(base + path, time_zone="UTC")) as calendar:
         with pytest.raises(CalendarUnreachable, match=r"^I cannot reach the calendar server at http://127\.0\.0\.1"):
             await calendar.window(NINE, NINE + HOUR)
-        assert isinstance(await calendar.create(owned(), fields(), marker()), Unknown)
+        assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
 
 
 @pytest.mark.process

@@ -24,7 +24,7 @@ from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.calendar.group import LIST_KEPT_SECONDS
 from fateforger.calendar.model import Ledger, Snapshot
 from fateforger.calendar.ownership import sort_sides
-from fateforger.calendar.ports import Gone
+from fateforger.calendar.ports import Delete, Gone, Update
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
 
 FAMILY, WORK = "family123@group.calendar.google.com", "ada@work.example"
@@ -94,22 +94,22 @@ async def test_every_call_names_the_login_and_the_zone(desk: Desk) -> None:
 async def test_our_own_block_on_another_calendar_is_a_meeting(desk: Desk) -> None:
     """S75: the person moved it there, with its id and our mark."""
     created = await put(desk.calendar)
-    await desk.calendar.delete(owned())
+    await desk.calendar.write(Delete(owned()))
     desk.meeting(FAMILY, owned(), "Deep work", properties=created.properties)
     (event,) = await desk.calendar.window(*DAY)
     assert (event.summary, event.calendar, event.marker, event.series_id) == ("Deep work", "Family", None, None)
     assert (OwnedId.is_one(event.id), event.organized_by_me, event.busy) == (False, False, True)
     mine, foreign = sort_sides(Snapshot(day=date(2026, 3, 2), tz="Europe/Berlin", events=(event,)), Ledger())
     assert (mine, foreign) == ((), (event,))
-    assert await desk.calendar.update(owned(), {"summary": "Mine"}, marker("t2-0")) == Gone()
+    assert await desk.calendar.write(Update(owned(), {"summary": "Mine"}, marker("t2-0"))) == Gone()
     assert desk.store(FAMILY).live(owned()).summary == "Deep work"
 
 
 async def test_writes_and_questions_go_to_the_one_calendar(desk: Desk) -> None:
     await put(desk.calendar)
-    await desk.calendar.update(owned(), {"summary": "Other"}, marker("t2-0"))
+    await desk.calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
     assert await desk.calendar.get(owned()) is not None
-    await desk.calendar.delete(owned())
+    await desk.calendar.write(Delete(owned()))
     written = [a["calendarId"] for tool, a in desk.server.requests if tool not in ("list-events", "list-calendars")]
     assert set(written) == {"primary"}
     assert (desk.store(FAMILY).events, desk.store(WORK).events) == ({}, {})

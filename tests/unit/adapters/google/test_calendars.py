@@ -15,8 +15,21 @@ from tests.unit.adapters.google.conftest import HandClock
 
 from fateforger.adapters.google.calendars import GoogleCalendar, try_account
 from fateforger.adapters.google.client import GoogleClient
-from fateforger.calendar.guarded_writes import Write
-from fateforger.calendar.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
+from fateforger.calendar.ports import (
+    Create,
+    Delete,
+    Done,
+    Exists,
+    Gone,
+    Limited,
+    Outcome,
+    Rejected,
+    Stale,
+    Unauthorized,
+    Unknown,
+    Update,
+    WriteKind,
+)
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -27,7 +40,7 @@ from fateforger.errors import (
 )
 
 pytestmark = pytest.mark.asyncio
-METHODS: dict[Write, str] = {"create": "POST", "update": "PATCH", "delete": "DELETE"}
+METHODS: dict[WriteKind, str] = {"create": "POST", "update": "PATCH", "delete": "DELETE"}
 BACKEND, CUT_OFF, TOO_LATE = Fault(503, "Backend Error", "backendError"), Fault(CUT), Fault(LATE)
 
 REFUSED: dict[str, tuple[Fault, tuple[type[Outcome], type[Outcome], type[Outcome]]]] = {
@@ -56,12 +69,12 @@ REFUSED: dict[str, tuple[Fault, tuple[type[Outcome], type[Outcome], type[Outcome
 }
 
 
-async def attempt(calendar: GoogleCalendar, write: Write) -> Outcome:
+async def attempt(calendar: GoogleCalendar, write: WriteKind) -> Outcome:
     if write == "create":
-        return await calendar.create(owned(), fields(), marker())
+        return await calendar.write(Create(owned(), fields(), marker()))
     if write == "update":
-        return await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"))
-    return await calendar.delete(owned())
+        return await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0")))
+    return await calendar.write(Delete(owned()))
 
 
 def titles(store: GoogleStore) -> list[str]:
@@ -71,7 +84,7 @@ def titles(store: GoogleStore) -> list[str]:
 @pytest.mark.parametrize("case", REFUSED)
 @pytest.mark.parametrize("write", METHODS)
 async def test_a_write_that_google_refuses(
-    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore, write: Write, case: str
+    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore, write: WriteKind, case: str
 ) -> None:
     fault, outcomes = REFUSED[case]
     if write != "create":
@@ -87,7 +100,12 @@ async def test_a_write_that_google_refuses(
 @pytest.mark.parametrize("fault", [BACKEND, CUT_OFF, TOO_LATE], ids=["503", "cut off", "too late"])
 @pytest.mark.parametrize(("write", "after"), [("create", ["Deep work"]), ("update", ["Other"]), ("delete", [])])
 async def test_a_write_whose_answer_is_lost_is_not_repeated(
-    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore, write: Write, after: list[str], fault: Fault
+    calendar: GoogleCalendar,
+    google: GoogleEmulator,
+    store: GoogleStore,
+    write: WriteKind,
+    after: list[str],
+    fault: Fault,
 ) -> None:
     if write != "create":
         await put(calendar)
@@ -167,11 +185,11 @@ async def test_sign_in_in_trouble_is_not_an_end_of_access(
 async def test_every_write_to_an_event_carries_its_etag(calendar: GoogleCalendar, google: GoogleEmulator) -> None:
     """S302: S200: with what was seen, what was remembered, and what was read for it."""
     seen = await put(calendar)
-    done = await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"), expect=seen.version, seen=seen)
+    done = await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), expect=seen.version, seen=seen))
     assert isinstance(done, Done)
     assert done.image is not None
-    await calendar.update(owned(), {"summary": "Another"}, marker("t3-0"))
-    await calendar.delete(owned())
+    await calendar.write(Update(owned(), {"summary": "Another"}, marker("t3-0")))
+    await calendar.write(Delete(owned()))
     writes = [ask for ask in google.asked if ask.method in {"PATCH", "DELETE"}]
     assert [ask.headers["if-match"] for ask in writes][:2] == [seen.version, done.image.version]
     assert (len(writes), all("if-match" in ask.headers for ask in writes)) == (3, True)
@@ -184,8 +202,8 @@ async def test_what_the_person_did_meanwhile_is_not_overwritten(
     seen = await put(calendar)
     store.user_edit(owned(), summary="Mine now")
     google.calm()
-    stale = await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"), expect=seen.version, seen=seen)
-    assert (stale, await calendar.delete(owned(), expect=seen.version)) == (Stale(), Stale())
+    stale = await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), expect=seen.version, seen=seen))
+    assert (stale, await calendar.write(Delete(owned(), expect=seen.version))) == (Stale(), Stale())
     assert titles(store) == ["Mine now"]
     assert [ask.method for ask in google.asked] == ["PATCH", "DELETE"]
 
@@ -202,7 +220,7 @@ async def test_what_the_person_did_meanwhile_is_not_overwritten(
     ids=lambda changes: next(iter(changes)),
 )
 async def test_what_is_not_quite_ours_is_left_alone(
-    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore, write: Write, changes: dict[str, object]
+    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore, write: WriteKind, changes: dict[str, object]
 ) -> None:
     """S75"""
     await put(calendar)

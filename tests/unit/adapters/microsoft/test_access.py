@@ -21,7 +21,7 @@ from fateforger.adapters.microsoft.access import SCOPES, Directory
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
 from fateforger.adapters.microsoft.client import GraphClient
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, Tokens, TokenSource, open_token_source
-from fateforger.calendar.ports import Done, Unauthorized, Unknown
+from fateforger.calendar.ports import Create, Done, Unauthorized, Unknown
 from fateforger.errors import CalendarAuthFailed, CalendarNotFound, CalendarUnreachable, ConnectionMisconfigured
 
 CLIENT = OAuthClient("the-client", "the-secret", "https://planner.example/callback")
@@ -91,7 +91,7 @@ async def microsoft() -> AsyncIterator[Microsoft]:
 async def test_a_person_consents_and_her_calendar_is_written(microsoft: Microsoft) -> None:
     """S311"""
     calendar = microsoft.open(await microsoft.connect())
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Done)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
     await calendar.aclose()
     assert [item.values["subject"] for item in microsoft.emulator.mailbox.items.values()] == ["Deep work"]
 
@@ -108,7 +108,7 @@ async def test_only_calendars_are_asked_for(microsoft: Microsoft) -> None:
 async def test_tokens_are_renewed_when_they_end(microsoft: Microsoft) -> None:
     calendar = microsoft.open(await microsoft.connect())
     microsoft.clock.instant += timedelta(hours=2)
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Done)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
     microsoft.emulator.sign_in.expire_tokens()  # sooner than they were said to
     assert len(await calendar.window(NINE, NINE + HOUR)) == 1
     await calendar.aclose()
@@ -119,7 +119,7 @@ async def test_a_consent_that_was_withdrawn_is_said(microsoft: Microsoft) -> Non
     calendar = microsoft.open(await microsoft.connect())
     microsoft.emulator.sign_in.revoke(ANN)
     sentence = "Microsoft has ended my access to your account. Please connect it again."
-    assert await calendar.create(owned(), fields(), marker()) == Unauthorized(sentence)
+    assert await calendar.write(Create(owned(), fields(), marker())) == Unauthorized(sentence)
     with pytest.raises(CalendarAuthFailed, match=re.escape(sentence)):
         await calendar.window(NINE, NINE + HOUR)
     await calendar.aclose()
@@ -130,7 +130,7 @@ async def test_a_token_that_is_refused_again_ends_the_login(microsoft: Microsoft
     calendar = microsoft.open(await microsoft.connect())
     for _ in range(2):
         microsoft.emulator.inject(Fault(401, code="InvalidAuthenticationToken"))
-    outcome = await calendar.create(owned(), fields(), marker())
+    outcome = await calendar.write(Create(owned(), fields(), marker()))
     await calendar.aclose()
     assert isinstance(outcome, Unauthorized)
     assert "connect it again" in outcome.reason
@@ -141,7 +141,7 @@ async def test_a_sign_in_that_cannot_be_reached_may_work_again(microsoft: Micros
     microsoft.clock.instant += timedelta(hours=2)
     microsoft.emulator.sign_in.is_down = True
     calendar = microsoft.open(tokens)
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Unknown)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
     with pytest.raises(CalendarUnreachable, match="cannot sign in at Microsoft"):
         await calendar.get(owned())
     microsoft.emulator.sign_in.is_down = False
@@ -157,7 +157,7 @@ async def test_an_administrator_consents_for_everybody(microsoft: Microsoft) -> 
     back = await microsoft.visit(microsoft.directory.build_admin_consent_url(CLIENT, "the-state"))
     assert (back["admin_consent"], back["tenant"], back["state"]) == ("True", TENANT, "the-state")
     calendar = microsoft.open(tokens, user=ANN)
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Done)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
     stranger = microsoft.open(tokens, user="nobody@contoso.example")
     with pytest.raises(CalendarNotFound):
         await stranger.window(NINE, NINE + HOUR)

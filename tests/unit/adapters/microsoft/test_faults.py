@@ -16,7 +16,20 @@ from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
 from fateforger.adapters.microsoft.client import GraphClient
-from fateforger.calendar.ports import Done, Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown
+from fateforger.calendar.ports import (
+    Create,
+    Delete,
+    Done,
+    Exists,
+    Gone,
+    Limited,
+    Outcome,
+    Rejected,
+    Stale,
+    Unauthorized,
+    Unknown,
+    Update,
+)
 from fateforger.errors import (
     CalendarAuthFailed,
     CalendarError,
@@ -45,11 +58,11 @@ async def attempt(calendar: MicrosoftCalendar, write: Write, **more: Any) -> Out
     """Write to the event that is there, or create another one."""
     match write:
         case "create":
-            return await calendar.create(owned(1), fields(), marker())
+            return await calendar.write(Create(owned(1), fields(), marker()))
         case "update":
-            return await calendar.update(owned(), {"summary": "Other"}, marker("t2-0"), **more)
+            return await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"), **more))
         case "delete":
-            return await calendar.delete(owned(), **more)
+            return await calendar.write(Delete(owned(), **more))
 
 
 @pytest.mark.parametrize("write", METHODS)
@@ -142,7 +155,7 @@ async def test_a_login_that_ended(emulator: MicrosoftEmulator) -> None:
     tokens = Signed(emulator)
     calendar = open_over(emulator, tokens=tokens)
     tokens.revoked = True
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Unauthorized)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unauthorized)
     with pytest.raises(CalendarAuthFailed, match="connect it again"):
         await calendar.window(NINE, NINE + HOUR)
 
@@ -171,11 +184,11 @@ async def test_a_create_whose_answer_was_lost_is_found_by_its_id(
 ) -> None:
     """S312: also long after, and by a program that was started anew; a second one is never made."""
     emulator.inject(Fault("lost", after=True), method="POST")
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Unknown)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
     emulator.mailbox.transactions.clear()
     again = open_over(emulator)
     assert (await read(again)).marker == marker()
-    assert await again.create(owned(), fields(), marker()) == Exists()
+    assert await again.write(Create(owned(), fields(), marker())) == Exists()
     assert len(emulator.mailbox.items) == 1
 
 
@@ -184,8 +197,8 @@ async def test_a_create_that_is_still_on_its_way_lands_once(
 ) -> None:
     """Nothing can be found yet, so the second request carries the same transaction id."""
     emulator.inject(Fault("late"), method="POST")
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Unknown)
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Done)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)
     emulator.calm()
     assert len(emulator.mailbox.items) == 1
 
@@ -195,7 +208,7 @@ async def test_the_quota_of_a_mailbox(emulator: MicrosoftEmulator) -> None:
     calendar = open_over(emulator)
     await put(calendar)
     await calendar.window(NINE, NINE + HOUR)
-    outcome = await calendar.create(owned(1), fields(), marker())
+    outcome = await calendar.write(Create(owned(1), fields(), marker()))
     assert isinstance(outcome, Limited)
     assert outcome.retry_after == pytest.approx(600, abs=5)
 
@@ -229,7 +242,7 @@ async def test_an_answer_that_is_not_graphs(emulator: MicrosoftEmulator, answer:
     calendar = open_over(emulator, transport=httpx.MockTransport(lambda _request: answer))
     with pytest.raises(CalendarIncomplete):
         await calendar.window(NINE, NINE + HOUR)
-    assert isinstance(await calendar.create(owned(), fields(), marker()), Unknown)
+    assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
 
 
 async def test_a_list_without_an_end(emulator: MicrosoftEmulator) -> None:
@@ -247,7 +260,7 @@ async def test_a_write_takes_no_longer_than_its_time(emulator: MicrosoftEmulator
 
     client = GraphClient(Signed(emulator), transport=httpx.MockTransport(handle))
     calendar = MicrosoftCalendar(client, key="x", time_zone=BERLIN, write_seconds=0.01)
-    assert await calendar.create(owned(), fields(), marker()) == Unknown("no answer within 0.01 s")
+    assert await calendar.write(Create(owned(), fields(), marker())) == Unknown("no answer within 0.01 s")
 
 
 async def test_the_price_of_a_commit(calendar: MicrosoftCalendar, emulator: MicrosoftEmulator) -> None:
@@ -257,10 +270,10 @@ async def test_the_price_of_a_commit(calendar: MicrosoftCalendar, emulator: Micr
         await put(calendar, owned(n))
     emulator.requests.clear()
     for n in range(8):
-        await calendar.update(owned(n), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2"))
+        await calendar.write(Update(owned(n), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2")))
     for n in range(20, 22):
-        await calendar.create(owned(n), fields(), marker("t2"))
-    await calendar.delete(owned(8))
+        await calendar.write(Create(owned(n), fields(), marker("t2")))
+    await calendar.write(Delete(owned(8)))
     assert len(emulator.requests) == 8 * 2 + 2 * 2 + 2
 
 
@@ -283,7 +296,7 @@ async def test_what_the_person_changed_in_between_is_kept(
     """S201: the second look finds it."""
     seen = await put(calendar)
     emulator.mailbox.user_edit(find_item(emulator.mailbox, owned()).id, subject="Mine now", categories=["Errands"])
-    outcome = await calendar.update(owned(), {"color_id": "4"}, marker("t2-0"), seen=seen)
+    outcome = await calendar.write(Update(owned(), {"color_id": "4"}, marker("t2-0"), seen=seen))
     assert isinstance(outcome, Done)
     assert (await read(calendar)).fields == fields(summary="Mine now", color_id="4")
     assert find_item(emulator.mailbox, owned()).values["categories"] == ["Cranberry category", "Errands"]

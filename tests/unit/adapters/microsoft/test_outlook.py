@@ -13,7 +13,7 @@ from tests.factories.microsoft import find_item, open_over
 
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
 from fateforger.calendar.event import EventExtras, EventImage
-from fateforger.calendar.ports import Done, Gone, Rejected
+from fateforger.calendar.ports import Create, Delete, Done, Gone, Rejected, Update
 
 
 @pytest.fixture
@@ -114,11 +114,11 @@ async def test_the_persons_categories_stay(calendar: MicrosoftCalendar, mailbox:
     mailbox.user_edit(graph_id, categories=["Errands", "Blue category", "Travel"])
     event = await read(calendar)
     assert (event.color_id, event.extras.others) == ("9", ("CATEGORIES:Errands", "CATEGORIES:Travel"))
-    await calendar.update(owned(), {"color_id": "11"}, marker("t2-0"))
+    await calendar.write(Update(owned(), {"color_id": "11"}, marker("t2-0")))
     assert find_item(mailbox, owned()).values["categories"] == ["Red category", "Errands", "Travel"]
-    await calendar.update(owned(), {"color_id": None}, marker("t3-0"))
+    await calendar.write(Update(owned(), {"color_id": None}, marker("t3-0")))
     assert find_item(mailbox, owned()).values["categories"] == ["Errands", "Travel"]
-    await calendar.update(owned(), {"summary": "Other"}, marker("t4-0"))
+    await calendar.write(Update(owned(), {"summary": "Other"}, marker("t4-0")))
     assert find_item(mailbox, owned()).values["categories"] == ["Errands", "Travel"]
 
 
@@ -129,9 +129,9 @@ async def test_a_second_color_is_the_persons(calendar: MicrosoftCalendar, mailbo
     mailbox.user_edit(find_item(mailbox, owned()).id, categories=[*mine, "Red category"])
     event = await read(calendar)
     assert (event.color_id, event.extras.others) == (fields().color_id, ("CATEGORIES:Red category",))
-    await calendar.update(owned(), {"color_id": "5"}, marker("t2-0"))
+    await calendar.write(Update(owned(), {"color_id": "5"}, marker("t2-0")))
     assert find_item(mailbox, owned()).values["categories"] == ["Yellow category", "Red category"]
-    await calendar.update(owned(), {"color_id": "11"}, marker("t3-0"))
+    await calendar.write(Update(owned(), {"color_id": "11"}, marker("t3-0")))
     assert find_item(mailbox, owned()).values["categories"] == ["Red category"]
 
 
@@ -146,7 +146,7 @@ async def test_an_event_is_made_again_as_it_was(calendar: MicrosoftCalendar, mai
         others=("ATTACHMENTS", "CATEGORIES:Errands", "IMPORTANCE:high", "SHOWAS:oof"),
         properties={"crm": "42"},
     )
-    outcome = await calendar.create(owned(), fields(), marker(), wanted)
+    outcome = await calendar.write(Create(owned(), fields(), marker(), wanted))
     assert isinstance(outcome, Done)
     assert outcome.image is not None
     assert outcome.image.fields == fields()
@@ -156,7 +156,7 @@ async def test_an_event_is_made_again_as_it_was(calendar: MicrosoftCalendar, mai
 
 
 async def test_reminders_can_be_off(calendar: MicrosoftCalendar) -> None:
-    outcome = await calendar.create(owned(), fields(), marker(), EventExtras(reminders=(), tentative=True))
+    outcome = await calendar.write(Create(owned(), fields(), marker(), EventExtras(reminders=(), tentative=True)))
     assert isinstance(outcome, Done)
     assert outcome.image is not None
     assert (outcome.image.extras.reminders, outcome.image.status) == ((), "tentative")
@@ -178,7 +178,7 @@ async def test_one_of_ours_that_was_made_an_all_day_event_is_left(
 ) -> None:
     await put(calendar)
     mailbox.user_edit(find_item(mailbox, owned()).id, start=DAY, end=DAY + timedelta(days=1))
-    assert isinstance(await calendar.update(owned(), {"start": NINE}, marker("t2-0")), Rejected)
+    assert isinstance(await calendar.write(Update(owned(), {"start": NINE}, marker("t2-0"))), Rejected)
     assert (await read(calendar)).start == DAY
 
 
@@ -190,7 +190,7 @@ async def test_an_event_in_another_calendar_is_gone_from_this_one(
     mailbox.calendars["family"] = {"name": "Family", "canEdit": True}
     mailbox.user_move(find_item(mailbox, owned()).id, "family")
     assert (await read(calendar)).gone
-    assert await calendar.update(owned(), {"summary": "Other"}, marker("t2-0")) == Gone()
+    assert await calendar.write(Update(owned(), {"summary": "Other"}, marker("t2-0"))) == Gone()
     assert await day_of(calendar) == []
 
 
@@ -211,7 +211,7 @@ async def test_a_deleted_event_is_unknown_after_a_restart(
     mailbox.user_delete(find_item(mailbox, owned()).id)
     again = open_over(emulator)
     assert await again.get(owned()) is None
-    assert await again.delete(owned()) == Gone()
+    assert await again.write(Delete(owned())) == Gone()
 
 
 async def test_a_copy_that_claims_our_id_does_not_get_it(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
@@ -259,7 +259,7 @@ async def test_rules_of_a_zone_that_differ_move_nothing(calendar: MicrosoftCalen
     mailbox.zones["W. Europe Standard Time"] = "Asia/Tokyo"
     event = await put(calendar)
     assert (event.start, event.end, event.marker) == (NINE, NINE + HOUR, marker())
-    outcome = await calendar.update(owned(), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2-0"))
+    outcome = await calendar.write(Update(owned(), {"start": NINE + HOUR, "end": NINE + 2 * HOUR}, marker("t2-0")))
     assert isinstance(outcome, Done)
     assert await read(calendar) == outcome.image
     assert (await read(calendar)).fields == fields(start=NINE + HOUR, end=NINE + 2 * HOUR)
