@@ -79,7 +79,10 @@ def _describe_change(old: Resolved | None, new: Resolved | None) -> Iterator[str
     name, event = quote_title(new.event.name), new.event
     if old is None:
         yield _(
-            "{name} comes in, {hours}, as {words}.", name=name, hours=span(new.start, new.end), words=event.type.block_words
+            "{name} comes in, {hours}, as {words}.",
+            name=name,
+            hours=span(new.start, new.end),
+            words=event.type.block_words,
         )
     elif (old.start, old.end) != (new.start, new.end):
         yield _(
@@ -92,7 +95,10 @@ def _describe_change(old: Resolved | None, new: Resolved | None) -> Iterator[str
         yield _("{name} gets the title {title}.", name=quote_title(old.event.name), title=name)
     if old is not None and old.event.type is not event.type:
         yield _(
-            "{name} counts as {words} (now {before}).", name=name, words=event.type.block_words, before=old.event.type.block_words
+            "{name} counts as {words} (now {before}).",
+            name=name,
+            words=event.type.block_words,
+            before=old.event.type.block_words,
         )
     if event.description != ("" if old is None else old.event.description):
         notes = event.description

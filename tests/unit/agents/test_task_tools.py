@@ -192,7 +192,9 @@ async def test_an_agent_says_all_details_of_a_task(robot: Agents) -> None:
     assert "It starts before it may begin; leave out one of the two times." in await robot.refusal("create_task", said)
 
 
-@pytest.mark.parametrize(("details", "kind"), [({}, "shallow"), ({"at": "09:00"}, "shallow"), ({"kind": "deep"}, "deep")])
+@pytest.mark.parametrize(
+    ("details", "kind"), [({}, "shallow"), ({"at": "09:00"}, "shallow"), ({"kind": "deep"}, "deep")]
+)
 async def test_a_short_task_is_no_deep_work_unless_the_agent_says_so(
     robot: Agents, details: dict[str, str], kind: str
 ) -> None:
