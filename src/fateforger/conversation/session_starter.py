@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.language.answers import OpeningReading
-from fateforger.conversation.language.queue_requests import OpenPlan, OutsideContext
+from fateforger.conversation.language.context import OpenPlan, OutsideContext
 from fateforger.conversation.memory_service import MemoryService, RuleService
 from fateforger.conversation.queue.cards import build_reply
 from fateforger.conversation.queue.service import QueueService
