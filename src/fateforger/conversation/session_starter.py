@@ -47,7 +47,6 @@ def _describe_plan(session: Session) -> OpenPlan:
 
 
 def to_reply(session_id: str, opening: Opening) -> TimeboxingUserReply:
-    """Return the message as a reply to a session."""
     return TimeboxingUserReply(
         command_id=opening.command_id,
         user_id=opening.user_id,

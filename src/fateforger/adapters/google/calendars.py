@@ -117,7 +117,6 @@ class GoogleCalendar(GuardedWrites):
         return events
 
     async def _read(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
-        """Return the events of one calendar. Raises :class:`~fateforger.errors.CalendarError`."""
         start, end = start.astimezone(UTC), end.astimezone(UTC)
         if not self.background:
             return await self._read_span(calendar_id, start, end)

@@ -11,8 +11,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
-from fateforger.adapters.microsoft.client import CALLS_AT_ONCE, GraphClient, Json
-from fateforger.adapters.microsoft.refusals import refuse
+from fateforger.adapters.microsoft.client import CALLS_AT_ONCE, GraphClient, Json, refuse
 from fateforger.adapters.microsoft.wire import (
     EXPANDED,
     ID_PROPERTY,

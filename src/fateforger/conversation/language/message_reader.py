@@ -287,7 +287,6 @@ class _MessageReader:
         self._nameable = nameable
 
     async def classify(self) -> Decision:
-        """Classify the message."""
         return await self._ask(
             "decide",
             Role.DECIDE,
