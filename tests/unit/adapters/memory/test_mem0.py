@@ -15,7 +15,7 @@ import pytest
 from tests.factories.constraints import version_of
 
 from fateforger.adapters.memory.adapter import Mem0Memory
-from fateforger.adapters.memory.index import hash_owner
+from fateforger.adapters.memory.rows import hash_owner
 from fateforger.adapters.memory.vectors import Embedded, Embedder, LocalNgrams
 from fateforger.errors import MemoryUnavailable, RebuildNeeded
 from fateforger.memory.documents import read_record
