@@ -263,11 +263,9 @@ class LocalFacts:
 
     @property
     def allowed(self) -> bool:
-        """See :attr:`fateforger.workflow.predicates.Facts.allowed`."""
         return self._allowed.folder is not None
 
     async def contains(self, pattern: str, text: str) -> CheckAnswer:
-        """See :meth:`fateforger.workflow.predicates.Facts.contains`."""
         folder = self._allowed.folder
         if folder is None:
             return CheckAnswer(None, NothingAllowed.why)
@@ -281,7 +279,6 @@ class LocalFacts:
             return CheckAnswer(None, f"The files cannot be looked at: {error.strerror or error}.")
 
     async def succeeds(self, command: str) -> CheckAnswer:
-        """See :meth:`fateforger.workflow.predicates.Facts.succeeds`."""
         allowed = self._allowed.commands.get(command)
         if allowed is None:
             return CheckAnswer(

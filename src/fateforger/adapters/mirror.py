@@ -41,7 +41,6 @@ class SqliteConstraintSource:
             yield _to_stored_row(row)
 
     async def list_omissions(self) -> tuple[str, ...]:
-        """See :meth:`fateforger.memory.ports.ConstraintSource.list_omissions`."""
         return ()
 
     async def aclose(self) -> None:

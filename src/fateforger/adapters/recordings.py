@@ -24,15 +24,12 @@ class RecordingFiles:
         self._folder = folder
 
     async def keep(self, name: str, text: str) -> None:
-        """See :meth:`fateforger.ports.model.Recordings.keep`."""
         await self._do("write to", lambda: self._write(name, text))
 
     async def of(self, user_id: str) -> Mapping[str, str]:
-        """See :meth:`fateforger.ports.model.Recordings.of`."""
         return await self._do("read", lambda: {path.name: text for path, text in self._iter_about(user_id)})
 
     async def forget(self, user_id: str) -> int:
-        """See :meth:`fateforger.ports.model.Recordings.forget`."""
         return await self._do("delete from", lambda: self._forget(user_id))
 
     async def prune(self, *, before: datetime) -> int:

@@ -70,7 +70,6 @@ it begins. It must not block and must not fail."""
 
 
 def ignore_write_progress(done: int, of: int, wait: Wait | None) -> None:
-    """Ignore the progress."""
     del done, of, wait
 
 

@@ -1,14 +1,17 @@
-"""Guards of each write to a calendar: its time limit, and that only events of this program change."""
+"""Writes of adapters: their time limit, their repetitions, and that only events of this program change."""
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Protocol
 
-from fateforger.calendar.event import EventImage
+from fateforger.calendar.event import PLAIN, EventImage
 from fateforger.calendar.ports import Create, Delete, Gone, Outcome, Rejected, Stale, Unknown, Update, Write, WriteKind
+from fateforger.errors import CalendarError
+from fateforger.values import replace
 
 WRITE_SECONDS = 14.0
 """Seconds for one write of the port, including the reads before it. Shorter than what must be left of the lease when a
@@ -22,9 +25,13 @@ class FailedRead(Protocol):
         """Return the outcome of the write, which could not start."""
         ...
 
+    def to_error(self) -> CalendarError:
+        """Return the error of a plain read."""
+        ...
+
 
 class GuardedWrites(ABC):
-    """The writes of an adapter. It says how each is sent, and which event saves the read before an update or deletion.
+    """The writes of an adapter, which says how an event is found and how each write is sent.
 
     An event without our marker, a series, an occurrence and another person's invitation are refused.
     """
@@ -55,16 +62,36 @@ class GuardedWrites(ABC):
                 return outcome
         return outcome
 
+    async def _create(self, write: Create) -> Outcome:
+        outcome = await self._insert(write)
+        # A guest, a place or an attachment that the calendar refuses must not prevent the event itself.
+        plain = replace(write, extras=PLAIN)
+        return await self._insert(plain) if isinstance(outcome, Rejected) and write != plain else outcome
+
+    async def _attempt(self, write: Update | Delete, seen: EventImage | None) -> Outcome:
+        """Write over the event that was ``seen``, or else as it is read now, if it is ours."""
+        found = seen or await self._find(write.event_id)
+        return await write_if_ours(found, write, partial(self._send_over, write))
+
+    async def get(self, event_id: str) -> EventImage | None:
+        """Return an event; ``None`` for an unknown id. Raises :class:`~fateforger.errors.CalendarError`."""
+        found = await self._find(event_id)
+        if found is None or isinstance(found, EventImage):
+            return found
+        raise found.to_error()
+
     @abstractmethod
-    async def _create(self, write: Create) -> Outcome: ...
+    async def _find(self, event_id: str) -> EventImage | FailedRead | None: ...
+
+    @abstractmethod
+    async def _insert(self, write: Create) -> Outcome: ...
+
+    @abstractmethod
+    async def _send_over(self, write: Update | Delete, found: EventImage) -> Outcome: ...
 
     @abstractmethod
     def _vouch(self, write: Update | Delete) -> EventImage | None:
         """Return the event as it was seen before, if it can save the first read."""
-
-    @abstractmethod
-    async def _attempt(self, write: Update | Delete, seen: EventImage | None) -> Outcome:
-        """Write over the event that was ``seen``, or else as it is read now, if it is ours (:func:`write_if_ours`)."""
 
 
 async def write_if_ours(

@@ -162,8 +162,6 @@ class Window(tuple[EventImage, ...]):  # noqa: SLOT001  a tuple takes no slots b
 
 
 class DayReads(Protocol):
-    """The reads of a calendar."""
-
     @property
     def key(self) -> str:
         """A stable name of this calendar, the same after a restart; the journal uses it as a key."""

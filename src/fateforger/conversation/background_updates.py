@@ -13,13 +13,13 @@ from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.calendar_watch import is_in_doubt, notice_changes
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, mark_stale_preview
-from fateforger.conversation.memory_node import apply_understood, has_memory_news
+from fateforger.conversation.memory_node import apply_understood
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.plan_nodes import with_arrivals
 from fateforger.conversation.ports import Optimize
 from fateforger.conversation.queue.work import DurationService
 from fateforger.conversation.session_lifecycle import close_session, is_abandoned
-from fateforger.conversation.session_messages import build_messages
+from fateforger.conversation.session_messages import build_messages, has_memory_news
 from fateforger.conversation.stage_nodes import redraft
 from fateforger.conversation.turn_runs import log_constraint_events
 from fateforger.conversation.turn_values import Effect, apply_reading, with_memory

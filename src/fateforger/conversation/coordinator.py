@@ -165,7 +165,12 @@ class PlanningCoordinator:
         self._alone = RuleService(sessions, memory, replies, clock)
         self._forms = FormService(sessions, memory, self._alone, clock)
         effects = Effects(
-            calendars, self._looker, calendar_wait=calendar_wait, memory=memory, proposals=proposals, tasks=tasks
+            calendars,
+            self._looker,
+            calendar_wait=calendar_wait,
+            memory=memory,
+            proposals=proposals,
+            answer_request=tasks.carry_out_request,
         )
         self._later = BackgroundUpdates(
             sessions=sessions,
@@ -211,7 +216,6 @@ class PlanningCoordinator:
         self._later.on_message_due(owing)
 
     async def resume(self) -> None:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.resume`."""
         if not self._later.improves:
             return
         lately = HeadFilter(since=self._clock.now() - RESUMED, active=True)
@@ -220,7 +224,6 @@ class PlanningCoordinator:
                 self._later.improve(session)
 
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.handle`."""
         if isinstance(command, StartTimeboxing | Opening | QueueCommandBase):
             await self._rituals.follow_zone(command.user_id, command.tz)
         if isinstance(command, ReadAgain):
@@ -268,7 +271,6 @@ class PlanningCoordinator:
         await self._tasks.send(card, command, wrote=(command.command_id,))
 
     def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.stop`."""
         return self._turns.stop(session_id, asked_at)
 
     async def on_start(self, start: StartTimeboxing) -> None:
@@ -277,11 +279,9 @@ class PlanningCoordinator:
 
     @property
     def reads_words(self) -> bool:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.reads_words`."""
         return self._model is not None
 
     async def on_opening(self, opening: Opening) -> bool:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.on_opening`."""
         return await self._beginnings.on_opening(opening)
 
     async def on_commit_date(self, command: TimeboxingCommitDate, tell: ProgressCallback = ignore_progress) -> None:
@@ -297,17 +297,14 @@ class PlanningCoordinator:
         await self._turns.carry_out(command, tell)
 
     def read_click(self, click: Click) -> SessionCommand | QueueCommand:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.read_click`."""
         return read_click(click)
 
     async def open_form(self, request: FormRequest) -> Form:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.open_form`."""
         if request.form == RITUAL_FORM:
             return await self._rituals.open_form(request)
         return await (self._tasks.open_form(request) if request.form in TASK_FORMS else self._forms.open(request))
 
     async def read_form(self, submission: FormSubmission) -> SessionCommand | QueueCommand | Form | FormErrors:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.read_form`."""
         if submission.form == RITUAL_FORM:
             return await self._rituals.read_form(submission)
         return await (
@@ -315,10 +312,7 @@ class PlanningCoordinator:
         )
 
     async def is_carried_out(self, command: Command) -> bool:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.is_carried_out`.
-
-        The commands of a session that no longer exists count as carried out.
-        """
+        """Check it, too, for a session that no longer exists: its commands count as carried out."""
         if isinstance(command, StartTimeboxing):
             return await self._sessions.load(format_session_id(command)) is not None
         if isinstance(command, QueueCommandBase):
@@ -333,51 +327,40 @@ class PlanningCoordinator:
         return await self._alone.get_reply(command_id)
 
     async def owner(self, session_id: str) -> str | None:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.owner`."""
         session = await self._sessions.load(session_id)
         return None if session is None else session.user_id
 
     async def has_calendar(self, user_id: str) -> bool:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.has_calendar`."""
         return await self._calendars.is_connected(user_id)
 
     async def describe_connection(self, user_id: str, address: str = "") -> ConnectionView:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.describe_connection`."""
         return await self._calendars.describe(user_id, address)
 
     async def join_calendar(self, user_id: str, address: str) -> str:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.join_calendar`."""
         return await self._calendars.join(user_id, address)
 
     async def disconnect_calendar(self, user_id: str) -> str:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.disconnect_calendar`."""
         return await self._calendars.disconnect(user_id)
 
     async def calendar_owner(self) -> OwnerRecord:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.calendar_owner`."""
         return await self._ownership.owner()
 
     async def claim_calendar(self, user_id: str, code: str) -> Claim:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.claim_calendar`."""
         return await self._ownership.claim(user_id, code)
 
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.session_in_thread`."""
         session = await self._sessions.in_thread(channel, thread_ts)
         return None if session is None else session.id
 
     async def is_beginning(self, user_id: str, channel: str, at: datetime) -> bool:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.is_beginning`."""
         sessions = await self._sessions.of_user(user_id)
         unknown = [each for each in sessions if each.thread_ts is None and each.channel == channel]
         return any([await self._sessions.is_unanswered(each.id, at) for each in unknown])
 
     def welcome(self) -> Card:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.welcome`."""
         return welcome_card()
 
     async def home(self, user_id: str, *, tz: str = "", find_link: FindLink | None = None) -> Card:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.home`."""
         spoken = await self._languages.of(user_id)
         use_language(spoken.code)
         sessions = await self._sessions.of_user(user_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, assert_never
 
 from fateforger.calendar.access import Wait, WriteProgressCallback
@@ -22,7 +22,6 @@ from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading, predict_snapshot
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.ports import Calendars, Submitter
-from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import WRITING
 from fateforger.conversation.turn_values import (
     AnswerAgent,
@@ -58,15 +57,17 @@ from fateforger.conversation.write_results import (
 )
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError, WrittenElsewhere
 from fateforger.planning.plan import TBPlan
-from fateforger.session.cards import Activity, Progress, ProgressCallback, ignore_progress
+from fateforger.session.cards import Activity, Card, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands.thread import Opening
 from fateforger.session.conflicts import choices_of, reopen_questions, settle_questions
 from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.messages import MORE_LISTED, MOST_LISTED, HistoryView, LastWords, Notice, PreviewView
 from fateforger.session.model import Facts, Session
+from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.replanning import with_facts
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.undone import facts_of, follow_approvals
+from fateforger.tasks.intent import HydratedMessage
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -119,6 +120,8 @@ def _with_preview(session: Session, view: PreviewView) -> Session:
 
 
 log = logging.getLogger(__name__)
+AnswerRequest = Callable[[HydratedMessage | QueueCommand, Opening], Awaitable[Card]]
+"""Carries out a request for the queue, answers it in its thread, and returns the answer."""
 
 
 class Effects:
@@ -136,10 +139,10 @@ class Effects:
         calendar_wait: float,
         memory: MemoryService,
         proposals: ProposalService,
-        tasks: QueueService,
+        answer_request: AnswerRequest,
     ) -> None:
         self._calendars = calendars
-        self._tasks = tasks
+        self._answer_request = answer_request
         self._proposals = proposals
         self._memory = memory
         self._looker = looker
@@ -199,7 +202,7 @@ class Effects:
             tz=session.tz,
             text="",
         )
-        card = await self._tasks.carry_out_request(effect.request, place)
+        card = await self._answer_request(effect.request, place)
         return session.with_thread(last_words=LastWords.of(card.text, asks=False, of_queue=True))
 
     async def note(self, plan: TBPlan, session: Session, cause: str) -> None:

@@ -24,9 +24,9 @@ from fateforger.conversation.language.answers import (
     ReplanWords,
     StartWords,
 )
+from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.language.message_reader import merge_wishes
 from fateforger.conversation.language.model_calls import extract_json
-from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.language.rule_extraction import ConstraintInterpretation
 from fateforger.conversation.recordings import Exchange, OpeningRun, RecordedTurn, Run, read_purpose
 from fateforger.conversation.turn_values import MemoryReading, TurnInput, begin_turn

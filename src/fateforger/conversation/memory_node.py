@@ -149,14 +149,6 @@ def _clear_nothing_found(session: Session, heard: AddExtracted) -> Session:
     return session.with_notice() if last and lost else session
 
 
-def has_memory_news(before: Session, after: Session) -> bool:
-    """Check whether background work changed something that the person has not seen."""
-    return (replace(before.rules, recalled=None), before.thread.notice) != (
-        replace(after.rules, recalled=None),
-        after.thread.notice,
-    )
-
-
 def apply_memory_changes(
     session: Session, taken: MemoryChange, reading: MemoryReading | None, *, cause: str
 ) -> tuple[Session, tuple[Effect, ...]]:

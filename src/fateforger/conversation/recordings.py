@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from fateforger.conversation.language.answers import OpeningReading
-from fateforger.conversation.language.queue_requests import OutsideContext
+from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.turn_values import TurnInput, TurnOutcome
 from fateforger.errors import BadInput, ModelBusy, ModelError, ModelTimedOut, ModelUnreachable
 from fateforger.planning.plan import TBPlan
@@ -193,7 +193,6 @@ class ListeningModel:
 
     @property
     def time_factor(self) -> float:
-        """See :attr:`fateforger.ports.model.Model.time_factor`."""
         return self._model.time_factor
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:

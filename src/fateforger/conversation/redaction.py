@@ -146,7 +146,6 @@ OURS = frozenset({"ffu", "ffg", "ffd", "ffo"})
 
 
 def redact_input(turn: TurnInput, hide: Hide) -> TurnInput:
-    """Redact the input of a turn."""
     hidden, session = _model(turn, hide), _session(turn.session, hide)
     command = hidden.command
     if isinstance(command, ResolveConflict) and command.seen is not None:

@@ -107,11 +107,9 @@ class TurnModel:
 
     @property
     def time_factor(self) -> float:
-        """See :attr:`Model.time_factor`."""
         return self._model.time_factor
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
-        """See :meth:`Model.complete`."""
         doing = _find_progress(prompt.role)
         if doing is not None:
             self._tell(Progress(doing=doing))

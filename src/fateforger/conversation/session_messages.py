@@ -11,7 +11,6 @@ from __future__ import annotations
 from enum import StrEnum
 from itertools import islice
 
-from fateforger.conversation.memory_node import has_memory_news
 from fateforger.session.cards import Card, Feedback, Prose, plain
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
@@ -220,3 +219,11 @@ def build_ephemeral(session: Session, cause: str, card: Card, *, to: str) -> Out
 
 def _build_message(session: Session, message_id: str, slot: str, card: Card) -> Outgoing:
     return Outgoing(id=message_id, session_id=session.id, channel=session.channel, slot=slot, card=card)
+
+
+def has_memory_news(before: Session, after: Session) -> bool:
+    """Check whether background work changed something that the person has not seen."""
+    return (replace(before.rules, recalled=None), before.thread.notice) != (
+        replace(after.rules, recalled=None),
+        after.thread.notice,
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.language.answers import OpeningReading
-from fateforger.conversation.language.queue_requests import OpenPlan, OutsideContext
+from fateforger.conversation.language.context import OpenPlan, OutsideContext
 from fateforger.conversation.memory_service import MemoryService, RuleService
 from fateforger.conversation.queue.cards import build_reply
 from fateforger.conversation.queue.service import QueueService
@@ -46,7 +46,6 @@ def _describe_plan(session: Session) -> OpenPlan:
 
 
 def to_reply(session_id: str, opening: Opening) -> TimeboxingUserReply:
-    """Return the message as a reply to a session."""
     return TimeboxingUserReply(
         command_id=opening.command_id,
         user_id=opening.user_id,

@@ -18,9 +18,9 @@ from pydantic import TypeAdapter
 
 from fateforger import __version__
 from fateforger.conversation.language.answers import OpeningReading
+from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import sketch_day
-from fateforger.conversation.language.queue_requests import OutsideContext
 from fateforger.conversation.recordings import (
     AnsweringModel,
     AnyRun,

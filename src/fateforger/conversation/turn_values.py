@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from fateforger.calendar.model import Snapshot
 from fateforger.conversation.language.answers import Wish
-from fateforger.conversation.language.queue_requests import OutsideContext
+from fateforger.conversation.language.context import OutsideContext
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.session.commands import SessionCommand

@@ -14,7 +14,7 @@ from fateforger.conversation.calendar_reads import Look, Looker, build_reading
 from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, mark_stale_preview
 from fateforger.conversation.language.answers import Intent, OpeningReading
-from fateforger.conversation.language.queue_requests import OutsideContext
+from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.other_days import OtherDays
 from fateforger.conversation.queue.service import QueueService

@@ -20,9 +20,9 @@ from tests.unit.conversation.sessions import MORNING, planned, session, task
 from tests.unit.conversation.test_words_parity import ROWS
 
 from fateforger.conversation.language.answers import Intent, OpeningReading, Wish
+from fateforger.conversation.language.context import OpenPlan, OutsideContext, RuledWork
 from fateforger.conversation.language.message_reader import read_memory_request, read_wish
 from fateforger.conversation.language.opening_reader import read_opening
-from fateforger.conversation.language.queue_requests import OpenPlan, OutsideContext, RuledWork
 from fateforger.conversation.queue.dispatch import route_request
 from fateforger.conversation.queue.service import FORMS as QUEUE_FORMS
 from fateforger.conversation.rituals.settings import FORM as RITUAL_FORM

@@ -29,7 +29,7 @@ from fateforger.adapters.calendar.wire import (
     build_update_arguments,
 )
 from fateforger.calendar.directory import CalendarEntry, sort_entries
-from fateforger.calendar.event import PLAIN, EventImage
+from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import Unreadable, read_event
 from fateforger.calendar.group import ReadChoice
 from fateforger.calendar.guarded_writes import WRITE_SECONDS, GuardedWrites, write_if_ours
@@ -101,18 +101,6 @@ class McpCalendar(GuardedWrites):
     async def window(self, start: datetime, end: datetime) -> Window:
         return await read_window(self.tools, self.target, start, end)
 
-    async def get(self, event_id: str) -> EventImage | None:
-        found = await self._find(event_id)
-        if isinstance(found, Refused):
-            raise found.error
-        return found
-
-    async def _create(self, write: Create) -> Outcome:
-        outcome = await self._insert(write)
-        # A guest or an attachment that the calendar refuses must not prevent the event itself.
-        plain = replace(write, extras=PLAIN)
-        return await self._insert(plain) if isinstance(outcome, Rejected) and write != plain else outcome
-
     async def _insert(self, write: Create) -> Outcome:
         arguments = build_create_arguments(self.target, write.event_id, write.fields, write.marker, write.extras)
         return await self._send(write, arguments)
@@ -136,13 +124,15 @@ class McpCalendar(GuardedWrites):
             found = seen or await self._find(write.event_id, reserved)
             return await write_if_ours(found, write, lambda image: self._send_over(write, image, reserved))
 
-    async def _send_over(self, write: Update | Delete, image: EventImage, allowance: Allowance) -> Outcome:
-        etag = self._get_etag(image)
+    async def _send_over(
+        self, write: Update | Delete, found: EventImage, allowance: Allowance | None = None
+    ) -> Outcome:
+        etag = self._get_etag(found)
         if isinstance(write, Delete):
             arguments = build_delete_arguments(self.target, write.event_id, etag)
             answer = await self.tools.tell(write.kind, "delete-event", arguments, DeleteAnswer, allowance=allowance)
             return Done(None) if isinstance(answer, DeleteAnswer) else answer
-        whole = _add_missing_end(write.changes, image)
+        whole = _add_missing_end(write.changes, found)
         if isinstance(whole, Rejected):
             return whole
         arguments = build_update_arguments(self.target, write.event_id, whole, write.marker, etag)

@@ -49,6 +49,9 @@ class Refused:
     error: CalendarError
     retry_after: float | None = None
 
+    def to_error(self) -> CalendarError:
+        return self.error
+
     def to_outcome(self, kind: WriteKind) -> Outcome:
         """Return the outcome of a write that could not start."""
         if self.retry_after is not None:

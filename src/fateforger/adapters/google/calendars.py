@@ -14,10 +14,10 @@ from fateforger.adapters.google.changes import ChangeFeed
 from fateforger.adapters.google.client import CALLS_AT_ONCE, PAGE_SIZE, GoogleClient, Json, build_path
 from fateforger.adapters.google.wire import build_changes, build_event, has_etag, read_answer, read_page
 from fateforger.calendar.directory import CalendarEntry, WireCalendar, sort_entries
-from fateforger.calendar.event import PLAIN, EventImage
+from fateforger.calendar.event import EventImage
 from fateforger.calendar.event_json import format_time, order_window
 from fateforger.calendar.group import ReadChoice
-from fateforger.calendar.guarded_writes import GuardedWrites, write_if_ours
+from fateforger.calendar.guarded_writes import GuardedWrites
 from fateforger.calendar.ports import (
     CalendarTraits,
     Create,
@@ -25,7 +25,6 @@ from fateforger.calendar.ports import (
     Done,
     Gone,
     Outcome,
-    Rejected,
     Signals,
     Unknown,
     Update,
@@ -118,7 +117,6 @@ class GoogleCalendar(GuardedWrites):
         return events
 
     async def _read(self, calendar_id: str, start: datetime, end: datetime) -> list[EventImage]:
-        """Return the events of one calendar. Raises :class:`~fateforger.errors.CalendarError`."""
         start, end = start.astimezone(UTC), end.astimezone(UTC)
         if not self.background:
             return await self._read_span(calendar_id, start, end)
@@ -142,12 +140,6 @@ class GoogleCalendar(GuardedWrites):
             for event in read_page(page)
         ]
         return order_window(events, start, end, self.time_zone)
-
-    async def get(self, event_id: str) -> EventImage | None:
-        found = await self._find(event_id)
-        if isinstance(found, Refused):
-            raise found.to_error()
-        return found
 
     async def list_calendars(self) -> tuple[CalendarEntry, ...]:
         """Return all calendars of the account. Raises :class:`~fateforger.errors.CalendarError`."""
@@ -177,12 +169,6 @@ class GoogleCalendar(GuardedWrites):
 
     # --- writes ---
 
-    async def _create(self, write: Create) -> Outcome:
-        outcome = await self._insert(write)
-        # A guest or an attachment that Google refuses must not prevent the event itself.
-        plain = replace(write, extras=PLAIN)
-        return await self._insert(plain) if isinstance(outcome, Rejected) and write != plain else outcome
-
     async def _insert(self, write: Create) -> Outcome:
         body = build_event(write.event_id, write.fields, write.marker, write.extras, self.time_zone)
         query = {"sendUpdates": "none", "supportsAttachments": "true"}
@@ -194,10 +180,6 @@ class GoogleCalendar(GuardedWrites):
             return write.seen if write.seen is not None and has_etag(write.seen) else None
         known = self._known.get(write.event_id)
         return known if known is not None and write.expect == known.version else None
-
-    async def _attempt(self, write: Update | Delete, seen: EventImage | None) -> Outcome:
-        found = seen or await self._find(write.event_id)
-        return await write_if_ours(found, write, partial(self._send_over, write))
 
     async def _send_over(self, write: Update | Delete, found: EventImage) -> Outcome:
         path, query = self._get_path(write.event_id), {"sendUpdates": "none"}

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from fateforger.adapters.google.client import Json
-from fateforger.adapters.google.refusals import refuse
+from fateforger.adapters.google.client import Json, refuse
 from fateforger.calendar.event import EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import Unreadable, build_extras, format_time, read_event
 from fateforger.calendar.refusals import RefusalKind, Refused

@@ -8,12 +8,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from functools import partial
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
-from fateforger.adapters.microsoft.client import CALLS_AT_ONCE, GraphClient, Json
-from fateforger.adapters.microsoft.refusals import refuse
+from fateforger.adapters.microsoft.client import CALLS_AT_ONCE, GraphClient, Json, refuse
 from fateforger.adapters.microsoft.wire import (
     EXPANDED,
     ID_PROPERTY,
@@ -24,9 +22,9 @@ from fateforger.adapters.microsoft.wire import (
 )
 from fateforger.calendar.channels import Channel, extend
 from fateforger.calendar.directory import CalendarEntry
-from fateforger.calendar.event import PLAIN, EventImage, Marker, OwnedId
+from fateforger.calendar.event import EventImage, Marker, OwnedId
 from fateforger.calendar.event_json import Unreadable
-from fateforger.calendar.guarded_writes import WRITE_SECONDS, GuardedWrites, write_if_ours
+from fateforger.calendar.guarded_writes import WRITE_SECONDS, GuardedWrites
 from fateforger.calendar.ports import (
     CalendarTraits,
     Create,
@@ -139,12 +137,6 @@ class MicrosoftCalendar(GuardedWrites):
 
     async def window(self, start: datetime, end: datetime) -> Window:
         return await (self._follow(start, end) if self.background else self._read_window(start, end))
-
-    async def get(self, event_id: str) -> EventImage | None:
-        found = await self._find(event_id)
-        if isinstance(found, Refused):
-            raise found.to_error()
-        return found
 
     async def _read_window(self, start: datetime, end: datetime) -> Window:
         query = {**_build_span(start, end), "$expand": EXPANDED, "$top": str(PAGE_SIZE)}
@@ -262,11 +254,7 @@ class MicrosoftCalendar(GuardedWrites):
             return found.to_outcome(write.kind)
         if found is not None:
             return Exists()
-        outcome = await self._insert(write)
-        plain = replace(write, extras=PLAIN)
-        if isinstance(outcome, Rejected) and write != plain:
-            # A place or a reminder that the calendar refuses must not prevent the event itself.
-            outcome = await self._insert(plain)
+        outcome = await super()._create(write)
         return await self._correct_times(outcome, {"start": write.fields.start, "end": write.fields.end}, write.marker)
 
     async def _insert(self, write: Create) -> Outcome:
@@ -276,10 +264,6 @@ class MicrosoftCalendar(GuardedWrites):
     def _vouch(self, write: Update | Delete) -> EventImage | None:
         seen = write.seen if isinstance(write, Update) else None
         return seen if seen is not None and not seen.gone and seen.version is not None else None
-
-    async def _attempt(self, write: Update | Delete, seen: EventImage | None) -> Outcome:
-        found = seen or await self._find_owned(write.event_id)
-        return await write_if_ours(found, write, partial(self._send_over, write))
 
     async def _send_over(self, write: Update | Delete, found: EventImage) -> Outcome:
         path = self._build_path(found)

@@ -66,11 +66,9 @@ class ChatModel:
 
     @property
     def time_factor(self) -> float:
-        """See :attr:`fateforger.ports.model.Model.time_factor`."""
         return self._endpoint.seconds / DECISION_LIMIT
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
-        """See :meth:`fateforger.ports.model.Model.complete`."""
         self._check_size(prompt)
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -82,7 +80,6 @@ class ChatModel:
         return self._to_completion(prompt, reply, seconds=loop.time() - began)
 
     async def aclose(self) -> None:
-        """See :meth:`fateforger.ports.model.Model.aclose`."""
         await self._server.aclose()
 
     def get_answers(self, model: str) -> Answers:

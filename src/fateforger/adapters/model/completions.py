@@ -87,7 +87,6 @@ class CompletionsServer:
         self._clients: dict[tuple[str, bool], OpenAIChatCompletionClient] = {}
 
     async def send(self, request: Request) -> Reply:
-        """See :meth:`fateforger.adapters.model.endpoint.Server.send`."""
         client = self._client(request.model, background=request.prompt.role is Role.EXTRACT)
         described = request.answers is not Answers.SCHEMA or not self._endpoint.provider.shows_schema
         extra = {**request.thinking, **_build_response_format(request.prompt, request.answers)}
@@ -101,7 +100,6 @@ class CompletionsServer:
         return _to_reply(result)
 
     async def aclose(self) -> None:
-        """See :meth:`fateforger.adapters.model.endpoint.Server.aclose`."""
         clients, self._clients = tuple(self._clients.values()), {}
         for client in clients:
             await client.close()
@@ -196,7 +194,6 @@ class OllamaServer:
         limit_answers(self._http, MAX_MODEL_ANSWER_BYTES)
 
     async def send(self, request: Request) -> Reply:
-        """See :meth:`fateforger.adapters.model.endpoint.Server.send`."""
         try:
             answer = await self._http.post("/api/chat", json=_build_body(request, self._context))
         except httpx.TimeoutException as error:
@@ -215,7 +212,6 @@ class OllamaServer:
             raise build_no_completion() from error
 
     async def aclose(self) -> None:
-        """See :meth:`fateforger.adapters.model.endpoint.Server.aclose`."""
         await self._http.aclose()
 
 

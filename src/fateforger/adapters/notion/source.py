@@ -158,11 +158,9 @@ class NotionConstraints:
             yield _to_stored_row(page, windows.get(page.page_id, ()), topics, uids, words.get(page.uid), twice)
 
     async def list_omissions(self) -> tuple[str, ...]:
-        """See :meth:`fateforger.memory.ports.ConstraintSource.list_omissions`."""
         return tuple(self._left_out)
 
     async def aclose(self) -> None:
-        """See :meth:`fateforger.memory.ports.ConstraintSource.aclose`."""
         await self._pages.aclose()
 
     async def _read_pages(self, place: Place | None, what: str) -> AsyncIterator[_Page]:

@@ -252,7 +252,6 @@ def _find_calendars(connection: Connection, sessions: Collection[str]) -> set[st
 def _find_of(
     connection: Connection, query: Select[Any], column: Column[Any], values: Sequence[str]
 ) -> Sequence[Row[Any]]:
-    """Return the rows with one of the values."""
     return [row for one in _match_any(column, values) for row in connection.execute(query.where(one))]
 
 

@@ -80,7 +80,6 @@ class Vault:
 
 
 def new_key() -> str:
-    """Return a new key."""
     return Fernet.generate_key().decode()
 
 

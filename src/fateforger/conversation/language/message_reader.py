@@ -23,6 +23,7 @@ from fateforger.conversation.language.answers import (
     ReplanWords,
     Wish,
 )
+from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.language.memory_requests import memory_commands
 from fateforger.conversation.language.message_commands import (
     GOALS,
@@ -39,7 +40,7 @@ from fateforger.conversation.language.message_commands import (
 from fateforger.conversation.language.model_calls import ModelQuestion, Row, Table, ask, prompt_for
 from fateforger.conversation.language.plan_ops import find_block
 from fateforger.conversation.language.plan_proposals import TimeboxPatcher
-from fateforger.conversation.language.queue_requests import OutsideContext, ask_queue, read_request
+from fateforger.conversation.language.queue_requests import ask_queue, read_request
 from fateforger.conversation.language.tables import (
     aim_facts,
     clock_facts,
@@ -286,7 +287,6 @@ class _MessageReader:
         self._nameable = nameable
 
     async def classify(self) -> Decision:
-        """Classify the message."""
         return await self._ask(
             "decide",
             Role.DECIDE,

@@ -309,11 +309,9 @@ class CountingModel:
 
     @property
     def time_factor(self) -> float:
-        """See :attr:`fateforger.ports.model.Model.time_factor`."""
         return self._model.time_factor
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
-        """See :meth:`fateforger.ports.model.Model.complete`."""
         try:
             with trace("model", prompt=prompt.name.partition("/")[0]):
                 completion = await self._model.complete(prompt, seconds=seconds)

@@ -6,13 +6,13 @@ They lead to the commands that buttons, forms and slash commands give (S147-S153
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import date as Date  # noqa: N812  as in the commands
 from datetime import datetime
 from typing import Any, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from fateforger.conversation.language.answers import QueueWords, RitualWords, StartWords, WorkWords
+from fateforger.conversation.language.context import MOST_TASKS, OutsideContext, RuledWork, WorkflowUse
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
 from fateforger.conversation.language.model_calls import ModelQuestion, Table, ask, prompt_for
 from fateforger.conversation.language.tables import LONGEST_TEXT, clock_facts, day_facts, list_upcoming_days
@@ -26,7 +26,6 @@ from fateforger.session.commands import SessionCommand, read_click
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.constants import GATE_LIMIT
 from fateforger.session.day import local_today
-from fateforger.session.messages import RecentTalk
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import (
     BlockTimeFor,
@@ -44,7 +43,7 @@ from fateforger.session.queue_commands import (
     SettleTask,
     TickTask,
 )
-from fateforger.tasks.durations import Estimate, format_ratio, name_of
+from fateforger.tasks.durations import format_ratio, name_of
 from fateforger.tasks.intent import HydratedMessage, Purpose, path_of
 from fateforger.tasks.task import (
     NORMAL,
@@ -57,67 +56,12 @@ from fateforger.tasks.task import (
     TaskSpec,
     Work,
 )
-from fateforger.tasks.workflows import DECOMPOSE, Workflows
+from fateforger.tasks.workflows import DECOMPOSE
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, match_language, shorten
-from fateforger.values import Value, replace
+from fateforger.values import replace
 from fateforger.workflow.conformance import word_name
 
-
-class OpenPlan(Value):
-    """A day that has a thread of its own."""
-
-    session_id: str
-    date: Date
-    step: str
-
-
-class WorkflowUse(Value):
-    """A workflow that a new task can have, and when it applies."""
-
-    name: str
-    description: str
-    applies_when: tuple[str, ...] = ()
-    not_when: tuple[str, ...] = ()
-
-
-class RuledWork(Value):
-    """A task in hand that has rules: its steps by name, and the states that only the person knows, with their words."""
-
-    task_id: str
-    title: str
-    steps: tuple[str, ...] = ()
-    questions: tuple[tuple[str, str], ...] = ()
-
-
-def list_uses(workflows: Workflows) -> tuple[WorkflowUse, ...]:
-    """Return the workflows that a task can have."""
-    found = [workflow for name in workflows.names if (workflow := workflows.get(name)) is not None]
-    return tuple(
-        WorkflowUse(name=w.name, description=w.description, applies_when=w.applies_when, not_when=w.not_when)
-        for w in found
-    )
-
-
-class OutsideContext(Value):
-    """What a reading knows besides the plan of a thread: the queue, its rules, how long tasks take, plans, talk."""
-
-    tasks: tuple[QueuedTask, ...] = ()
-    workflows: tuple[WorkflowUse, ...] = Field(default_factory=lambda: list_uses(Workflows()))
-    ruled: tuple[RuledWork, ...] = ()
-    estimates: tuple[Estimate, ...] = ()
-    plans: tuple[OpenPlan, ...] = ()
-    talk: RecentTalk | None = None
-    focus: str | None = None
-    """Id of the task that the person is going through in this thread (S217)."""
-
-    @property
-    def focus_number(self) -> int | None:
-        """The row of that task in the queue."""
-        return next((n for n, task in enumerate(self.tasks[:MOST_TASKS], 1) if task.id == self.focus), None)
-
-
-MOST_TASKS = 25
 T = TypeVar("T")
 WHICH_TASK = mark_message("I could not tell which task of your queue you mean; please name it.")
 HOW_TASK = mark_message("I did not understand how that task shall be; please say it once more.")

@@ -369,7 +369,6 @@ def format_title(task: QueuedTask) -> str:
 
 
 def build_pull_button(task: QueuedTask, label: str) -> Button:
-    """Return a button that pulls the task."""
     return PullTask.action.button(task.id, label=label, style="primary")
 
 

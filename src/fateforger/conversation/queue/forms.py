@@ -171,7 +171,6 @@ def list_workflows(names: Sequence[str]) -> tuple[Choice, ...]:
 
 
 def list_priorities() -> tuple[Choice, ...]:
-    """Return the choices of priorities."""
     return tuple(Choice(label=priority_words(priority), value=str(priority)) for priority in PRIORITIES)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import assert_never
 
 from fateforger.conversation.calendar_reads import Looker
-from fateforger.conversation.language.queue_requests import OutsideContext, RuledWork, list_uses
+from fateforger.conversation.language.context import OutsideContext, RuledWork, list_uses
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.cards import (
     SHOW,

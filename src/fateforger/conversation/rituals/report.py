@@ -42,8 +42,6 @@ class DayItem:
 
 @dataclass(frozen=True, slots=True)
 class DayReport:
-    """Report of a day."""
-
     day: date
     items: tuple[DayItem, ...]
 

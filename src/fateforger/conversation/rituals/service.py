@@ -217,7 +217,6 @@ class RitualService:
         return build_home_parts(await self.rituals.of(user_id))
 
     async def open_form(self, request: FormRequest) -> Form:
-        """Return the form of the settings."""
         return build_form(await self.rituals.of(request.user_id), request)
 
     async def read_form(self, submission: FormSubmission) -> ChangeRituals | FormErrors:

@@ -117,7 +117,6 @@ def _describe_quiet(settings: RitualSettings) -> str:
 
 
 def build_form(settings: RitualSettings | None, request: FormRequest) -> Form:
-    """Return the form of all settings."""
     shown = settings
     return Form(
         form=FORM,
