@@ -9,10 +9,9 @@ from localslack.people import DEFAULT_USERS, WorkspaceUser
 
 if TYPE_CHECKING:
     from localslack.config import WorkspaceConfig
-    from localslack.faults import RATE_LIMITED, Fault
-    from localslack.organization import Organization
-    from localslack.server import create_workspace
-    from localslack.sockets import listening_socket
+    from localslack.directory import Organization
+    from localslack.errors import RATE_LIMITED, Fault
+    from localslack.server import create_workspace, listening_socket
     from localslack.workspace import Workspace
 
 __all__ = [
@@ -27,13 +26,13 @@ __all__ = [
     "listening_socket",
 ]
 _HOMES = {
-    "RATE_LIMITED": "faults",
-    "Fault": "faults",
-    "Organization": "organization",
+    "RATE_LIMITED": "errors",
+    "Fault": "errors",
+    "Organization": "directory",
     "Workspace": "workspace",
     "WorkspaceConfig": "config",
     "create_workspace": "server",
-    "listening_socket": "sockets",
+    "listening_socket": "server",
 }
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import uvicorn
 
 from localslack.config import WorkspaceConfig
-from localslack.server import create_workspace
-from localslack.sockets import listening_socket
+from localslack.server import create_workspace, listening_socket
 
 _SAMPLE = Path(__file__).parent / "sample_manifest.json"
 

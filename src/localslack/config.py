@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from localslack.organization import Organization
+from localslack.directory import Organization
 from localslack.people import DEFAULT_USERS, WorkspaceUser
 
 

@@ -1,20 +1,40 @@
-"""Messages in channels: post, change, delete, whisper; the app and open pages are notified."""
+"""Messages in channels: post, change, delete, whisper, and post later; the app and open pages are notified."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 from localslack import events
+from localslack.blocks.elements import Replaced
 from localslack.delivery.event_delivery import EventDelivery
 from localslack.directory import BOT_USER_ID, TEAM_ID, Directory
 from localslack.live_pages import LivePages
-from localslack.replaced import Replaced
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage
 from localslack.store.store import Store
 from localslack.text import compose, is_mentioned
-from localslack.timestamps import Timestamps
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Timestamps:
+    """Source of `seconds.microseconds` strings that never repeat, even if the clock stops or goes back."""
+
+    def __init__(self, now: Callable[[], datetime], last: str | None) -> None:
+        self.now = now
+        self._last = 0 if last is None else int(last.replace(".", ""))
+
+    def next(self) -> str:
+        self._last = max((self.now() - _EPOCH) // _MICROSECOND, self._last + 1)
+        return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
+
+    def seconds(self) -> int:
+        """Return the clock's reading in whole seconds since the epoch."""
+        return (self.now() - _EPOCH) // timedelta(seconds=1)
 
 
 class Conversations:
@@ -195,3 +215,41 @@ def _tombstone(message: StoredMessage) -> dict[str, Any]:
         "hidden": True,
         "ts": message.ts,
     }
+
+
+LONGEST_NAP_SECONDS = 60.0
+"""The clock may jump (a test's, or a laptop that slept), so the box looks at least this often."""
+
+
+class Postbox:
+    """One timer for the soonest message; each posting is one transaction, so none is posted twice."""
+
+    def __init__(self, clock: Timestamps, store: Store, conversations: Conversations) -> None:
+        self._clock = clock
+        self._store = store
+        self._conversations = conversations
+        self._timer: asyncio.TimerHandle | None = None
+
+    def wake(self) -> None:
+        """Post what is due and set the timer for the rest."""
+        # Set first, so that a posting that fails (a full disk) is tried again.
+        self._sleep(LONGEST_NAP_SECONDS)
+        now = self._clock.seconds()
+        for message in self._store.schedule.all():
+            if message.post_at > now:
+                self._sleep(min(float(message.post_at - now), LONGEST_NAP_SECONDS))
+                return
+            channel = self._store.channels.get(message.channel)
+            with self._store.database.transaction():
+                if self._store.schedule.remove(message.id, message.channel) and channel is not None:
+                    self._conversations.post(channel, message.body["fields"], message.body["thread_ts"])
+        self.close()
+
+    def _sleep(self, seconds: float) -> None:
+        self.close()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -7,10 +7,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from localslack.errors import SlackError
-from localslack.store.response_urls import ResponseTarget
-from localslack.web_api.arguments import Arguments, read_arguments
-from localslack.web_api.lookups import thread_of
-from localslack.web_api.message_body import cut_text, read_body, refuse_empty
+from localslack.store.store import ResponseTarget
+from localslack.web_api.chat import cut_text, read_body, refuse_empty
+from localslack.web_api.method import Arguments, read_arguments, thread_of
 from localslack.workspace import Workspace
 
 

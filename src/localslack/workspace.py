@@ -8,27 +8,21 @@ from typing import Any
 
 from starlette.applications import Starlette
 
+from localslack.blocks.elements import Replaced
 from localslack.config import WorkspaceConfig
-from localslack.conversations import Conversations
+from localslack.conversations import Conversations, Postbox, Timestamps
 from localslack.delivery.event_delivery import EventDelivery
-from localslack.delivery.http import HttpTransport
-from localslack.delivery.hub import SocketHub
 from localslack.delivery.interactivity import Interactivity
-from localslack.delivery.transport import Transport
+from localslack.delivery.transport import HttpTransport, SocketHub, Transport
 from localslack.directory import BOT_USER_ID, GENERAL_ID, Directory, direct_channel_id
-from localslack.faults import Faults
+from localslack.errors import Faults
+from localslack.limits import Limits
 from localslack.live_pages import LivePages
 from localslack.manifest import read_manifest
-from localslack.modals import Modals
-from localslack.postbox import Postbox
-from localslack.rates import Limits
-from localslack.replaced import Replaced
+from localslack.modals import Modals, Triggers
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage
-from localslack.store.response_urls import ResponseTarget
-from localslack.store.store import open_store
-from localslack.timestamps import Timestamps
-from localslack.triggers import Triggers
+from localslack.store.store import ResponseTarget, open_store
 
 ACK_SECONDS = 3.0
 STATUS_SECONDS = 120

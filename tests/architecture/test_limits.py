@@ -23,8 +23,8 @@ ELSEWHERE = {
     "fateforger/slack/delivery.py": "threads that it remembers",
     "fateforger/slack/forms.py": "what Slack takes: a longer text of ours is cut or split",
     "fateforger/slack/poster.py": "messages that it remembers",
-    "localslack/delivery/hub.py": "connections of one app, which are no content",
-    "localslack/frames.py": "frames to a page, which are ours",
+    "localslack/delivery/transport.py": "connections of one app, which are no content",
+    "localslack/live_pages.py": "frames to a page, which are ours",
 }
 """Modules with numbers of such a name that limit no input."""
 

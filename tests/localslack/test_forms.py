@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from tests.localslack.making import actions, option, section, text_input
 
-from localslack.form_checks import REQUIRED, field_errors
-from localslack.form_state import state_values
+from localslack.form_state import REQUIRED, field_errors, state_values
 
 OPTIONS = [option("deep"), option("shallow")]
 SELECT = {"type": "static_select", "action_id": "pick", "options": OPTIONS}

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.localslack.making import ALEX, BOT_TOKEN, DM, GENERAL, MANIFEST, ROBIN, Doors, section
 
-from localslack.store.response_urls import ResponseTarget
+from localslack.store.store import ResponseTarget
 
 AUTH = {"authorization": f"Bearer {BOT_TOKEN}"}
 NOW = 1_793_606_400

@@ -29,8 +29,7 @@ from tests.localslack.test_block_rules import BLOCKS, ELEMENTS, NOT_AN_INPUT
 
 from localslack.blocks.surfaces import check_message_blocks, check_view
 from localslack.errors import SlackError
-from localslack.form_checks import field_errors
-from localslack.form_state import state_values
+from localslack.form_state import field_errors, state_values
 from localslack.server import _DEEDS
 from localslack.web_api.dispatch import METHODS
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.localslack.making import MANIFEST, Clock
 
+from localslack.conversations import Timestamps
 from localslack.manifest import EVENT_SCOPES, read_manifest
+from localslack.modals import Triggers
 from localslack.store.database import Database
 from localslack.text import compose, is_mentioned
-from localslack.timestamps import Timestamps
-from localslack.triggers import Triggers
 
 NAMES = {"alex": "U1", "planner": "U2"}
 

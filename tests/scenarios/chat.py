@@ -37,7 +37,7 @@ from fateforger.workers.lanes import FOREVER, LANES, SENDING, TURN, Backoff, Lan
 from fateforger.workers.people import LanguageService, Ownership, PersonalData
 from fateforger.workers.supervisor import Supervisor
 from localslack import Workspace, WorkspaceConfig, create_workspace
-from localslack.sockets import listening_socket
+from localslack.server import listening_socket
 
 BOT_TOKEN, APP_TOKEN, SECRET = "xoxb-scenario", "xapp-scenario", "signed in scenarios"
 IN_HTTP_MODE = os.environ.get("SCENARIO_SLACK_MODE") == "http"

@@ -29,7 +29,7 @@ from tests.scenarios.radicale import free_port
 from fateforger.app.slack import EventsEndpoint
 from fateforger.slack.manifest import app_manifest
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
-from localslack.delivery.http import sign
+from localslack.delivery.transport import sign
 
 pytestmark = [pytest.mark.process, pytest.mark.extra]
 

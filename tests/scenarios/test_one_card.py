@@ -18,7 +18,7 @@ from fateforger.session.store import Sent
 from fateforger.slack import delivery
 from fateforger.slack.progress import Timing
 from localslack import Fault, Workspace
-from localslack.faults import Faults
+from localslack.errors import Faults
 
 BRISK = Timing(soon=0.0, stop=0.0, gap=0.02)
 WRITING = frozenset(

@@ -21,7 +21,7 @@ from fateforger.slack.poster import MARK
 from fateforger.slack.progress import Timing
 from fateforger.workers.lanes import STOP_TRIES
 from localslack import Fault, Workspace
-from localslack.faults import Faults
+from localslack.errors import Faults
 
 BRISK = Timing(stop=0.4, gap=0.05)
 

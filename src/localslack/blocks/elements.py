@@ -1,6 +1,7 @@
 """The interactive elements inside blocks: finding them, naming them, the fields their values stand in."""
 
 import secrets
+from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -125,3 +126,32 @@ def _inside(block: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for field in ("elements", "actions"):
         if isinstance(block.get(field), list):
             yield from block[field]
+
+
+MOST_PLACES = 200
+MOST_CHANGES = 4
+
+Blocks = Sequence[Mapping[str, Any]]
+
+
+class Replaced:
+    """Earlier blocks of the places that were changed last, in memory.
+
+    The name of a place is unique: the channel and ts of a message, or the id of a Home tab's view.
+    """
+
+    def __init__(self) -> None:
+        self._before: OrderedDict[tuple[str, ...], deque[Blocks]] = OrderedDict()
+
+    def keep(self, place: tuple[str, ...], blocks: Blocks) -> None:
+        """Remember the blocks of a place that is about to change."""
+        if blocks:
+            self._before.setdefault(place, deque(maxlen=MOST_CHANGES)).appendleft(blocks)
+            self._before.move_to_end(place)
+        if len(self._before) > MOST_PLACES:
+            self._before.popitem(last=False)
+
+    def find(self, place: tuple[str, ...], block_id: str, action_id: str) -> PlacedElement | None:
+        """Return the element as it was there last."""
+        found = (find_element(blocks, block_id, action_id) for blocks in self._before.get(place, ()))
+        return next((placed for placed in found if placed is not None), None)

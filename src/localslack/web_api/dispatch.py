@@ -8,11 +8,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from localslack.errors import SlackError
-from localslack.faults import Fault
-from localslack.web_api import agents, chat, conversations, files, reactions, schedule, streams, team, views
-from localslack.web_api.arguments import Arguments, read_arguments
-from localslack.web_api.method import Method
+from localslack.errors import Fault, SlackError
+from localslack.web_api import agents, chat, conversations, files, team, views
+from localslack.web_api.method import Arguments, Method, read_arguments
 from localslack.workspace import Workspace
 
 _LOG = logging.getLogger(__name__)
@@ -20,12 +18,9 @@ _LOG = logging.getLogger(__name__)
 METHODS: Mapping[str, Method] = {
     **team.METHODS,
     **chat.METHODS,
-    **streams.METHODS,
     **conversations.METHODS,
     **views.METHODS,
     **agents.METHODS,
-    **schedule.METHODS,
-    **reactions.METHODS,
     **files.METHODS,
 }
 

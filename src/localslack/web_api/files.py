@@ -12,9 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from localslack.directory import BOT_USER_ID
 from localslack.errors import SlackError, bad_arguments
 from localslack.limits import MAX_UPLOAD_BYTES
-from localslack.web_api.arguments import Arguments
-from localslack.web_api.lookups import joined_channel, thread_of
-from localslack.web_api.method import Method
+from localslack.web_api.method import Arguments, Method, joined_channel, thread_of
 from localslack.workspace import Workspace
 
 _PNG, _PNG_HEADER = b"\x89PNG\r\n\x1a\n", 24

@@ -5,8 +5,7 @@ from typing import Any
 
 from localslack.directory import BOT_ID, BOT_USER_ID, TEAM_DOMAIN, TEAM_ID
 from localslack.errors import SlackError
-from localslack.web_api.arguments import Arguments
-from localslack.web_api.method import Method
+from localslack.web_api.method import Arguments, Method
 from localslack.workspace import Workspace
 
 

@@ -5,8 +5,7 @@ from typing import Any, Literal
 
 from localslack.blocks.surfaces import check_view
 from localslack.errors import SlackError, bad_arguments
-from localslack.web_api.arguments import Arguments
-from localslack.web_api.method import Method
+from localslack.web_api.method import Arguments, Method
 from localslack.workspace import Workspace
 
 

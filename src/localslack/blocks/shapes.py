@@ -1,37 +1,145 @@
-"""The shapes of block elements."""
+"""The shapes of the long-standing blocks, from composition objects through elements to whole blocks."""
 
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from localslack.blocks.composition import (
-    CHANNEL_ID,
-    CHOICE_OPTION,
-    CONFIRM,
-    CONVERSATION_FILTER,
-    DISPATCH_CONFIG,
-    MENU_OPTION,
-    OPTION_GROUP,
-    OVERFLOW_OPTION,
-    PLACEHOLDER,
-    SLACK_FILE,
-    URL,
-    USER_ID,
-    plain,
-)
-from localslack.blocks.rich_text import rich_text
 from localslack.blocks.rules import (
     Findings,
     Rule,
+    any_field,
     array,
     boolean,
     choice,
     integer,
     one_field,
+    one_of,
     shape,
     string,
 )
 from localslack.limits import LIMITS
+
+# --- Composition objects: text, options, confirmation dialogs, files ---
+
+
+def plain(maximum: int) -> Rule:
+    """Return the rule for a `plain_text` object of at most this many characters."""
+    return one_of({"plain_text": shape({"text": string(maximum)}, {"emoji": boolean})})
+
+
+def words(maximum: int) -> Rule:
+    """Return the rule for a `plain_text` or `mrkdwn` object of at most this many characters."""
+    return one_of(
+        {
+            "plain_text": shape({"text": string(maximum)}, {"emoji": boolean}),
+            "mrkdwn": shape({"text": string(maximum)}, {"verbatim": boolean}),
+        }
+    )
+
+
+URL = string(LIMITS["image.image_url"])
+PLACEHOLDER = plain(LIMITS["placeholder"])
+USER_ID = string(pattern=r"[UW][A-Z0-9]+")
+CHANNEL_ID = string(pattern=r"[CDG][A-Z0-9]+")
+
+CONFIRM = shape(
+    {
+        "title": plain(LIMITS["confirm.title"]),
+        "text": words(LIMITS["confirm.text"]),
+        "confirm": plain(LIMITS["confirm.button"]),
+        "deny": plain(LIMITS["confirm.button"]),
+    },
+    {"style": choice("primary", "danger")},
+)
+
+_VALUE = string(LIMITS["option.value"])
+
+MENU_OPTION = shape(
+    {"text": plain(LIMITS["option.text"]), "value": _VALUE},
+    {"description": plain(LIMITS["option.description"])},
+)
+OVERFLOW_OPTION = shape(
+    {"text": plain(LIMITS["option.text"]), "value": _VALUE},
+    {"description": plain(LIMITS["option.description"]), "url": URL},
+)
+CHOICE_OPTION = shape(
+    {"text": words(LIMITS["option.text"]), "value": _VALUE},
+    {"description": words(LIMITS["option.description"])},
+)
+OPTION_GROUP = shape({"label": plain(LIMITS["group.label"]), "options": array(MENU_OPTION, LIMITS["select.options"])})
+
+SLACK_FILE = shape({}, {"url": URL, "id": string()}, one_field("url", "id"))
+
+CONVERSATION_FILTER = shape(
+    {},
+    {
+        "include": array(choice("im", "mpim", "private", "public")),
+        "exclude_external_shared_channels": boolean,
+        "exclude_bot_users": boolean,
+    },
+)
+
+DISPATCH_CONFIG = shape({"trigger_actions_on": array(choice("on_enter_pressed", "on_character_entered"), maximum=2)})
+
+
+# --- The rich text block and the pieces it is made of ---
+
+
+_STYLE = shape(
+    {},
+    dict.fromkeys(
+        ("bold", "italic", "strike", "underline", "code", "highlight", "client_highlight", "unlink"), boolean
+    ),
+)
+
+_LEAF = one_of(
+    {
+        "text": shape({"text": string()}, {"style": _STYLE}),
+        "link": shape({"url": string()}, {"text": string(minimum=0), "unsafe": boolean, "style": _STYLE}),
+        "user": shape({"user_id": USER_ID}, {"style": _STYLE}),
+        "usergroup": shape({"usergroup_id": string()}, {"style": _STYLE}),
+        "team": shape({"team_id": string()}, {"style": _STYLE}),
+        "channel": shape({"channel_id": string()}, {"style": _STYLE}),
+        "emoji": shape(
+            {"name": string()}, {"skin_tone": integer(1, 6), "unicode": string(), "style": _STYLE, "url": string()}
+        ),
+        "broadcast": shape({"range": choice("here", "channel", "everyone")}, {"style": _STYLE}),
+        "color": shape({"value": string(pattern=r"#?[0-9a-fA-F]{6}")}, {"style": _STYLE}),
+        "date": shape(
+            {"timestamp": integer(0), "format": string()},
+            {"url": string(), "fallback": string(minimum=0), "style": _STYLE},
+        ),
+    }
+)
+
+_LEAVES = array(_LEAF, minimum=0)
+_BORDER = choice(0, 1)
+_SECTION = shape({"elements": _LEAVES})
+
+_PART = one_of(
+    {
+        "rich_text_section": _SECTION,
+        "rich_text_list": shape(
+            {"style": choice("bullet", "ordered"), "elements": array(one_of({"rich_text_section": _SECTION}))},
+            {"indent": integer(0), "offset": integer(0), "border": _BORDER},
+        ),
+        "rich_text_preformatted": shape({"elements": _LEAVES}, {"border": _BORDER, "language": string()}),
+        "rich_text_quote": shape({"elements": _LEAVES}, {"border": _BORDER}),
+    }
+)
+
+PARTS: Rule = array(_PART, minimum=0)
+
+RICH_TEXT = shape({"elements": PARTS}, {"block_id": string(LIMITS["block_id"])})
+
+
+def rich_text(value: Any, at: str, findings: Findings) -> None:
+    """Return the rule for a rich text block inside another block."""
+    one_of({"rich_text": RICH_TEXT})(value, at, findings)
+
+
+# --- The shapes of block elements ---
+
 
 ACTION_ID = string(LIMITS["action_id"])
 _NUMBER = string(pattern=r"-?[0-9]+(\.[0-9]+)?")
@@ -197,5 +305,90 @@ ELEMENTS: Mapping[str, Rule] = {
             "image_bytes": integer(0),
         },
         one_field("image_url", "slack_file"),
+    ),
+}
+
+
+# --- Elements that each block may hold ---
+
+
+_MENUS = {name: rule for name, rule in ELEMENTS.items() if name.endswith("_select")}
+_PICKED = {name: ELEMENTS[name] for name in ("checkboxes", "radio_buttons", "datepicker", "timepicker")}
+
+IN_ACTIONS: Mapping[str, Rule] = {
+    **_MENUS,
+    **_PICKED,
+    **{name: ELEMENTS[name] for name in ("button", "workflow_button", "overflow", "datetimepicker")},
+}
+IN_SECTION: Mapping[str, Rule] = {
+    **_MENUS,
+    **_PICKED,
+    **{name: ELEMENTS[name] for name in ("button", "workflow_button", "overflow", "image")},
+}
+IN_INPUT: Mapping[str, Rule] = {
+    **_MENUS,
+    **_PICKED,
+    "datetimepicker": ELEMENTS["datetimepicker"],
+    **{name: rule for name, rule in ELEMENTS.items() if name.endswith("_input")},
+}
+
+
+# --- The shapes of the long-standing blocks ---
+
+
+def block_shape(required: Mapping[str, Rule], optional: Mapping[str, Rule] | None = None, *more: Rule) -> Rule:
+    return shape(required, {"block_id": string(LIMITS["block_id"]), **(optional or {})}, *more)
+
+
+def _context_element(value: Any, at: str, findings: Findings) -> None:
+    if isinstance(value, dict) and value.get("type") == "image":
+        ELEMENTS["image"](value, at, findings)
+    else:
+        words(LIMITS["context.text"])(value, at, findings)
+
+
+def _no_dispatch_for_files(value: Any, at: str, findings: Findings) -> None:
+    element = value.get("element")
+    if value.get("dispatch_action") and isinstance(element, dict) and element.get("type") == "file_input":
+        findings.add("dispatch_action cannot be used with file_input", f"{at}/dispatch_action")
+
+
+_HTTPS = string(pattern=r"https://.+")
+
+CLASSIC_BLOCKS: Mapping[str, Rule] = {
+    "actions": block_shape({"elements": array(one_of(IN_ACTIONS), LIMITS["actions.elements"])}),
+    "context": block_shape({"elements": array(_context_element, LIMITS["context.elements"])}),
+    "divider": block_shape({}),
+    "header": block_shape({"text": plain(LIMITS["header.text"])}, {"level": integer(1, 4)}),
+    "image": block_shape(
+        {"alt_text": string(LIMITS["image.alt_text"])},
+        {"image_url": URL, "slack_file": SLACK_FILE, "title": plain(LIMITS["image.title"])},
+        one_field("image_url", "slack_file"),
+    ),
+    "input": block_shape(
+        {"label": plain(LIMITS["input.label"]), "element": one_of(IN_INPUT)},
+        {"hint": plain(LIMITS["input.hint"]), "optional": boolean, "dispatch_action": boolean},
+        _no_dispatch_for_files,
+    ),
+    "rich_text": RICH_TEXT,
+    "section": block_shape(
+        {},
+        {
+            "text": words(LIMITS["section.text"]),
+            "fields": array(words(LIMITS["section.field"]), LIMITS["section.fields"]),
+            "accessory": one_of(IN_SECTION),
+            "expand": boolean,
+        },
+        any_field("text", "fields"),
+    ),
+    "video": block_shape(
+        {"alt_text": string(), "title": plain(LIMITS["video.title"]), "thumbnail_url": URL, "video_url": _HTTPS},
+        {
+            "author_name": string(LIMITS["video.author_name"]),
+            "description": plain(LIMITS["video.description"]),
+            "provider_icon_url": URL,
+            "provider_name": string(),
+            "title_url": _HTTPS,
+        },
     ),
 }
