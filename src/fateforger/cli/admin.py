@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import print_result
-from fateforger.cli.options import Opened, add_store_options, load_settings, note_action, run_with_store
+from fateforger.cli.options import CommandCall, Opened, add_store_options, note_action
 from fateforger.errors import BadInput
 from fateforger.text import format_count, join_words
 
@@ -38,7 +37,7 @@ def admin_command() -> None:
 @_after
 @_limit
 @add_store_options
-def people_command(ctx: click.Context, after: str, limit: int, as_json: bool, **where: str | None) -> None:
+def people_command(call: CommandCall, after: str, limit: int) -> None:
     """List who plans: their days, when they were last active, and the state of their calendar's connection."""
 
     async def read(opened: Opened) -> tuple[tuple[Planner, ...], str | None]:
@@ -48,7 +47,7 @@ def people_command(ctx: click.Context, after: str, limit: int, as_json: bool, **
         owner = await build_ownership(opened.settings, opened.store, build_clock(opened.settings)).owner()
         return await list_planners(opened.store.database, after=after, limit=limit), owner.person
 
-    found, owner = run_with_store(ctx, where, read)
+    found, owner = call.run(read)
     documents = [_describe_planner(person, owner) for person in found]
     lines = [
         f"{each['user']}  {format_count(each['days'], 'day')}"
@@ -56,7 +55,7 @@ def people_command(ctx: click.Context, after: str, limit: int, as_json: bool, **
         + f"; calendar: {each['calendar']}"
         for each in documents
     ] or ["Nobody has planned a day yet."]
-    print_result({"people": documents}, lines, as_json=as_json)
+    call.print_result({"people": documents}, lines)
 
 
 def _describe_planner(person: Planner, owner: str | None) -> dict[str, Any]:
@@ -81,7 +80,7 @@ def _to_text(value: Any) -> str | None:
 @_after
 @_limit
 @add_store_options
-def connections_command(ctx: click.Context, after: str, limit: int, as_json: bool, **where: str | None) -> None:
+def connections_command(call: CommandCall, after: str, limit: int) -> None:
     """List the calendars that people connected, and what is wrong with those that broke."""
 
     async def read(opened: Opened) -> tuple[Link, ...]:
@@ -89,14 +88,14 @@ def connections_command(ctx: click.Context, after: str, limit: int, as_json: boo
 
         return await list_links(opened.store.database, after=after, limit=limit)
 
-    links = run_with_store(ctx, where, read)
+    links = call.run(read)
     documents = [{**asdict(link), "connected_at": link.connected_at.isoformat()} for link in links]
     lines = [
         f"{link.user_id}  {link.provider}, {link.state} since {link.connected_at:%Y-%m-%d}"
         + (f": {link.problem}" if link.problem else "")
         for link in links
     ] or ["Nobody has connected a calendar yet."]
-    print_result({"connections": documents}, lines, as_json=as_json)
+    call.print_result({"connections": documents}, lines)
 
 
 @admin_command.group("jobs")
@@ -109,65 +108,59 @@ def messages_command() -> None:
     """Messages to Slack that were given up."""
 
 
-def _run_given_up(
-    ctx: click.Context, where: dict[str, str | None], work: Callable[[SqlGivenUp, NotePeople], Awaitable[Any]]
-) -> Any:
+def _run_given_up(call: CommandCall, work: Callable[[SqlGivenUp, NotePeople], Awaitable[Any]]) -> Any:
     async def run(opened: Opened) -> Any:
         from fateforger.adapters.store.given_up import SqlGivenUp  # noqa: PLC0415  heavy
 
-        return await work(SqlGivenUp(opened.store.database), lambda people: note_action(ctx, opened, people))
+        return await work(SqlGivenUp(opened.store.database), lambda people: note_action(call.ctx, opened, people))
 
-    return run_with_store(ctx, where, run)
+    return call.run(run)
 
 
 @jobs_command.command("list")
 @click.option("--lane", metavar="NAME", help="Only those of this lane, such as turn or sending.")
 @_limit
 @add_store_options
-def jobs_list_command(ctx: click.Context, lane: str | None, limit: int, as_json: bool, **where: str | None) -> None:
+def jobs_list_command(call: CommandCall, lane: str | None, limit: int) -> None:
     """List jobs that were given up, each with its reason."""
-    found: tuple[DeadJob, ...] = _run_given_up(ctx, where, lambda store, _: store.list_jobs(limit=limit, lane=lane))
+    found: tuple[DeadJob, ...] = _run_given_up(call, lambda store, _: store.list_jobs(limit=limit, lane=lane))
     documents = [{**asdict(job), "enqueued_at": job.enqueued_at.isoformat()} for job in found]
     lines = [
         f"{job.number}  {job.lane}{f' {job.kind}' if job.kind else ''} for {job.user_id or 'nobody'}"
         f" of {job.enqueued_at:%Y-%m-%d %H:%M}Z, {format_count(job.attempts, 'try', 'tries')}: {job.reason}"
         for job in found
     ] or ["No job was given up."]
-    print_result({"jobs": documents}, lines, as_json=as_json)
+    call.print_result({"jobs": documents}, lines)
 
 
 @jobs_command.command("retry")
 @click.argument("numbers", nargs=-1, type=int)
 @_all
 @add_store_options
-def jobs_retry_command(
-    ctx: click.Context, numbers: tuple[int, ...], everything: bool, as_json: bool, **where: str | None
-) -> None:
+def jobs_retry_command(call: CommandCall, numbers: tuple[int, ...], everything: bool) -> None:
     """Queue jobs again, by their NUMBERS. A running program begins within seconds."""
 
     async def retry(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[int], Sequence[int]]:
         chosen = await _choose_jobs(store, note, numbers, everything=everything)
         return numbers or chosen, await store.retry_jobs(chosen)
 
-    wanted, done = _run_given_up(ctx, where, retry)
-    _report("retried", "queued again", "job", wanted, done, as_json=as_json)
+    wanted, done = _run_given_up(call, retry)
+    _report(call, "retried", "queued again", "job", wanted, done)
 
 
 @jobs_command.command("drop")
 @click.argument("numbers", nargs=-1, type=int)
 @_all
 @add_store_options
-def jobs_drop_command(
-    ctx: click.Context, numbers: tuple[int, ...], everything: bool, as_json: bool, **where: str | None
-) -> None:
+def jobs_drop_command(call: CommandCall, numbers: tuple[int, ...], everything: bool) -> None:
     """Delete jobs that were given up, by their NUMBERS."""
 
     async def drop(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[int], Sequence[int]]:
         chosen = await _choose_jobs(store, note, numbers, everything=everything)
         return numbers or chosen, await store.drop_jobs(chosen)
 
-    wanted, done = _run_given_up(ctx, where, drop)
-    _report("dropped", "dropped", "job", wanted, done, as_json=as_json)
+    wanted, done = _run_given_up(call, drop)
+    _report(call, "dropped", "dropped", "job", wanted, done)
 
 
 async def _choose_jobs(
@@ -187,9 +180,9 @@ def _check_choice(chosen: Sequence[object], *, everything: bool) -> None:
 @messages_command.command("list")
 @_limit
 @add_store_options
-def messages_list_command(ctx: click.Context, limit: int, as_json: bool, **where: str | None) -> None:
+def messages_list_command(call: CommandCall, limit: int) -> None:
     """List messages that were given up, each with Slack's reason."""
-    found: tuple[DeadMessage, ...] = _run_given_up(ctx, where, lambda store, _: store.list_messages(limit=limit))
+    found: tuple[DeadMessage, ...] = _run_given_up(call, lambda store, _: store.list_messages(limit=limit))
     documents = [{**asdict(message), "touched_at": message.touched_at.isoformat()} for message in found]
     lines = [
         f"{message.id}  to {message.user_id}, session {message.session_id}"
@@ -197,41 +190,37 @@ def messages_list_command(ctx: click.Context, limit: int, as_json: bool, **where
         + (" (a later message took its place)" if message.overtaken else "")
         for message in found
     ] or ["No message was given up."]
-    print_result({"messages": documents}, lines, as_json=as_json)
+    call.print_result({"messages": documents}, lines)
 
 
 @messages_command.command("retry")
 @click.argument("ids", nargs=-1)
 @_all
 @add_store_options
-def messages_retry_command(
-    ctx: click.Context, ids: tuple[str, ...], everything: bool, as_json: bool, **where: str | None
-) -> None:
+def messages_retry_command(call: CommandCall, ids: tuple[str, ...], everything: bool) -> None:
     """Queue messages again, by their IDS. Those whose place a later one took stay as they are."""
 
     async def retry(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[str], Sequence[str]]:
         chosen = await _choose_messages(store, note, ids, everything=everything, overtaken=False)
         return ids or chosen, await store.retry_messages(chosen)
 
-    wanted, done = _run_given_up(ctx, where, retry)
-    _report("retried", "queued again", "message", wanted, done, as_json=as_json)
+    wanted, done = _run_given_up(call, retry)
+    _report(call, "retried", "queued again", "message", wanted, done)
 
 
 @messages_command.command("drop")
 @click.argument("ids", nargs=-1)
 @_all
 @add_store_options
-def messages_drop_command(
-    ctx: click.Context, ids: tuple[str, ...], everything: bool, as_json: bool, **where: str | None
-) -> None:
+def messages_drop_command(call: CommandCall, ids: tuple[str, ...], everything: bool) -> None:
     """Delete messages that were given up, by their IDS."""
 
     async def drop(store: SqlGivenUp, note: NotePeople) -> tuple[Sequence[str], Sequence[str]]:
         chosen = await _choose_messages(store, note, ids, everything=everything, overtaken=True)
         return ids or chosen, await store.drop_messages(chosen)
 
-    wanted, done = _run_given_up(ctx, where, drop)
-    _report("dropped", "dropped", "message", wanted, done, as_json=as_json)
+    wanted, done = _run_given_up(call, drop)
+    _report(call, "dropped", "dropped", "message", wanted, done)
 
 
 async def _choose_messages(
@@ -245,7 +234,7 @@ async def _choose_messages(
 
 
 def _report(
-    done_key: str, words: str, noun: str, wanted: Iterable[object], done: Sequence[object], *, as_json: bool
+    call: CommandCall, done_key: str, words: str, noun: str, wanted: Iterable[object], done: Sequence[object]
 ) -> None:
     missed = [each for each in wanted if each not in done]
     if missed:
@@ -254,12 +243,12 @@ def _report(
         if not done:
             raise BadInput(sentence, where=noun)
     lines = [f"{format_count(len(done), noun)} {words}.", *([sentence] if missed else [])]
-    print_result({done_key: list(done), "left": missed}, lines, as_json=as_json)
+    call.print_result({done_key: list(done), "left": missed}, lines)
 
 
 @admin_command.command("check")
 @add_store_options
-def check_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+def check_command(call: CommandCall) -> None:
     """Check that the data is whole: tables, logins, the search index. Exits with 3 when something is broken."""
 
     async def check(opened: Opened) -> tuple[Any, ...]:
@@ -267,13 +256,13 @@ def check_command(ctx: click.Context, as_json: bool, **where: str | None) -> Non
 
         return await run_data_checks(opened.settings, opened.store)
 
-    checks = run_with_store(ctx, where, check)
+    checks = call.run(check)
     ok = all(check.state != "broken" for check in checks)
     lines = [
         f"{_SIGNS[check.state]} {check.name:<9} {check.message}" + (f"\n{'':12}→ {check.fix}" if check.fix else "")
         for check in checks
     ]
-    print_result({"ok": ok, "checks": [asdict(check) for check in checks]}, lines, as_json=as_json)
+    call.print_result({"ok": ok, "checks": [asdict(check) for check in checks]}, lines)
     if not ok:
         raise click.exceptions.Exit(3)
 
@@ -288,7 +277,7 @@ def check_command(ctx: click.Context, as_json: bool, **where: str | None) -> Non
 )
 @click.option("--vacuum", is_flag=True, help="Also give free space back to the disk; writers wait meanwhile.")
 @add_store_options
-def maintain_command(ctx: click.Context, days: int, vacuum: bool, as_json: bool, **where: str | None) -> None:
+def maintain_command(call: CommandCall, days: int, vacuum: bool) -> None:
     """Delete at once what is no longer needed, such as failed work; programs that run do so by themselves, too."""
 
     async def run(opened: Opened) -> Any:
@@ -296,23 +285,23 @@ def maintain_command(ctx: click.Context, days: int, vacuum: bool, as_json: bool,
 
         return await maintain(opened.settings, opened.store, now=opened.now, days=days, vacuum=vacuum)
 
-    pruned = run_with_store(ctx, where, run)
+    pruned = call.run(run)
     counts = f"{format_count(pruned.jobs, 'job')} and {format_count(pruned.messages, 'message')}"
     lines = [f"Deleted: {counts} that were given up more than {format_count(days, 'day')} ago."]
     if vacuum:
         lines.append("Free space was given back to the disk.")
-    print_result({**asdict(pruned), "vacuumed": vacuum}, lines, as_json=as_json)
+    call.print_result({**asdict(pruned), "vacuumed": vacuum}, lines)
 
 
 @admin_command.command("backup")
 @click.argument("file", type=click.Path(path_type=Path))
 @add_store_options
-def backup_command(ctx: click.Context, file: Path, as_json: bool, **where: str | None) -> None:
+def backup_command(call: CommandCall, file: Path) -> None:
     """Write everything durable into a new FILE, while the program runs. The keys of logins are not in it."""
     from fateforger.app.backup import make_backup  # noqa: PLC0415  heavy
     from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
 
-    settings = load_settings(ctx, **where)
+    settings = call.load_settings()
     now = settings.now or build_clock(settings).now()
     manifest = asyncio.run(make_backup(settings, file, now=now))
     size = file.stat().st_size
@@ -325,27 +314,27 @@ def backup_command(ctx: click.Context, file: Path, as_json: bool, **where: str |
             f"It holds {format_count(manifest.logins, 'login')} that only your key can read: keep the key elsewhere"
             f" (fingerprint {join_words(manifest.keys)})."
         )
-    print_result({"file": str(file), "bytes": size, **_describe_manifest(manifest)}, lines, as_json=as_json)
+    call.print_result({"file": str(file), "bytes": size, **_describe_manifest(manifest)}, lines)
 
 
 @admin_command.command("restore")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--without-logins", is_flag=True, help="Go on although the key of people's logins is not here.")
 @add_store_options
-def restore_command(ctx: click.Context, file: Path, without_logins: bool, as_json: bool, **where: str | None) -> None:
+def restore_command(call: CommandCall, file: Path, without_logins: bool) -> None:
     """Restore a backup into a data directory, and a PostgreSQL database, with nothing in it.
 
     Take the old program out of service first: two programs with the same past write to the same calendars.
     """
     from fateforger.app.backup import restore_backup  # noqa: PLC0415  heavy
 
-    settings = load_settings(ctx, **where)
+    settings = call.load_settings()
     manifest, lost = asyncio.run(restore_backup(settings, file, without_logins=without_logins))
     lines = [f"Restored as of {manifest.made_at:%Y-%m-%d %H:%M}Z: {join_words(manifest.parts)}."]
     if lost:
         lines.append(f"{format_count(lost, 'person', 'people')} must connect a calendar again.")
     lines.append("Start fateforger up: it goes on from there.")
-    print_result({**_describe_manifest(manifest), "logins_lost": lost}, lines, as_json=as_json)
+    call.print_result({**_describe_manifest(manifest), "logins_lost": lost}, lines)
 
 
 def _describe_manifest(manifest: Manifest) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import print_result
-from fateforger.cli.options import Opened, add_store_options, check_person_option, run_with_store
+from fateforger.cli.options import CommandCall, Opened, add_store_options, check_person_option
 from fateforger.errors import BadInput
 from fateforger.text import format_count
 
@@ -33,14 +32,12 @@ def calendars_command() -> None:
 @click.option("--read", "reads", multiple=True, metavar="NAME", help="Another one to plan around; may be repeated.")
 @add_store_options
 def connect_command(
-    ctx: click.Context,
+    call: CommandCall,
     user_id: str,
     address: str,
     account: str,
     calendar: str,
     reads: tuple[str, ...],
-    as_json: bool,
-    **where: str | None,
 ) -> None:
     """Try a CalDAV calendar, and keep it as a person's own. The password is read from the terminal, or from stdin."""
     password = click.prompt("Password", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
@@ -65,21 +62,21 @@ def connect_command(
         await _open_connections(opened).keep(found)
         return found
 
-    _show(run_with_store(ctx, where, connect), as_json=as_json)
+    _show(call, call.run(connect))
 
 
 @calendars_command.command("show")
 @_whose
 @add_store_options
-def show_command(ctx: click.Context, user_id: str, as_json: bool, **where: str | None) -> None:
+def show_command(call: CommandCall, user_id: str) -> None:
     """Show which calendar a person connected."""
-    _show(run_with_store(ctx, where, lambda opened: _open_connections(opened).of(user_id)), as_json=as_json)
+    _show(call, call.run(lambda opened: _open_connections(opened).of(user_id)))
 
 
 @calendars_command.command("disconnect")
 @_whose
 @add_store_options
-def disconnect_command(ctx: click.Context, user_id: str, as_json: bool, **where: str | None) -> None:
+def disconnect_command(call: CommandCall, user_id: str) -> None:
     """Forget a person's login, and end the access at Google. Events and the history of what was written stay."""
 
     async def disconnect(opened: Opened) -> tuple[Connection | None, str]:
@@ -93,17 +90,17 @@ def disconnect_command(ctx: click.Context, user_id: str, as_json: bool, **where:
         words = await access.disconnect(user_id)
         return await access.connections.of(user_id), words
 
-    gone, words = run_with_store(ctx, where, disconnect)
-    _show(gone, as_json=as_json, words=words)
+    gone, words = call.run(disconnect)
+    _show(call, gone, words)
 
 
 @calendars_command.command("reencrypt")
 @add_store_options
-def reencrypt_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+def reencrypt_command(call: CommandCall) -> None:
     """Encrypt all logins with the newest key, so that older keys can be taken away. ``up`` does it, too."""
-    count = run_with_store(ctx, where, lambda opened: _open_connections(opened).renew_encryption())
+    count = call.run(lambda opened: _open_connections(opened).renew_encryption())
     words = f"{format_count(count, 'login')} encrypted with the newest key. The others were already."
-    print_result({"reencrypted": count}, [words], as_json=as_json)
+    call.print_result({"reencrypted": count}, [words])
 
 
 def _open_connections(opened: Opened) -> Connections:
@@ -113,9 +110,9 @@ def _open_connections(opened: Opened) -> Connections:
     return SqlConnections(opened.store.database, open_vault(opened.settings))
 
 
-def _show(connection: Connection | None, *, as_json: bool, words: str = "") -> None:
+def _show(call: CommandCall, connection: Connection | None, words: str = "") -> None:
     if connection is None:
-        print_result({"connection": None}, ["No calendar is connected."], as_json=as_json)
+        call.print_result({"connection": None}, ["No calendar is connected."])
         return
     document: dict[str, Any] = {
         "user": connection.user_id,
@@ -134,4 +131,4 @@ def _show(connection: Connection | None, *, as_json: bool, words: str = "") -> N
         *([f"Also read: {', '.join(map(connection.name_of, connection.reads))}."] if connection.reads else []),
     ]
     said = {"message": words} if words else {}
-    print_result({"connection": document, **said}, [*lines, *said.values()], as_json=as_json)
+    call.print_result({"connection": document, **said}, [*lines, *said.values()])

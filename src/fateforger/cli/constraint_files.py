@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import decode_line, open_output, parse_json, print_result, read_raw_lines
+from fateforger.cli.documents import decode_line, open_output, parse_json, read_raw_lines
 from fateforger.cli.options import (
+    CommandCall,
     Opened,
     add_store_options,
     check_person_option,
     note_action,
-    run_with_store,
 )
 from fateforger.cli.output import dump_json_line, echo, overwrite, write_json
 from fateforger.errors import BadInput, ConstraintUnreadable, MemoryUnavailable, StoreUnavailable
@@ -155,21 +155,21 @@ BATCH = 200
 @click.command("import")
 @click.argument("source", metavar="FILE")
 @add_store_options
-def import_command(ctx: click.Context, source: str, as_json: bool, **where: str | None) -> None:
+def import_command(call: CommandCall, source: str) -> None:
     """Write what the lines of FILE (or -) hold: user_id, constraint_record, created_at, updated_at, event, session_id.
 
     A line that is there already is not written again, so an import that was interrupted is simply repeated. A line that
     cannot be used is skipped and named; the others count.
     """
-    count = run_with_store(ctx, where, lambda opened: _import(ctx, opened, source))
+    count = call.run(lambda opened: _import(call.ctx, opened, source))
     if count.bad and count.total == len(count.bad):
         raise BadInput(f"No line of {source} can be used: {count.bad[0]['message']}", where=count.bad[0]["where"])
-    for mistake in () if as_json else count.bad:
+    for mistake in () if call.as_json else count.bad:
         echo(f"Line {mistake['line']} is skipped: {mistake['message']} ({mistake['where']})", err=True)
     skipped = f", {len(count.bad)} skipped" if count.bad else ""
     sentence = f"{count.total} read: {count.written} written, {count.already} there already{skipped}."
     counts = {"read": count.total, "written": count.written, "already": count.already, "skipped": len(count.bad)}
-    print_result({**counts, "bad": count.bad}, [sentence], as_json=as_json)
+    call.print_result({**counts, "bad": count.bad}, [sentence])
 
 
 @click.command("export")
@@ -178,16 +178,16 @@ def import_command(ctx: click.Context, source: str, as_json: bool, **where: str 
 )
 @click.option("--to", "target", metavar="FILE", default="-", help="Where to; by default stdout.")
 @add_store_options
-def export_command(ctx: click.Context, user_id: str | None, target: str, as_json: bool, **where: str | None) -> None:
+def export_command(call: CommandCall, user_id: str | None, target: str) -> None:
     """Every version of every constraint, one JSON line each, person by person in the order in which they were written.
     An import of it into an empty place gives the same again.
     """
-    people, lines, unreadable = run_with_store(ctx, where, lambda opened: _export(opened, user_id, target))
+    people, lines, unreadable = call.run(lambda opened: _export(opened, user_id, target))
     if unreadable is not None:
         raise unreadable
     if target != "-":
         sentence = f"{format_count(lines, 'version')} of {format_count(people, 'person', 'people')}."
-        print_result({"people": people, "versions": lines, "file": target}, [sentence], as_json=as_json)
+        call.print_result({"people": people, "versions": lines, "file": target}, [sentence])
 
 
 async def _import(ctx: click.Context, opened: Opened, source: str) -> Import:
@@ -219,7 +219,7 @@ class Import:
     """
 
     def __init__(self, constraints: Constraints, note: Callable[[str], Awaitable[None]]) -> None:
-        """Call ``note`` with each person before the first of their rules is written."""
+        """CommandCall ``note`` with each person before the first of their rules is written."""
         self._note = note
         self._noted: set[str] = set()
         self.written = self.already = 0
@@ -342,15 +342,12 @@ def _parse_pairs(_: click.Context, option: click.Parameter, given: Sequence[str]
 )
 @add_store_options
 def migrate_command(
-    ctx: click.Context,
+    call: CommandCall,
     /,
     source: str,
     user_id: str | None,
     apply: bool,
     take_back: bool,
-    as_json: bool,
-    now: str | None,
-    data_dir: str | None,
     **asked: Any,
 ) -> None:
     """Move constraints here from an earlier planner's Notion databases or SQLite file.
@@ -358,33 +355,32 @@ def migrate_command(
     Says what it would write; with --apply it does, and ends when Mem0 holds all of it. Run it as often as you like:
     what is here already is left alone. Exit status 2 when a row cannot be moved.
     """
-    where = {"now": now, "data_dir": data_dir}
     user_id = _check_slack_id(user_id)
     if take_back:
         if user_id is None:
             raise click.UsageError("Say whose: --take-back needs --user ID.")
         whole = partial(_take_back, source=_SOURCES[source], user_id=user_id, apply=apply)
-        versions, stay = run_with_store(ctx, where, whole)
-        if as_json:
+        versions, stay = call.run(whole)
+        if call.as_json:
             uids = [version.uid for version in versions]
             write_json({"user_id": user_id, "applied": apply, "stay": stay, "taken_back": uids})
         else:
             print_taken_back(versions, stay, applied=apply)
         if apply:
-            _fill_memory(ctx, where, user_id, quiet=as_json)
+            _fill_memory(call, user_id)
         return
-    report = run_with_store(ctx, where, lambda opened: _migrate(opened, source, user_id, apply=apply, asked=asked))
-    if as_json:
+    report = call.run(lambda opened: _migrate(opened, source, user_id, apply=apply, asked=asked))
+    if call.as_json:
         write_json(build_migration_document(report))
     else:
         print_report(report)
     if apply:
-        _fill_memory(ctx, where, report.user_id, quiet=as_json)
+        _fill_memory(call, report.user_id)
     if any(row.outcome.is_amiss for row in report.rows):
-        ctx.exit(_AMISS)
+        call.ctx.exit(_AMISS)
 
 
-def _fill_memory(ctx: click.Context, where: dict[str, str | None], user_id: str, *, quiet: bool) -> None:
+def _fill_memory(call: CommandCall, user_id: str) -> None:
     """Put what was written into Mem0, compare, and say so in the last line.
 
     Raises ``MemoryUnavailable`` if Mem0 cannot be filled or differs from the database.
@@ -399,9 +395,9 @@ def _fill_memory(ctx: click.Context, where: dict[str, str | None], user_id: str,
             raise MemoryUnavailable(f"{error.message} {_FOLLOWS}") from error
         return filled, len(select_newest(await opened.store.constraints.of(user_id), user_id))
 
-    filled, count = run_with_store(ctx, where, fill)
+    filled, count = call.run(fill)
     sentence = _describe_filled(filled, format_count(count, "constraint"), user_id)
-    if not quiet:
+    if not call.as_json:
         echo(sentence)
 
 

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import print_result
 from fateforger.cli.options import (
+    CommandCall,
     Opened,
     add_store_options,
     check_person_option,
-    load_settings,
-    run_with_store,
     write_line_with_uid,
 )
 from fateforger.text import format_count, quote_title
@@ -35,14 +33,14 @@ _DIFFERENT = 2
 )
 @click.option("--discard", is_flag=True, help="Give up what only Mem0 holds, instead of stopping.")
 @add_store_options
-def reindex_command(ctx: click.Context, user_id: str | None, discard: bool, as_json: bool, **where: str | None) -> None:
+def reindex_command(call: CommandCall, user_id: str | None, discard: bool) -> None:
     """Fill Mem0, the search index, again from what is written down. A program that runs here does it in the background.
 
     Stops if Mem0 holds constraints that the database lacks; see restore.
     """
-    count, done = _reindex(load_settings(ctx, **where), user_id, quiet=as_json, discard=discard)
+    count, done = _reindex(call.load_settings(), user_id, quiet=call.as_json, discard=discard)
     sentence = _describe_result(count, done=done, everybody=user_id is None)
-    print_result({"constraints": count, "done": done, "message": sentence}, [sentence], as_json=as_json)
+    call.print_result({"constraints": count, "done": done, "message": sentence}, [sentence])
 
 
 def _reindex(settings: Settings, user_id: str | None, *, quiet: bool, discard: bool) -> tuple[int, bool]:
@@ -75,18 +73,18 @@ def _describe_result(count: int, *, done: bool, everybody: bool) -> str:
 
 @click.command("verify")
 @add_store_options
-def verify_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+def verify_command(call: CommandCall) -> None:
     """Compare Mem0 with the database, constraint by constraint. Nothing is changed.
 
     Exit status 2 when they differ.
     """
     from fateforger.app.memory import compare_stores, describe_differences, describe_remedy  # noqa: PLC0415  heavy
 
-    found = run_with_store(ctx, where, lambda opened: compare_stores(opened.settings, opened.store.constraints))
+    found = call.run(lambda opened: compare_stores(opened.settings, opened.store.constraints))
     lines = [describe_differences(found), *_format_differences(found), describe_remedy(found)]
-    print_result(_write_differences(found), filter(None, lines), as_json=as_json)
+    call.print_result(_write_differences(found), filter(None, lines))
     if not found.is_whole:
-        ctx.exit(_DIFFERENT)
+        call.ctx.exit(_DIFFERENT)
 
 
 def _format_differences(found: Differences) -> list[str]:
@@ -110,7 +108,7 @@ def _write_differences(found: Differences) -> dict[str, Any]:
     "--user", "user_id", metavar="ID", callback=check_person_option, help="Only theirs; by default everybody's."
 )
 @add_store_options
-def restore_command(ctx: click.Context, user_id: str | None, as_json: bool, **where: str | None) -> None:
+def restore_command(call: CommandCall, user_id: str | None) -> None:
     """Write constraints that only Mem0 holds back into the database, after the database was lost or is older.
 
     What the database has in the same version or a newer one stays as it is there. Earlier versions are not in Mem0.
@@ -121,13 +119,13 @@ def restore_command(ctx: click.Context, user_id: str | None, as_json: bool, **wh
 
         return await restore_constraints(opened.settings, opened.store.constraints, user_id)
 
-    restored = run_with_store(ctx, where, restore)
+    restored = call.run(restore)
     done = f"{format_count(len(restored), 'constraint')} restored from Mem0."
     lines = [*(f"restored  {_name_version(version)}" for version in restored), done]
     if not restored:
         lines = ["Nothing to restore: the database has all that Mem0 holds."]
     document = {"restored": [write_line_with_uid(version) for version in restored]}
-    print_result(document, lines, as_json=as_json)
+    call.print_result(document, lines)
 
 
 def _name_version(version: Version) -> str:

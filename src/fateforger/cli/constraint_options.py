@@ -15,20 +15,6 @@ from fateforger.memory.record import ConstraintRecord, fold_label
 from fateforger.memory.vocabulary import Dimension, Necessity, Scope, Slot, Source, Status
 
 C = TypeVar("C", bound=Callable[..., Any])
-FILTERS = ("statuses", "scopes", "necessities", "dimensions", "tags")
-LIMITS = (
-    "slot",
-    "at",
-    "kept_days",
-    "only_with",
-    "only_without",
-    "stages",
-    "dimension",
-    "topics",
-    "source",
-    "confidence",
-    "unsure",
-)
 
 
 def _several(name: str, into: str, words: type[Dimension | Necessity | Scope | Status], text: str) -> Callable[[C], C]:

@@ -16,21 +16,18 @@ import click
 from fateforger.cli.constraint_files import export_command, import_command, migrate_command
 from fateforger.cli.constraint_memory import reindex_command, restore_command, verify_command
 from fateforger.cli.constraint_options import (
-    FILTERS,
-    LIMITS,
     add_filter_options,
     add_limit_options,
     build_limits,
     with_moment_of,
 )
-from fateforger.cli.documents import join_place, parse_json, print_result, read_document, read_lines
+from fateforger.cli.documents import join_place, parse_json, read_document, read_lines
 from fateforger.cli.options import (
+    CommandCall,
     Opened,
     add_person_option,
     add_store_options,
     find_owner,
-    load_settings,
-    run_with_store,
     write_line_with_uid,
 )
 from fateforger.cli.output import echo, write_json
@@ -67,23 +64,21 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="The first N of them.")
 @add_store_options
 def list_command(
-    ctx: click.Context,
+    call: CommandCall,
     /,
     user_id: str | None,
     everything: bool,
     uid: str | None,
     about: str | None,
     limit: int | None,
-    as_json: bool,
-    **given: Any,
+    **filters: Any,
 ) -> None:
     """The constraints of a person, each as it is now. With --about the search index is asked; where a program runs that
     has it to itself, everything is listed.
     """
     if about is not None and (everything or uid is not None):
         raise click.UsageError("--about is for what is in force; leave out --all and --uid.")
-    wanted = RuleFilter.model_validate({name: given.pop(name) for name in FILTERS})
-    where: dict[str, str | None] = given
+    wanted = RuleFilter.model_validate(filters)
 
     async def ask(opened: Opened) -> tuple[str, Sequence[Version], str | None]:
         person = user_id or await find_owner(opened)
@@ -92,13 +87,13 @@ def list_command(
             return person, *await _search_versions(about, versions, opened, person)
         return person, _select_versions(versions, person, uid, everything=everything or bool(wanted.statuses)), None
 
-    person, found, message = run_with_store(ctx, where, ask)
+    person, found, message = call.run(ask)
     rows = [version for version in found if wanted.admits(version.record)][:limit]
-    if message is not None and not as_json:
+    if message is not None and not call.as_json:
         echo(message, err=True)
     said = {} if about is None else {"message": message}
     document = {"constraints": [write_line_with_uid(version) for version in rows], **said}
-    print_result(document, [*map(_format_line, rows)] or [_describe_nothing(person, uid, about)], as_json=as_json)
+    call.print_result(document, [*map(_format_line, rows)] or [_describe_nothing(person, uid, about)])
 
 
 def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None, *, everything: bool) -> list[Version]:
@@ -173,23 +168,13 @@ Versions = Callable[[str], Awaitable[Sequence["Version"]]]
 @click.option("--k", type=int, help="How many there is room for; a must is never cut.")
 @click.option("--explain", is_flag=True, help="Also those that do not apply, each with its reason.")
 @add_store_options
-def query_command(
-    ctx: click.Context,
-    /,
-    source: str | None,
-    batch: str | None,
-    explain: bool,
-    as_json: bool,
-    now: str | None,
-    data_dir: str | None,
-    **asked: Any,
-) -> None:
+def query_command(call: CommandCall, /, source: str | None, batch: str | None, explain: bool, **asked: Any) -> None:
     """The constraints that apply, best first, each with its reasons."""
     if batch is not None and any(value is not None for value in asked.values()):
         raise click.UsageError("With --batch each line says what is asked; leave out the options that ask.")
     if batch == source == "-":
         raise BadInput("Only one of --from and --batch can come from stdin.")
-    settings = load_settings(ctx, now=now, data_dir=data_dir)
+    settings = call.load_settings()
 
     async def answer(versions: Versions) -> None:
         if batch is not None:
@@ -197,7 +182,7 @@ def query_command(
             return
         context = _build_context(_build_context_document(asked), settings.now)
         found = decide_applicability(await versions(context.user_id), context)
-        if as_json:
+        if call.as_json:
             write_json(write_answer(found, explain=explain))
         else:
             _print_answer(found, explain=explain)
@@ -208,7 +193,7 @@ def query_command(
         await answer(opened.store.constraints.of)
 
     if source is None:
-        run_with_store(ctx, {"now": now, "data_dir": data_dir}, look_up)
+        call.run(look_up)
         return
     found = _read_versions(source)
 
@@ -297,7 +282,7 @@ _WORDS = {
 @click.command("story")
 @click.argument("session", metavar="SESSION")
 @add_store_options
-def story_command(ctx: click.Context, session: str, as_json: bool, **where: str | None) -> None:
+def story_command(call: CommandCall, session: str) -> None:
     """List what was selected, extracted, stored and applied in the conversation SESSION, constraint by constraint. Its
     id is in each line of the log about it.
     """
@@ -309,14 +294,14 @@ def story_command(ctx: click.Context, session: str, as_json: bool, **where: str 
             raise BadInput("There is no conversation with that id here.", where="session")
         return constraint_histories(found, await opened.store.constraints.of(found.user_id))
 
-    chapters = run_with_store(ctx, where, read)
+    chapters = call.run(read)
     lines = [
         f"{chapter.name or 'no longer known'}  [{chapter.uid}]\n"
         f"       {', '.join(_WORDS[event] for event in chapter.events)}"
         for chapter in chapters
     ] or ["No constraint had a part in that conversation."]
     documents = [{"uid": each.uid, "name": each.name, "events": list(each.events)} for each in chapters]
-    print_result({"session": session, "constraints": documents}, lines, as_json=as_json)
+    call.print_result({"session": session, "constraints": documents}, lines)
 
 
 _session = click.option("--session", "session_id", metavar="ID", help="The conversation it is said in.")
@@ -332,7 +317,7 @@ _session = click.option("--session", "session_id", metavar="ID", help="The conve
 @add_limit_options
 @add_store_options
 def add_command(
-    ctx: click.Context,
+    call: CommandCall,
     /,
     record: str | None,
     user_id: str | None,
@@ -340,17 +325,14 @@ def add_command(
     name: str | None,
     words: str | None,
     necessity: str | None,
-    as_json: bool,
-    **options: Any,
+    **limits: Any,
 ) -> None:
     """Write down the constraint in RECORD, a file with a constraint_record as JSON, or -. Where the same constraint is
     there already, this is its next version. Without a scope it lasts, or with --session counts in that session. What
     it contradicts gives way where that is clear, and is named where only the person can decide.
     """
-    limits = {field: options.pop(field) for field in LIMITS}
     said = {"name": name, "description": words, "necessity": necessity, **build_limits(limits)}
     given = {field: value for field, value in said.items() if value is not None}
-    where: dict[str, str | None] = options
     if (record is None) == (name is None) or (given and record is not None):
         raise click.UsageError("Give a RECORD file (or - for stdin), or --name TEXT.")
     wanted = _check_record({"status": "locked", **given} if record is None else read_document(record), session_id)
@@ -358,9 +340,9 @@ def add_command(
         wanted = with_moment_of(wanted, limits)
     from fateforger.cli.constraint_changes import add  # noqa: PLC0415  heavy
 
-    deed = run_with_store(ctx, where, lambda opened: add(opened, user_id, wanted, session_id))
+    deed = call.run(lambda opened: add(opened, user_id, wanted, session_id))
     done = "Noted" if deed.written else "That is written down already"
-    _print_change(deed, f"{done}: {_name_version(deed.version)}.", as_json=as_json)
+    _print_change(call, deed, f"{done}: {_name_version(deed.version)}.")
 
 
 @click.command("archive")
@@ -368,17 +350,15 @@ def add_command(
 @add_person_option
 @click.option("--reason", metavar="TEXT", help="Why; kept with it.")
 @add_store_options
-def archive_command(
-    ctx: click.Context, uid: str, user_id: str | None, reason: str | None, as_json: bool, **where: str | None
-) -> None:
+def archive_command(call: CommandCall, uid: str, user_id: str | None, reason: str | None) -> None:
     """Put the constraint UID away. It applies no more, and is kept with its history."""
     from fateforger.cli.constraint_changes import archive  # noqa: PLC0415  heavy
 
     if reason is not None and redact_credentials(reason)[1]:
         raise BadInput(REFUSED, where="reason")
-    deed = run_with_store(ctx, where, lambda opened: archive(opened, user_id, uid, reason))
+    deed = call.run(lambda opened: archive(opened, user_id, uid, reason))
     done = "Put away" if deed.written else "That is out of force already"
-    _print_change(deed, f"{done}: {_name_version(deed.version)}.", as_json=as_json)
+    _print_change(call, deed, f"{done}: {_name_version(deed.version)}.")
 
 
 @click.command("supersede")
@@ -387,26 +367,18 @@ def archive_command(
 @add_person_option
 @_session
 @add_store_options
-def supersede_command(
-    ctx: click.Context,
-    uid: str,
-    record: str,
-    user_id: str | None,
-    session_id: str | None,
-    as_json: bool,
-    **where: str | None,
-) -> None:
+def supersede_command(call: CommandCall, uid: str, record: str, user_id: str | None, session_id: str | None) -> None:
     """Let the constraint in RECORD (a file, or -) take the place of UID on the days of its dates. UID is put away if no
     day is left to it; otherwise it stays in force on the others.
     """
     from fateforger.cli.constraint_changes import supersede  # noqa: PLC0415  heavy
 
     wanted = _check_record(read_document(record), session_id)
-    deed = run_with_store(ctx, where, lambda opened: supersede(opened, user_id, uid, wanted, session_id))
+    deed = call.run(lambda opened: supersede(opened, user_id, uid, wanted, session_id))
     assert deed.old is not None  # noqa: S101  for the type checker: superseding is about one
     rest = "" if deed.old.retired else " On other days the old one stays in force."
     sentence = f"Noted: {_name_version(deed.version)}. It takes the place of {_name_version(deed.old)}.{rest}"
-    _print_change(deed, sentence, as_json=as_json)
+    _print_change(call, deed, sentence)
 
 
 def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
@@ -427,14 +399,14 @@ def _check_record(document: Any, session_id: str | None) -> ConstraintRecord:
     return record
 
 
-def _print_change(deed: ChangeResult, sentence: str, *, as_json: bool) -> None:
+def _print_change(call: CommandCall, deed: ChangeResult, sentence: str) -> None:
     """Print a result; ``lines`` and ``questions`` are in the document if other constraints were affected."""
     said = {"lines": list(deed.lines), "questions": list(deed.questions)}
     told: dict[str, Any] = {name: sentences for name, sentences in said.items() if sentences}
     if deed.old is not None:
         told["superseded"] = write_line_with_uid(deed.old)
     document = {"written": deed.written, "constraint": write_line_with_uid(deed.version), **told}
-    print_result(document, [sentence, *deed.lines, *deed.questions], as_json=as_json)
+    call.print_result(document, [sentence, *deed.lines, *deed.questions])
 
 
 def _name_version(version: Version) -> str:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import print_result
 from fateforger.cli.options import (
+    CommandCall,
     Opened,
     add_place_options,
     add_store_options,
     load_settings,
     note_action,
     note_command,
-    run_with_store,
 )
 from fateforger.cli.output import echo, write_json
 from fateforger.cli.program import stop_on_signals
@@ -38,9 +37,7 @@ def client_command() -> None:
 @click.option("--scopes", metavar="LIST", required=True, help="What it may do, with commas between.")
 @click.option("--expires", metavar="INSTANT", help="Until when (RFC 3339, or a day); left out, until it is revoked.")
 @add_store_options
-def add_command(
-    ctx: click.Context, name: str, user_id: str, scopes: str, expires: str | None, as_json: bool, **where: str | None
-) -> None:
+def add_command(call: CommandCall, name: str, user_id: str, scopes: str, expires: str | None) -> None:
     """Let the agent NAME work for a person, and print its token. It is shown once, here: only a hash of it is kept.
 
     Scopes: tasks:read, tasks:write, plan:read, plan:propose, constraints:read, constraints:propose. Whatever an agent
@@ -50,16 +47,16 @@ def add_command(
     from fateforger.app.agents import register_client  # noqa: PLC0415  heavy
     from fateforger.memory.documents import check_person  # noqa: PLC0415  the help text needs none of it
 
-    settings = load_settings(ctx, **where)
+    settings = call.load_settings()
     until = None if expires is None else _parse_instant(expires)
     allowed = read_scopes(scopes)
 
     async def add() -> tuple[Client, str]:
-        await note_command(ctx, settings, (check_person(user_id),))
+        await note_command(call.ctx, settings, (check_person(user_id),))
         return await register_client(settings, name, user_id, allowed, until)
 
     client, token = asyncio.run(add())
-    if as_json:
+    if call.as_json:
         write_json({"client": _to_document(client), "token": token})
         return
     echo(f"{client.name} may work for {client.user_id}: {', '.join(client.scopes)}.", err=True)
@@ -69,34 +66,36 @@ def add_command(
 
 @client_command.command("list")
 @add_store_options
-def list_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+def list_command(call: CommandCall) -> None:
     """List all agents, and whether each still has access."""
 
     async def read(opened: Opened) -> tuple[tuple[Client, ...], datetime]:
         return await opened.store.clients.all(), opened.now
 
-    clients, now = run_with_store(ctx, where, read)
+    clients, now = call.run(read)
     lines = [
         f"{client.name}  for {client.user_id}, {_describe_access(client, now)}: {', '.join(client.scopes)}"
         for client in clients
     ] or ["No agent has access yet: fateforger mcp client add NAME --user ID --scopes LIST."]
-    print_result({"clients": [_to_document(client) for client in clients]}, lines, as_json=as_json)
+    call.print_result({"clients": [_to_document(client) for client in clients]}, lines)
 
 
 @client_command.command("revoke")
 @click.argument("name")
 @add_store_options
-def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | None) -> None:
+def revoke_command(call: CommandCall, name: str) -> None:
     """End the access of the agent NAME, at once and for good. Its open proposals can no longer be applied."""
 
     async def revoke(opened: Opened) -> Client | None:
-        await note_action(ctx, opened, [each.user_id for each in await opened.store.clients.all() if each.name == name])
+        await note_action(
+            call.ctx, opened, [each.user_id for each in await opened.store.clients.all() if each.name == name]
+        )
         return await opened.store.clients.revoke(name, now=opened.now)
 
-    client = run_with_store(ctx, where, revoke)
+    client = call.run(revoke)
     if client is None:
         raise BadInput(f"There is no agent called {name}; mcp client list shows those that are there.", where="name")
-    print_result({"client": _to_document(client)}, [f"{client.name} no longer has access."], as_json=as_json)
+    call.print_result({"client": _to_document(client)}, [f"{client.name} no longer has access."])
 
 
 @click.command("log")
@@ -104,21 +103,17 @@ def revoke_command(ctx: click.Context, name: str, as_json: bool, **where: str | 
 @click.option("--user", "user_id", metavar="ID", help="Only what was asked for this person.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many calls.")
 @add_store_options
-def log_command(
-    ctx: click.Context, name: str | None, user_id: str | None, limit: int, as_json: bool, **where: str | None
-) -> None:
+def log_command(call: CommandCall, name: str | None, user_id: str | None, limit: int) -> None:
     """List what agents asked for and what came of it, the newest first. The list repeats no words."""
     from fateforger.ui.logs import describe_call  # noqa: PLC0415  the help text needs none of it
 
-    calls = run_with_store(
-        ctx, where, lambda opened: opened.store.calls.latest(limit=limit, client=name, user_id=user_id)
-    )
+    calls = call.run(lambda opened: opened.store.calls.latest(limit=limit, client=name, user_id=user_id))
     lines = [
-        f"{describe_call(call, 'UTC')}\n"
-        f"       {call.tool} for {call.user_id}: {', '.join(filter(None, (call.asked, call.about)))}"
-        for call in calls
+        f"{describe_call(each, 'UTC')}\n"
+        f"       {each.tool} for {each.user_id}: {', '.join(filter(None, (each.asked, each.about)))}"
+        for each in calls
     ] or ["No agent has asked for anything yet."]
-    print_result({"calls": [call.model_dump(mode="json") for call in calls]}, lines, as_json=as_json)
+    call.print_result({"calls": [each.model_dump(mode="json") for each in calls]}, lines)
 
 
 def _parse_instant(text: str) -> datetime:

@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import wraps
 from getpass import getuser
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
 
+from fateforger.cli.documents import print_result
 from fateforger.limits import MAX_LABEL_CHARS
 from fateforger.text import truncate
 
@@ -65,9 +67,38 @@ class Opened:
         return self.now.astimezone(ZoneInfo(self.settings.time_zone)).date()
 
 
-def add_store_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that every command on the store shares."""
-    return add_place_options(as_json(click.pass_context(function)))
+@dataclass(frozen=True, slots=True)
+class CommandCall:
+    """One call of a command on the store: its context, and the options that all these commands share."""
+
+    ctx: click.Context
+    as_json: bool
+    where: Mapping[str, str | None]
+    """``now`` and ``data_dir`` of the command."""
+
+    def load_settings(self) -> Settings:
+        """Return the settings with the options of the command; see :func:`load_settings`."""
+        return load_settings(self.ctx, **self.where)
+
+    def run(self, work: Callable[[Opened], Awaitable[_R]]) -> _R:
+        """Open the store, run ``work`` on it, and close it."""
+        return asyncio.run(_run_with_store(self.ctx, self.load_settings(), work))
+
+    def print_result(self, document: Any, lines: Iterable[str]) -> None:
+        """Print the document for programs, or the lines for people."""
+        print_result(document, lines, as_json=self.as_json)
+
+
+def add_store_options(function: Callable[..., None]) -> Callable[..., Any]:
+    """Add the options that every command on the store shares; the command takes them as a :class:`CommandCall`."""
+
+    @wraps(function)
+    def run(
+        ctx: click.Context, /, *args: Any, as_json: bool, now: str | None, data_dir: str | None, **given: Any
+    ) -> None:
+        function(CommandCall(ctx, as_json, {"now": now, "data_dir": data_dir}), *args, **given)
+
+    return add_place_options(as_json(click.pass_context(run)))
 
 
 def check_person_option(_: click.Context, __: click.Parameter, user_id: str | None) -> str | None:
@@ -100,11 +131,6 @@ async def find_owner(opened: Opened) -> str:
         )
     await note_action(click.get_current_context(), opened, (owner.person,))
     return owner.person
-
-
-def run_with_store(ctx: click.Context, where: Mapping[str, str | None], work: Callable[[Opened], Awaitable[_R]]) -> _R:
-    """Open the store, run ``work`` on it, and close it. ``where`` holds ``now`` and ``data_dir`` of the command."""
-    return asyncio.run(_run_with_store(ctx, load_settings(ctx, **where), work))
 
 
 async def _run_with_store(ctx: click.Context, settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -> _R:

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from fateforger.cli.documents import print_result
-from fateforger.cli.options import add_place_options, add_store_options, as_json, load_settings
+from fateforger.cli.options import CommandCall, add_place_options, add_store_options, as_json, load_settings
 from fateforger.cli.output import echo, echo_address
 from fateforger.errors import BadInput, WorldError
 from fateforger.text import TIMEBOX, command_name
@@ -88,11 +87,11 @@ _SIGNS = {"real": "●", "local": "○", "missing": "·", "broken": "✗"}
 @click.command("doctor")
 @add_store_options
 @click.option("--model", "ask_model", is_flag=True, help="Also ask the language models something.")
-def doctor_command(ctx: click.Context, ask_model: bool, as_json: bool, **where: str | None) -> None:
+def doctor_command(call: CommandCall, ask_model: bool) -> None:
     """Say what is real, what is local and what is missing, each with its fix. Exits with 3 when something is broken."""
     from fateforger.app.health import run_checks  # noqa: PLC0415  heavy
 
-    checks = asyncio.run(run_checks(load_settings(ctx, **where), ask_model=ask_model))
+    checks = asyncio.run(run_checks(call.load_settings(), ask_model=ask_model))
     ok = all(check.state != "broken" for check in checks)
     lines = [
         f"{_SIGNS[check.state]} {check.name:<9} {check.state:<8} {check.message}"
@@ -100,7 +99,7 @@ def doctor_command(ctx: click.Context, ask_model: bool, as_json: bool, **where: 
         for check in checks
     ]
     lines.append("\nAll is well." if ok else "\nSomething needs mending; see above.")
-    print_result({"ok": ok, "checks": [asdict(check) for check in checks]}, lines, as_json=as_json)
+    call.print_result({"ok": ok, "checks": [asdict(check) for check in checks]}, lines)
     if not ok:
         raise click.exceptions.Exit(3)
 

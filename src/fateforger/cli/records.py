@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import open_output, print_result, read_document
+from fateforger.cli.documents import open_output, read_document
 from fateforger.cli.options import (
+    CommandCall,
     Opened,
     add_store_options,
     as_json,
     check_person_option,
-    load_settings,
     note_action,
-    run_with_store,
 )
 from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput
@@ -37,11 +36,11 @@ if TYPE_CHECKING:
 @click.command("costs")
 @add_store_options
 @click.option("--days", type=click.IntRange(1, 3660), default=30, show_default=True, help="How many days, with today.")
-def costs_command(ctx: click.Context, days: int, as_json: bool, **where: str | None) -> None:
+def costs_command(call: CommandCall, days: int) -> None:
     """Show the use and cost of language models, by day and role. Days end at midnight in
     FATEFORGER_TIME_ZONE; costs follow from FATEFORGER_MODEL_PRICES.
     """
-    spent = run_with_store(ctx, where, lambda o: o.store.usage.since(o.today - timedelta(days=days - 1)))
+    spent = call.run(lambda o: o.store.usage.since(o.today - timedelta(days=days - 1)))
     total = _sum_spent(spent)
     lines = [
         f"{each.day}  {each.role.value:<8} {each.model or '(no answer)':<28} {_format_counts(asdict(each))}"
@@ -51,7 +50,7 @@ def costs_command(ctx: click.Context, days: int, as_json: bool, **where: str | N
         lines.append(f"{'Together':<50}{_format_counts(total)}")
     else:
         lines = [f"No language model was asked anything {'today' if days == 1 else f'in the last {days} days'}."]
-    print_result({"days": [_to_document(each) for each in spent], "total": total}, lines, as_json=as_json)
+    call.print_result({"days": [_to_document(each) for each in spent], "total": total}, lines)
 
 
 def _to_document(spent: Spent) -> dict[str, Any]:
@@ -74,15 +73,15 @@ def _format_counts(counts: dict[str, Any]) -> str:
 
 @click.command("feedback")
 @add_store_options
-def feedback_command(ctx: click.Context, as_json: bool, **where: str | None) -> None:
+def feedback_command(call: CommandCall) -> None:
     """Every thumb up or down, oldest first, with its session, its turn and the versions of the prompts behind it."""
-    ratings = run_with_store(ctx, where, lambda opened: opened.store.feedbacks.all())
+    ratings = call.run(lambda opened: opened.store.feedbacks.all())
     lines = [
         f"{'👍' if rating.helpful else '👎'} {rating.at:%Y-%m-%d %H:%M}Z  {rating.session_id}  {rating.turn}"
         f"  {', '.join(rating.prompts)}"
         for rating in ratings
     ] or ["Nobody has said anything yet."]
-    print_result({"feedback": [rating.model_dump(mode="json") for rating in ratings]}, lines, as_json=as_json)
+    call.print_result({"feedback": [rating.model_dump(mode="json") for rating in ratings]}, lines)
 
 
 _WIDEST = 60
@@ -158,15 +157,15 @@ def person_command() -> None:
 @click.argument("user_id", metavar="USER", callback=check_person_option)
 @click.option("--to", "target", metavar="FILE", default="-", help="Where to; by default stdout.")
 @add_store_options
-def export_command(ctx: click.Context, user_id: str, target: str, as_json: bool, **where: str | None) -> None:
+def export_command(call: CommandCall, user_id: str, target: str) -> None:
     """Everything that is held about USER (their Slack id) as one JSON document; docs/privacy.md says what is in it."""
     from fateforger.app.people import export_person  # noqa: PLC0415  heavy
     from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
 
-    settings = load_settings(ctx, **where)
+    settings = call.load_settings()
 
     async def note(store: Store, person: str) -> None:
-        await note_action(ctx, Opened(store, settings, settings.now or build_clock(settings).now()), (person,))
+        await note_action(call.ctx, Opened(store, settings, settings.now or build_clock(settings).now()), (person,))
 
     document = asyncio.run(export_person(settings, user_id, note))
     with open_output(target) as write_line:
@@ -174,14 +173,14 @@ def export_command(ctx: click.Context, user_id: str, target: str, as_json: bool,
     counts = {kind: len(rows) for kind, rows in document["held"].items()}
     if target != "-":
         sentence = f"{_format_total(counts)} about {user_id} in {target}."
-        print_result({"person": user_id, "counts": counts, "file": target}, [sentence], as_json=as_json)
+        call.print_result({"person": user_id, "counts": counts, "file": target}, [sentence])
 
 
 @person_command.command("erase")
 @click.argument("user_id", metavar="USER", callback=check_person_option)
 @click.option("--apply", "apply", is_flag=True, help="Erase it; without this it is only listed.")
 @add_store_options
-def erase_command(ctx: click.Context, user_id: str, apply: bool, as_json: bool, **where: str | None) -> None:
+def erase_command(call: CommandCall, user_id: str, apply: bool) -> None:
     """Erase everything that is held about USER (their Slack id), or list by kind how much that is.
 
     It may be repeated: a run that was cut off is completed by the next. A program that runs here need not be stopped.
@@ -190,7 +189,7 @@ def erase_command(ctx: click.Context, user_id: str, apply: bool, as_json: bool, 
     from fateforger.app.people import count_held, erase_person, list_leftovers  # noqa: PLC0415  heavy
     from fateforger.ports.people import KINDS  # noqa: PLC0415  heavy
 
-    settings = load_settings(ctx, **where)
+    settings = call.load_settings()
     follows, remains = False, ""
     if apply:
         erased, follows = asyncio.run(erase_person(settings, user_id))
@@ -204,7 +203,7 @@ def erase_command(ctx: click.Context, user_id: str, apply: bool, as_json: bool, 
     if follows:
         lines.append("The program that runs here takes their rules out of the search index as soon as it can.")
     lines += stays if counts else ()
-    print_result({**outcome, "message": sentence, "stays": list(stays)}, lines, as_json=as_json)
+    call.print_result({**outcome, "message": sentence, "stays": list(stays)}, lines)
 
 
 def _describe_result(user_id: str, counts: Counts, *, apply: bool) -> str:

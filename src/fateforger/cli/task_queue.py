@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from fateforger.app.rules import build_facts, build_workflows
-from fateforger.cli.options import Opened, add_person_option, add_store_options, find_owner, run_with_store
-from fateforger.cli.output import echo, write_json
+from fateforger.cli.options import CommandCall, Opened, add_person_option, add_store_options, find_owner
 from fateforger.config import Settings
 from fateforger.errors import BadInput
 from fateforger.planning.task_details import PLAIN, list_facts
@@ -92,13 +91,8 @@ def add_task_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("task_id", metavar="TASK", callback=read_id)(function)
 
 
-def run_with_queue(
-    ctx: click.Context,
-    user_id: str | None,
-    where: Mapping[str, str | None],
-    work: Callable[[Queue], Awaitable[_R]],
-) -> _R:
-    """Run ``work`` on the queue. ``where`` holds ``now`` and ``data_dir`` from the command line."""
+def run_with_queue(call: CommandCall, user_id: str | None, work: Callable[[Queue], Awaitable[_R]]) -> _R:
+    """Run ``work`` on the queue of a person, by default the owner's."""
 
     async def run(opened: Opened) -> _R:
         person = user_id or await find_owner(opened)
@@ -106,7 +100,7 @@ def run_with_queue(
         today = opened.today if zone is None else local_today(opened.now, zone[0])
         return await work(Queue(opened.store.tasks, opened.store.durations, person, opened.now, today, opened.settings))
 
-    return run_with_store(ctx, where, run)
+    return call.run(run)
 
 
 def build_task_document(task: QueuedTask, tasks: Sequence[QueuedTask]) -> dict[str, Any]:
@@ -114,12 +108,9 @@ def build_task_document(task: QueuedTask, tasks: Sequence[QueuedTask]) -> dict[s
     return {**task.model_dump(mode="json"), "waits_for": [first.id for first in blockers(task, tasks)]}
 
 
-def print_answer(sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask], *, as_json: bool) -> None:
+def print_answer(call: CommandCall, sentence: str, task: QueuedTask, tasks: Sequence[QueuedTask]) -> None:
     """Print the answer of a command that changed a task."""
-    if as_json:
-        write_json({"message": sentence, "task": build_task_document(task, tasks)})
-    else:
-        echo(sentence)
+    call.print_result({"message": sentence, "task": build_task_document(task, tasks)}, [sentence])
 
 
 def format_task(task: QueuedTask, tasks: Sequence[QueuedTask], today: date) -> str:

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import click
 
+from fateforger.cli.options import CommandCall
 from fateforger.cli.output import echo, write_json
 from fateforger.cli.task_queue import (
     Queue,
@@ -37,9 +38,7 @@ LEASE_SECONDS = 60.0
 @click.command("pull")
 @click.argument("task_id", metavar="[TASK]", required=False, callback=read_id)
 @add_queue_options
-def pull_command(
-    ctx: click.Context, task_id: str | None, user_id: str | None, as_json: bool, **where: str | None
-) -> None:
+def pull_command(call: CommandCall, task_id: str | None, user_id: str | None) -> None:
     """Take the next task in hand, or that one: it is yours alone then, and waits until you say that it is done.
 
     What opens a thread, or changes a day's plan, is carried out in Slack only.
@@ -50,9 +49,9 @@ def pull_command(
         tasks = await queue.tasks.of(queue.user_id, ended=True)
         return task, tasks, queue.today, queue.workflows.of(task.spec)
 
-    task, tasks, today, workflow = run_with_queue(ctx, user_id, where, pull)
+    task, tasks, today, workflow = run_with_queue(call, user_id, pull)
     sentence = f"Say that it is done with: fateforger tasks done {task.id}"
-    if as_json:
+    if call.as_json:
         write_json({"message": sentence, "task": build_task_document(task, tasks), "rules": list_rule_texts(workflow)})
         return
     for text in (*describe_task(task, tasks, today, workflow), sentence):
@@ -142,15 +141,13 @@ def _add_report_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--undo", is_flag=True, help="Take the last note back instead.")
 @add_queue_options
 def note_command(
-    ctx: click.Context,
+    call: CommandCall,
     task_id: str,
     did: tuple[str, ...],
     so: tuple[str, ...],
     not_so: tuple[str, ...],
     undo: bool,
     user_id: str | None,
-    as_json: bool,
-    **where: str | None,
 ) -> None:
     """Note what was done so far for a task in hand, or what is so of it. Its rules are checked."""
 
@@ -160,9 +157,9 @@ def note_command(
 
     if undo and (did or so or not_so):
         raise click.UsageError("--undo takes the last note back; leave out what was done.")
-    task, tasks = run_with_queue(ctx, user_id, where, note)
+    task, tasks = run_with_queue(call, user_id, note)
     said = "The last note is taken back from" if undo else "That is noted with"
-    print_answer(f"{said} “{task.spec.title}”.", task, tasks, as_json=as_json)
+    print_answer(call, f"{said} “{task.spec.title}”.", task, tasks)
 
 
 @click.command("done")
@@ -172,7 +169,7 @@ def note_command(
 @_add_report_options
 @add_queue_options
 def done_command(
-    ctx: click.Context,
+    call: CommandCall,
     task_id: str,
     met: tuple[int, ...],
     all_met: bool,
@@ -180,8 +177,6 @@ def done_command(
     so: tuple[str, ...],
     not_so: tuple[str, ...],
     user_id: str | None,
-    as_json: bool,
-    **where: str | None,
 ) -> None:
     """Say that a task that was pulled is done. Each acceptance criterion has to be met, and no rule of its workflow may
     object to what was done for it.
@@ -194,8 +189,8 @@ def done_command(
         word: Literal["done", "approve"] = "approve" if isinstance(task.spec.work, ReviewParts) else "done"
         return await _settle(queue, task_id, word, {"met": ticked, "did": did, "so": so, "not_so": not_so})
 
-    task, tasks = run_with_queue(ctx, user_id, where, end)
-    print_answer(f"“{task.spec.title}” is done.", task, tasks, as_json=as_json)
+    task, tasks = run_with_queue(call, user_id, end)
+    print_answer(call, f"“{task.spec.title}” is done.", task, tasks)
 
 
 async def _settle(

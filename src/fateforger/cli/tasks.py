@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import date
 from typing import Any, Literal
 from uuid import uuid4
@@ -10,7 +10,7 @@ from uuid import uuid4
 import click
 from pydantic import ValidationError
 
-from fateforger.cli.documents import print_result
+from fateforger.cli.options import CommandCall
 from fateforger.cli.output import echo, write_json
 from fateforger.cli.task_queue import (
     Queue,
@@ -86,15 +86,15 @@ Answer = tuple[str, QueuedTask, Sequence[QueuedTask]]
 @click.command("list")
 @click.option("--all", "everything", is_flag=True, help="Also what is done or stopped.")
 @add_queue_options
-def list_command(ctx: click.Context, user_id: str | None, everything: bool, as_json: bool, **where: str | None) -> None:
+def list_command(call: CommandCall, user_id: str | None, everything: bool) -> None:
     """The queue, the next task first, each with its state and what it waits for."""
 
     async def ask(queue: Queue) -> tuple[Sequence[QueuedTask], date]:
         return await queue.tasks.of(queue.user_id, ended=True), queue.today
 
-    tasks, today = run_with_queue(ctx, user_id, where, ask)
+    tasks, today = run_with_queue(call, user_id, ask)
     shown = [task for task in tasks if everything or task.state not in ENDED]
-    if as_json:
+    if call.as_json:
         write_json({"tasks": [build_task_document(task, tasks) for task in shown]})
         return
     if not shown:
@@ -106,7 +106,7 @@ def list_command(ctx: click.Context, user_id: str | None, everything: bool, as_j
 @click.command("show")
 @add_task_argument
 @add_queue_options
-def show_command(ctx: click.Context, task_id: str, user_id: str | None, as_json: bool, **where: str | None) -> None:
+def show_command(call: CommandCall, task_id: str, user_id: str | None) -> None:
     """One task with all that is known of it, and the rules of its workflow."""
 
     async def ask(queue: Queue) -> tuple[QueuedTask, Sequence[QueuedTask], date, Workflow | None]:
@@ -114,8 +114,8 @@ def show_command(ctx: click.Context, task_id: str, user_id: str | None, as_json:
         tasks = await queue.tasks.of(queue.user_id, ended=True)
         return task, tasks, queue.today, queue.workflows.get(task.spec.workflow)
 
-    task, tasks, today, workflow = run_with_queue(ctx, user_id, where, ask)
-    if as_json:
+    task, tasks, today, workflow = run_with_queue(call, user_id, ask)
+    if call.as_json:
         write_json({"task": build_task_document(task, tasks), "rules": list_rule_texts(workflow)})
         return
     for text in describe_task(task, tasks, today, workflow):
@@ -144,16 +144,7 @@ _KINDS = ("do", "plan_day", "block_time", "decompose", "review_constraints")
 @click.option("--paused", is_flag=True, help="Not to be pulled yet.")
 @add_detail_options
 @add_queue_options
-def add_command(
-    ctx: click.Context,
-    user_id: str | None,
-    first: tuple[str, ...],
-    paused: bool,
-    as_json: bool,
-    now: str | None,
-    data_dir: str | None,
-    **said: Any,
-) -> None:
+def add_command(call: CommandCall, user_id: str | None, first: tuple[str, ...], paused: bool, **said: Any) -> None:
     """Put a task into the queue, behind the others of its priority."""
     spec = _build_spec(said)
 
@@ -165,8 +156,8 @@ def add_command(
         tasks = await queue.tasks.of(queue.user_id, ended=True)
         return task, tasks, queue.today, queue.workflows.of(spec)
 
-    task, tasks, today, workflow = run_with_queue(ctx, user_id, {"now": now, "data_dir": data_dir}, add)
-    print_answer(_describe_added(task, tasks, today, workflow), task, tasks, as_json=as_json)
+    task, tasks, today, workflow = run_with_queue(call, user_id, add)
+    print_answer(call, _describe_added(task, tasks, today, workflow), task, tasks)
 
 
 def _build_spec(said: dict[str, Any]) -> TaskSpec:
@@ -215,13 +206,11 @@ _PLACES = ("first", "last", "up", "down")
 @click.option("--before", "other", metavar="TASK", callback=read_id, help="Right before that task.")
 @add_queue_options
 def move_command(
-    ctx: click.Context,
+    call: CommandCall,
     task_id: str,
     place: Literal["first", "last", "up", "down"] | None,
     other: str | None,
     user_id: str | None,
-    as_json: bool,
-    **where: str | None,
 ) -> None:
     """Put a task elsewhere in the queue. Among tasks of another priority it takes that priority on."""
     if (place is None) == (other is None):
@@ -235,51 +224,47 @@ def move_command(
         )
         return describe_move(before, tasks), await queue.task(task_id), tasks
 
-    _run_change(ctx, user_id, where, do, as_json=as_json)
+    _run_change(call, user_id, do)
 
 
 @click.command("priority")
 @add_task_argument
 @click.argument("priority", type=int)
 @add_queue_options
-def priority_command(
-    ctx: click.Context, task_id: str, priority: int, user_id: str | None, as_json: bool, **where: str | None
-) -> None:
+def priority_command(call: CommandCall, task_id: str, priority: int, user_id: str | None) -> None:
     """Give a task another priority: 0 urgent, 1 high, 2 normal, 3 low, 4 some day."""
 
     async def do(queue: Queue) -> Answer:
         task, tasks = await _change_task(queue, task_id, lambda task: set_priority(task, priority))
         return f"{quote_title(task.spec.title)} has priority {priority_words(priority)} now.", task, tasks
 
-    _run_change(ctx, user_id, where, do, as_json=as_json)
+    _run_change(call, user_id, do)
 
 
 @click.command("rename")
 @add_task_argument
 @click.argument("title")
 @add_queue_options
-def rename_command(
-    ctx: click.Context, task_id: str, title: str, user_id: str | None, as_json: bool, **where: str | None
-) -> None:
+def rename_command(call: CommandCall, task_id: str, title: str, user_id: str | None) -> None:
     """Give a task another title."""
 
     async def do(queue: Queue) -> Answer:
         task, tasks = await _change_task(queue, task_id, lambda task: rename_task(task, title))
         return f"It is called {quote_title(task.spec.title)} now.", task, tasks
 
-    _run_change(ctx, user_id, where, do, as_json=as_json)
+    _run_change(call, user_id, do)
 
 
 def _build_action_command(name: TaskAction, text: str) -> click.Command:
     @click.command(name, help=text)
     @add_task_argument
     @add_queue_options
-    def door(ctx: click.Context, task_id: str, user_id: str | None, as_json: bool, **where: str | None) -> None:
+    def door(call: CommandCall, task_id: str, user_id: str | None) -> None:
         async def do(queue: Queue) -> Answer:
             task, tasks = await _change_task(queue, task_id, lambda task: apply_action(task, name))
             return describe_action(task, name, tasks), task, tasks
 
-        _run_change(ctx, user_id, where, do, as_json=as_json)
+        _run_change(call, user_id, do)
 
     return door
 
@@ -299,24 +284,14 @@ async def _change_task(
     return task, await queue.tasks.of(queue.user_id, ended=True)
 
 
-def _run_change(
-    ctx: click.Context,
-    user_id: str | None,
-    where: Mapping[str, str | None],
-    do: Callable[[Queue], Awaitable[Answer]],
-    *,
-    as_json: bool,
-) -> None:
-    sentence, task, tasks = run_with_queue(ctx, user_id, where, do)
-    print_answer(sentence, task, tasks, as_json=as_json)
+def _run_change(call: CommandCall, user_id: str | None, do: Callable[[Queue], Awaitable[Answer]]) -> None:
+    print_answer(call, *run_with_queue(call, user_id, do))
 
 
 @click.command("durations")
 @click.option("--forget", "kind", metavar="KIND", help="Forget what is known of tasks of this kind, such as report.")
 @add_queue_options
-def durations_command(
-    ctx: click.Context, user_id: str | None, kind: str | None, as_json: bool, **where: str | None
-) -> None:
+def durations_command(call: CommandCall, user_id: str | None, kind: str | None) -> None:
     """The usual length of each kind of task, as observed on earlier days."""
 
     async def ask(queue: Queue) -> Sequence[Estimate]:
@@ -326,12 +301,12 @@ def durations_command(
         await queue.durations.keep(queue.user_id, (), gone=[each.id for each in gone])
         return estimate_kinds(await queue.durations.of(queue.user_id))
 
-    estimates = run_with_queue(ctx, user_id, where, ask)
+    estimates = run_with_queue(call, user_id, ask)
     lines = [
         f"{each.kind}: {format_ratio(each.ratio)} times as long as planned, {format_count(each.count, 'task')}"
         for each in estimates
     ] or ["No kind of task is known well enough; that takes three of them."]
-    print_result({"durations": [each.model_dump(mode="json") for each in estimates]}, lines, as_json=as_json)
+    call.print_result({"durations": [each.model_dump(mode="json") for each in estimates]}, lines)
 
 
 @click.group("tasks")

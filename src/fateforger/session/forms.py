@@ -129,8 +129,8 @@ class Form(Value):
     which the form is redrawn.
     """
 
-    form: str
-    session_id: str
+    form: str = ""
+    session_id: str = ""
     target: str = ""
     title: str
     submit: str | None

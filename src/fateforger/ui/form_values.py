@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import date, time
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_CODE_CHARS, MAX_MESSAGE_CHARS, MAX_MINUTES, MAX_TITLE_CHARS
@@ -272,22 +272,6 @@ def refuse_values(submission: FormSubmission) -> FormErrors | None:
     return FormErrors(errors=dict.fromkeys(secret, _(REFUSED))) if secret else None
 
 
-@dataclass(frozen=True, slots=True)
-class FormSpec:
-    """A form of a session: the functions that build and read it."""
-
-    form: Callable[[Session, FormRequest], Form]
-    read: Callable[[Session, FormSubmission], SessionCommand | FormErrors]
-
-
-@dataclass(frozen=True, slots=True)
-class RuleFormSpec:
-    """A form about a person's rules: the functions that build it and read it, as a command or as another form."""
-
-    form: Callable[[RuleBook, FormRequest], Form]
-    read: Callable[[RuleBook, FormSubmission], SessionCommand | Form | FormErrors]
-
-
 @dataclass
 class Filled:
     """Read values from a submission and collect their errors."""
@@ -370,14 +354,23 @@ class Filled:
     @property
     def envelope(self) -> dict[str, Any]:
         """The fields that every command has."""
-        given = self.submission
-        return {
-            "command_id": given.command_id,
-            "user_id": given.user_id,
-            "at": given.at,
-            "session_id": given.session_id,
-        }
+        return self.submission.model_dump(include={"command_id", "user_id", "at", "session_id"})
 
     def or_errors(self, make: Callable[[], SessionCommand]) -> SessionCommand | FormErrors:
         """Return the command, or the errors if there are any."""
         return FormErrors(errors=self.errors) if self.errors else make()
+
+
+_Subject = TypeVar("_Subject", Session, RuleBook)
+
+
+@dataclass(frozen=True, slots=True)
+class FormSpec(Generic[_Subject]):
+    """A form of a session, or about a person's rules: the functions that build it and read what was filled in.
+
+    Which form it is, and of which session, is put in by :mod:`fateforger.ui.forms`. A form about rules may be read as
+    another form.
+    """
+
+    form: Callable[[_Subject, FormRequest], Form]
+    read: Callable[[_Subject, Filled], SessionCommand | Form | FormErrors]

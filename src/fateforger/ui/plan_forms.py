@@ -36,7 +36,6 @@ from fateforger.session.forms import (
     Form,
     FormErrors,
     FormRequest,
-    FormSubmission,
     ManyField,
     NumberField,
     TextField,
@@ -55,8 +54,6 @@ from fateforger.ui.plan_cards import list_own_blocks, to_choice
 
 def build_zone_form(session: Session, _request: FormRequest) -> Form:
     return Form(
-        form="zone",
-        session_id=session.id,
         title=_("Time zone"),
         submit=_("Use it"),
         fields=(
@@ -74,8 +71,7 @@ def build_zone_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_zone_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_zone_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
     name = filled.text("tz", MAX_ZONE_CHARS, needed=_("Please name a time zone, such as Europe/Amsterdam."))
     if not filled.errors:
         try:
@@ -88,8 +84,6 @@ def read_zone_form(_session: Session, submission: FormSubmission) -> SessionComm
 def build_frame_form(session: Session, _request: FormRequest) -> Form:
     frame = frame_in_force(session)
     return Form(
-        form="frame",
-        session_id=session.id,
         title=_("Hours of your day"),
         submit=_("Save"),
         target=f"{visible_start(session):%H:%M}",
@@ -122,15 +116,14 @@ def build_frame_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_frame_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_frame_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
     start = filled.clock("day_start", needed=_("Please say when your day starts."))
     end = filled.clock("day_end", needed=_("Please say when your day ends."))
     lunch = filled.clock("lunch_start")
     minutes = filled.minutes("lunch_minutes", least=0, most=MAX_LUNCH_MINUTES)
     if start is None or end is None or filled.errors:
         return FormErrors(errors=filled.errors)
-    if f"{start:%H:%M}" == submission.target:
+    if f"{start:%H:%M}" == filled.submission.target:
         # For a day in progress the form showed the clock, which is not a statement of the person.
         start = frame_in_force(session).day_start
     shown = frame_in_force(session)
@@ -148,8 +141,6 @@ USUAL_MINUTES = 30
 
 def build_add_block_form(session: Session, _request: FormRequest) -> Form:
     return Form(
-        form="add_block",
-        session_id=session.id,
         title=_("Add a block"),
         submit=_("Add"),
         fields=(
@@ -167,8 +158,7 @@ def build_add_block_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_added_block(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_added_block(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
     title = filled.text("title", MAX_TITLE_CHARS, needed=_("A block needs a title."))
     start = filled.clock("start", needed=_("Please say when the block starts."))
     minutes = filled.minutes("minutes", needed=_("Please say how many minutes the block takes."))
@@ -186,8 +176,6 @@ def build_edit_block_form(session: Session, request: FormRequest) -> Form:
         raise BadInput(_("There is no plan to change yet."))
     block = resolved_block(session.planning.plan, request.target)
     return Form(
-        form="edit_block",
-        session_id=session.id,
         target=_format_target(session, block),
         title=_("Edit block"),
         submit=_("Save"),
@@ -201,16 +189,15 @@ def build_edit_block_form(session: Session, request: FormRequest) -> Form:
     )
 
 
-def read_edited_block(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_edited_block(session: Session, filled: Filled) -> SessionCommand | FormErrors:
     """Return the command with only the fields that differ from the block as the form showed it.
 
     A form that was opened before the block moved does not move it back.
     """
     if session.planning.plan is None:
         raise BadInput(_("There is no plan to change yet."))
-    key, opened_start, opened_minutes = submission.target.rsplit(" ", 2)
+    key, opened_start, opened_minutes = filled.submission.target.rsplit(" ", 2)
     block = resolved_block(session.planning.plan, key)
-    filled = Filled(submission)
     if filled.flag("remove"):
         return RemoveBlock(**filled.envelope, key=block.key)
     title = filled.text("title", MAX_TITLE_CHARS, needed=_("A block needs a title."))
@@ -270,8 +257,6 @@ def build_replan_form(session: Session, _request: FormRequest) -> Form:
     if not choices:
         raise BadInput(_("There is no block on the plan that this could be about."))
     return Form(
-        form="replan",
-        session_id=session.id,
         title=_("How is it going?"),
         submit=_("Refit the rest"),
         fields=(
@@ -292,8 +277,7 @@ def build_replan_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_replan_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_replan_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
     late = filled.minutes("late", least=0, most=MAX_LATE_MINUTES)
     chosen = {name: filled.many(name) for name in ("missed", "done", "not_today")}
     taken: set[str] = set()
@@ -308,7 +292,7 @@ def _blocks(name: str, label: str, choices: tuple[Choice, ...]) -> ManyField:
     return ManyField(name=name, label=label, choices=choices, placeholder=_("None"))
 
 
-PLAN_FORMS: Mapping[str, FormSpec] = {
+PLAN_FORMS: Mapping[str, FormSpec[Session]] = {
     "zone": FormSpec(build_zone_form, read_zone_form),
     "frame": FormSpec(build_frame_form, read_frame_form),
     "add_block": FormSpec(build_add_block_form, read_added_block),

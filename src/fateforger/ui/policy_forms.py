@@ -33,7 +33,6 @@ from fateforger.session.forms import (
     Form,
     FormErrors,
     FormRequest,
-    FormSubmission,
     Input,
     ManyField,
     NumberField,
@@ -44,7 +43,7 @@ from fateforger.session.forms import (
 from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
-from fateforger.ui.form_values import Filled, RuleFormSpec, fold_form, format_windows, parse_windows
+from fateforger.ui.form_values import Filled, FormSpec, fold_form, format_windows, parse_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +103,6 @@ def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
     policy = _policy_of(book)
     usual, moments = Policy(), _moments_of(book)
     form = Form(
-        form="policy",
-        session_id=request.session_id,
         title=_("How days are planned"),
         submit=_("Save"),
         fields=(
@@ -193,9 +190,9 @@ def _format_focus(policy: Policy) -> str:
     return format_windows(tuple((each.start, each.end) for each in policy.focus))
 
 
-def read_policy_form(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_policy_form(book: RuleBook, filled: Filled) -> SessionCommand | FormErrors:
     """Return the command that keeps what was changed, or the errors per field."""
-    filled, policy = Filled(submission), _policy_of(book)
+    policy = _policy_of(book)
     wanted: dict[Slot, Setting | None] = dict(_read_moments(filled, _moments_of(book)))
     for slot, field in _NUMBERS.items():
         if not filled.has(slot.value):
@@ -274,11 +271,9 @@ _KINDS = {
 }
 
 
-def build_routine_form(_book: RuleBook, request: FormRequest) -> Form:
+def build_routine_form(_book: RuleBook, _request: FormRequest) -> Form:
     """Return the form for a new routine."""
     return Form(
-        form="routine",
-        session_id=request.session_id,
         title=_("Add a routine"),
         submit=_("Add"),
         fields=(
@@ -315,10 +310,9 @@ def build_routine_form(_book: RuleBook, request: FormRequest) -> Form:
     )
 
 
-def read_routine_form(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_routine_form(book: RuleBook, filled: Filled) -> SessionCommand | FormErrors:
     """Return the command that remembers the routine, or the errors per field."""
     del book
-    filled = Filled(submission)
     title = filled.text("title", MAX_QUERY_CHARS, needed=_("Please say what it is, like “Gym”."))
     minutes = filled.minutes("minutes", least=5)
     hours = _read_hours(filled)
@@ -348,7 +342,7 @@ def _read_hours(filled: Filled) -> Hours | None:
     return next(iter(windows), None)
 
 
-POLICY_FORMS: Mapping[str, RuleFormSpec] = {
-    "policy": RuleFormSpec(build_policy_form, read_policy_form),
-    "routine": RuleFormSpec(build_routine_form, read_routine_form),
+POLICY_FORMS: Mapping[str, FormSpec[RuleBook]] = {
+    "policy": FormSpec(build_policy_form, read_policy_form),
+    "routine": FormSpec(build_routine_form, read_routine_form),
 }

@@ -40,14 +40,13 @@ from fateforger.session.forms import (
     FormErrors,
     FormField,
     FormRequest,
-    FormSubmission,
     TextField,
 )
 from fateforger.session.memory import MemoryConstraintItem
 from fateforger.session.rulebook import RuleBook, rules_in_force
 from fateforger.text import format_percent, join_sentences, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
-from fateforger.ui.form_values import Filled, RuleFormSpec, fold_form
+from fateforger.ui.form_values import Filled, FormSpec, fold_form
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
 from fateforger.ui.rule_fields import DAY_RULE, build_record, build_rule_fields, confirm_record, find_clash
 from fateforger.ui.rule_limits import DIMENSIONS, MORE, list_rare, read_certainty
@@ -105,13 +104,13 @@ class ListQuery(BaseModel):
 
 def build_rules_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the list in its previous state, with the latest choices applied."""
-    return _build_list(book, _apply_choices(_parse_query(request.target), request.chosen), request.session_id)
+    return _build_list(book, _apply_choices(_parse_query(request.target), request.chosen))
 
 
-def read_rules_form(book: RuleBook, submission: FormSubmission) -> Form:
+def read_rules_form(book: RuleBook, filled: Filled) -> Form:
     """Return the list for the submitted search."""
-    words = Filled(submission).text("words", MAX_FILTER_CHARS)
-    return _build_list(book, _apply_choices(_parse_query(submission.target), {"words": words}), submission.session_id)
+    words = filled.text("words", MAX_FILTER_CHARS)
+    return _build_list(book, _apply_choices(_parse_query(filled.submission.target), {"words": words}))
 
 
 def _parse_query(target: str) -> ListQuery:
@@ -136,14 +135,12 @@ def _apply_choices(wanted: ListQuery, chosen: Mapping[str, str]) -> ListQuery:
         return wanted
 
 
-def _build_list(book: RuleBook, wanted: ListQuery, session_id: str) -> Form:
+def _build_list(book: RuleBook, wanted: ListQuery) -> Form:
     found = _filter_rows(book, wanted)
     pages = max(1, -(-len(found) // PAGE))
     wanted = replace(wanted, page=min(max(wanted.page, 1), pages))
     shown = found[(wanted.page - 1) * PAGE : wanted.page * PAGE]
     return Form(
-        form="rules",
-        session_id=session_id,
         target=wanted.to_target(),
         title=_("Your rules"),
         submit=_("Search") if book.rows else None,
@@ -319,8 +316,6 @@ def build_edit_rule_form(book: RuleBook, request: FormRequest) -> Form:
         asked = build_rule_fields(version.record, request.chosen, named=True)
         fields = (*fields, Note(text=_(DIFFERENCE)), Divider(), *asked)
     form = Form(
-        form="rule",
-        session_id=request.session_id,
         target=format_rule_target(seq, uid),
         title=_("Rule"),
         submit=None if row.retired else _("Save"),
@@ -330,17 +325,16 @@ def build_edit_rule_form(book: RuleBook, request: FormRequest) -> Form:
     return fold_form(form, request.size, list_rare(version.record), _(MORE))
 
 
-def read_edited_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_edited_rule(book: RuleBook, filled: Filled) -> SessionCommand | FormErrors:
     """Return the command that saves the rule; if nothing was edited, the command that confirms it."""
-    seen, uid = parse_rule_target(submission.target)
+    seen, uid = parse_rule_target(filled.submission.target)
     version = book.rule(uid)[1]
-    filled = Filled(submission)
     record = build_record(filled, version.record)
     if record is None:
         return FormErrors(errors=filled.errors)
     if version.seq != seen:
         return FormErrors(errors={"words": _(CHANGED)})
-    if (clash := find_clash(book, record, submission, but=uid)) is not None and record != version.record:
+    if (clash := find_clash(book, record, filled.submission, but=uid)) is not None and record != version.record:
         return FormErrors(errors={DAY_RULE: clash})
     if read_certainty(filled, record) == version.record:
         return JudgeConstraint(**filled.envelope, uid=uid, verdict="accept", seen=seen)
@@ -350,7 +344,7 @@ def read_edited_rule(book: RuleBook, submission: FormSubmission) -> SessionComma
 def build_day_rule_form(book: RuleBook, request: FormRequest) -> Form:
     """Return the form for a new rule about the order of the day, with the names that it may use."""
     chosen = {"kind": DAY_RULE, **request.chosen}
-    return replace(build_new_rule_form(book, replace(request, chosen=chosen)), form="rule_day")
+    return build_new_rule_form(book, replace(request, chosen=chosen))
 
 
 def build_said_rule_form(book: RuleBook, request: FormRequest) -> Form:
@@ -362,12 +356,12 @@ def build_said_rule_form(book: RuleBook, request: FormRequest) -> Form:
         else field
         for field in form.fields
     )
-    return replace(form, form="rule_said", target=request.target, fields=fields)
+    return replace(form, target=request.target, fields=fields)
 
 
-def read_said_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_said_rule(book: RuleBook, filled: Filled) -> SessionCommand | FormErrors:
     """Return the command that remembers the rule; the target of the form replaces none."""
-    return read_new_rule(book, replace(submission, target=""))
+    return read_new_rule(book, Filled(replace(filled.submission, target="")))
 
 
 def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
@@ -385,8 +379,6 @@ def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
     if request.form == "rule_new" and old is None:
         fields = (localize_row(ROUTINE, POLICY), *fields)
     form = Form(
-        form="rule_new",
-        session_id=request.session_id,
         target=request.target,
         title=_("Add a rule") if old is None else _("Replace a rule"),
         submit=_("Add") if old is None else _("Replace"),
@@ -396,17 +388,16 @@ def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
     return fold_form(form, request.size, list_rare(None if old is None else old.record), _(MORE))
 
 
-def read_new_rule(book: RuleBook, submission: FormSubmission) -> SessionCommand | FormErrors:
+def read_new_rule(book: RuleBook, filled: Filled) -> SessionCommand | FormErrors:
     """Return the command that remembers the new rule, or the errors per field."""
-    old = _find_replaced(book, submission.target)
-    filled = Filled(submission)
+    old = _find_replaced(book, filled.submission.target)
     record = build_record(filled, None)
     if record is None:
         return FormErrors(errors=filled.errors)
     if book.session is not None and old is None and filled.choice("reach") == "day":
         record = replace(record, scope=Scope.SESSION)
     supersedes = None if old is None else old.uid
-    if (clash := find_clash(book, record, submission, but=supersedes)) is not None:
+    if (clash := find_clash(book, record, filled.submission, but=supersedes)) is not None:
         return FormErrors(errors={DAY_RULE: clash})
     return RememberConstraint(**filled.envelope, record=confirm_record(filled, record), supersedes=supersedes)
 
@@ -457,10 +448,10 @@ def _verdict_buttons(book: RuleBook, row: MemoryConstraintItem) -> tuple[Button,
     )
 
 
-RULE_FORMS: Mapping[str, RuleFormSpec] = {
-    "rules": RuleFormSpec(build_rules_form, read_rules_form),
-    "rule": RuleFormSpec(build_edit_rule_form, read_edited_rule),
-    "rule_new": RuleFormSpec(build_new_rule_form, read_new_rule),
-    "rule_said": RuleFormSpec(build_said_rule_form, read_said_rule),
-    "rule_day": RuleFormSpec(build_day_rule_form, read_new_rule),
+RULE_FORMS: Mapping[str, FormSpec[RuleBook]] = {
+    "rules": FormSpec(build_rules_form, read_rules_form),
+    "rule": FormSpec(build_edit_rule_form, read_edited_rule),
+    "rule_new": FormSpec(build_new_rule_form, read_new_rule),
+    "rule_said": FormSpec(build_said_rule_form, read_said_rule),
+    "rule_day": FormSpec(build_day_rule_form, read_new_rule),
 }

@@ -33,7 +33,6 @@ from fateforger.session.forms import (
     FormErrors,
     FormField,
     FormRequest,
-    FormSubmission,
     ManyField,
     NumberField,
     TextField,
@@ -82,8 +81,6 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
     said = () if request.size else _list_new_lines(session, request.target)
     rows = request.size and min(max(request.size, ROWS, len(_list_typed(request))), MAX_FORM_TASKS)
     return Form(
-        form="tasks",
-        session_id=session.id,
         title=_("What to get done"),
         submit=_("Save"),
         size=rows,
@@ -202,10 +199,9 @@ def _hint_usual_minutes(session: Session) -> str:
     return _("If you leave it open, I plan what you usually need: {usual}.", usual=", ".join(usual[:MOST_USUAL]))
 
 
-def read_tasks_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_tasks_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
     tasks, first_field = (
-        (_read_lists(filled), "deep") if filled.has("deep") else (_read_rows(filled, submission.size), "title_1")
+        (_read_lists(filled), "deep") if filled.has("deep") else (_read_rows(filled, filled.submission.size), "title_1")
     )
     if not tasks and not filled.errors:
         filled.errors[first_field] = _("Write down at least one thing to do.")
@@ -267,8 +263,6 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
     """Return the form of what the day is for, and of its blocks of deep work."""
     inputs = session.day.inputs
     return Form(
-        form="goals",
-        session_id=session.id,
         title=_("Goals and blocks"),
         submit=_("Save"),
         fields=(
@@ -303,8 +297,7 @@ def build_goals_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_goals_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_goals_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
     goals = tuple(line.strip() for line in filled.text("goals", MAX_NOTES_CHARS).splitlines() if line.strip())
     if len(goals) > MAX_GOALS or any(len(goal) > MAX_GOAL_CHARS for goal in goals):
         filled.errors["goals"] = _(
@@ -321,8 +314,6 @@ def build_task_form(session: Session, request: FormRequest) -> Form:
     task = find_task(session.day.inputs, request.target)
     others = tuple(to_choice(each) for each in session.day.inputs.tasks if each.id != task.id)
     form = Form(
-        form="task",
-        session_id=session.id,
         target=task.id,
         title=_("Edit task"),
         submit=_("Save"),
@@ -372,9 +363,8 @@ def _hint_usual(session: Session, task: Task) -> str:
     return _("Usually {minutes}; leave it open to plan that.", minutes=in_words(usual.minutes or 0))
 
 
-def read_task_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    before = find_task(session.day.inputs, submission.target)
-    filled = Filled(submission)
+def read_task_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
+    before = find_task(session.day.inputs, filled.submission.target)
     if filled.flag("remove"):
         return RemoveTask(**filled.envelope, task_id=before.id)
     title = filled.text("title", MAX_TITLE_CHARS, needed=_("A task needs a title."))
@@ -427,8 +417,6 @@ SOME_DAY = "some_day"
 def build_defer_form(session: Session, request: FormRequest) -> Form:
     task = _title_of(session, request.target)
     return Form(
-        form="defer",
-        session_id=session.id,
         target=request.target,
         title=_("Another day"),
         submit=_("Put it there"),
@@ -465,21 +453,18 @@ def read_day(filled: Filled) -> date | None:
     return filled.day("later") or (None if chosen in {None, SOME_DAY} else date.fromisoformat(str(chosen)))
 
 
-def read_defer_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_defer_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
     day = read_day(filled)
     try:
         if day is not None:
-            check_other_day(session, day, submission.at)
+            check_other_day(session, day, filled.submission.at)
     except BadInput as error:
         return FormErrors(errors={"later" if filled.day("later") else "day": error.message})
-    return DeferTask(**filled.envelope, task_id=submission.target, day=day)
+    return DeferTask(**filled.envelope, task_id=filled.submission.target, day=day)
 
 
 def build_move_form(session: Session, _request: FormRequest) -> Form:
     return Form(
-        form="move_plan",
-        session_id=session.id,
         title=_("Move this plan"),
         submit=_("Move it"),
         fields=(
@@ -492,13 +477,12 @@ def build_move_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_move_form(session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_move_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
     day, join = read_day(filled), filled.flag("join")
     if day is None:
         return FormErrors(errors={"day": _("Choose a day.")})
     try:
-        check_other_day(session, day, submission.at)
+        check_other_day(session, day, filled.submission.at)
         check_free(session, day, join=join)
     except BadInput as error:
         return FormErrors(errors={"later" if filled.day("later") else "day": error.message})
@@ -515,8 +499,6 @@ def build_bring_form(session: Session, _request: FormRequest) -> Form:
         raise BadInput(_("Nothing of that is open any more."))
     choices = tuple(Choice(label=each.task.title[:_LABEL], value=each.task.id) for each in offered)
     return Form(
-        form="bring",
-        session_id=session.id,
         title=_("What else there is"),
         submit=_("Bring along"),
         fields=(
@@ -532,8 +514,7 @@ def build_bring_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_bring_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
+def read_bring_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
     chosen = filled.many("tasks")
     if not chosen:
         return FormErrors(errors={"tasks": _("Choose at least one, or close this.")})
@@ -555,8 +536,6 @@ def build_catch_up_form(session: Session, _request: FormRequest) -> Form:
     settle = _("Untick what you did, or do not want any more; I will not ask about that again.")
     days = [(day, list(each)) for day, each in groupby(things, key=lambda each: each.day)]
     return Form(
-        form="catch_up",
-        session_id=session.id,
         # An unticked item is settled, so the form has to record which items it showed.
         target=" ".join(each.task.id for each in things),
         title=_("Catch up"),
@@ -568,10 +547,9 @@ def build_catch_up_form(session: Session, _request: FormRequest) -> Form:
     )
 
 
-def read_catch_up_form(_session: Session, submission: FormSubmission) -> SessionCommand | FormErrors:
-    filled = Filled(submission)
-    shown = submission.target.split()
-    ticked = {task_id for name in submission.values for task_id in filled.many(name)}
+def read_catch_up_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
+    shown = filled.submission.target.split()
+    ticked = {task_id for name in filled.submission.values for task_id in filled.many(name)}
     return BringAlong(
         **filled.envelope,
         task_ids=tuple(task_id for task_id in shown if task_id in ticked),
@@ -597,7 +575,7 @@ def _format_label(each: OfferedInput) -> str:
     return f"{each.task.title[: _LABEL - len(told)]}{told}"
 
 
-TASK_FORMS: Mapping[str, FormSpec] = {
+TASK_FORMS: Mapping[str, FormSpec[Session]] = {
     "tasks": FormSpec(build_tasks_form, read_tasks_form),
     "goals": FormSpec(build_goals_form, read_goals_form),
     "bring": FormSpec(build_bring_form, read_bring_form),

@@ -52,7 +52,7 @@ from fateforger.session.commands.thread import RequestWork, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_target, question_token
 from fateforger.session.draft import with_fixes
 from fateforger.session.edits import apply_edit
-from fateforger.session.forms import FormErrors, FormRequest, FormSubmission
+from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.gate import move_token
 from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite
 from fateforger.session.messages import HistoryView, PreviewView, SyncReport
@@ -107,7 +107,7 @@ def form(name: str, now: Session, room: str, *answers: Answer, target: str = "",
             size=opened.size, values=given | values,
         )  # fmt: skip
         read = read_form(shown, submission)
-        assert not isinstance(read, FormErrors), read
+        assert not isinstance(read, Form | FormErrors), read
         return read
 
     return Row(name, now, f"form.{room}", filled, answers)
