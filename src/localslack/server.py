@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket
 from localslack.config import WorkspaceConfig
 from localslack.errors import Refusal
 from localslack.page import actions, messages, views
-from localslack.page.requests import is_own_page, page_address
+from localslack.page.requests import PageRequest, is_own_page, page_address, read_body
 from localslack.respond import answer_response_url
 from localslack.web_api.dispatch import answer_call
 from localslack.web_api.files import receive_upload, serve_file
@@ -34,7 +34,7 @@ _PAGE_HEADERS = {
 }
 _NOT_STORED = "The workspace could not save that. Is the disk full? Please try again."
 
-PageEndpoint = Callable[[Workspace, Request], Awaitable[dict[str, Any]]]
+PageEndpoint = Callable[[PageRequest], Awaitable[dict[str, Any]]]
 
 _READS: dict[str, PageEndpoint] = {
     "state": views.state,
@@ -113,7 +113,8 @@ def _routes(workspace: Workspace) -> list[BaseRoute]:
 def _endpoint(workspace: Workspace, run: PageEndpoint, refused_status: int) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
-            return JSONResponse(await run(workspace, request))
+            given = await read_body(request) if request.method == "POST" else request.query_params
+            return JSONResponse(await run(PageRequest(workspace, given)))
         except Refusal as refusal:
             return JSONResponse({"ok": False, "error": str(refusal)}, status_code=refused_status)
         except sqlite3.Error:

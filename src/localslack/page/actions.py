@@ -3,26 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.requests import Request
-
 from localslack import events, interactions
 from localslack.blocks.elements import ACTION_FIELD, VALUE_FIELD, placed_elements
 from localslack.blocks.surfaces import check_view
 from localslack.directory import direct_channel_id
 from localslack.errors import Refusal, SlackError
 from localslack.form_state import accept_value, field_errors
-from localslack.page.requests import (
-    channel_of,
-    glimpse,
-    message_of,
-    open_view,
-    part,
-    person_of,
-    placed_in,
-    read_body,
-    surface_of,
-    where,
-)
+from localslack.page.requests import PageRequest
 from localslack.people import WorkspaceUser
 from localslack.store.store import ResponseTarget
 from localslack.workspace import Workspace
@@ -30,18 +17,16 @@ from localslack.workspace import Workspace
 _NOT_OFFERED = "That choice is no longer offered. Please choose again."
 
 
-async def act(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await read_body(request)
-    me = person_of(workspace, given.get("user"))
-    surface = surface_of(workspace, me, given.get("surface"))
-    action = part(given, "action")
-    placed = placed_in(workspace, surface, action)
+async def act(page: PageRequest) -> dict[str, Any]:
+    surface = page.surface()
+    action = page.part("action")
+    placed = page.placed_in(surface, action)
     payload = {
-        **interactions.common("block_actions", me, workspace.triggers.issue(me.id)),
-        **where(workspace, me, surface, part(given, "state")),
-        "actions": [interactions.action(placed, _chosen(placed.element, action), workspace.clock.next())],
+        **interactions.common("block_actions", page.me, page.workspace.triggers.issue(page.me.id)),
+        **page.where(surface),
+        "actions": [interactions.action(placed, _chosen(placed.element, action), page.workspace.clock.next())],
     }
-    await workspace.interactivity.ask("interactive", payload)
+    await page.workspace.interactivity.ask("interactive", payload)
     return {"ok": True}
 
 
@@ -66,54 +51,48 @@ def _chosen(element: Mapping[str, Any], action: Mapping[str, Any]) -> dict[str, 
     return {field: value}
 
 
-async def suggest(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await read_body(request)
-    me = person_of(workspace, given.get("user"))
-    surface = surface_of(workspace, me, given.get("surface"))
-    placed = placed_in(workspace, surface, given)
+async def suggest(page: PageRequest) -> dict[str, Any]:
+    surface = page.surface()
+    placed = page.placed_in(surface, page.given)
     payload = {
-        **interactions.common("block_suggestion", me, None),
-        **glimpse(surface, part(given, "state")),
+        **interactions.common("block_suggestion", page.me, None),
+        **page.glimpse(surface),
         "action_id": placed.action_id,
         "block_id": placed.block_id,
-        "value": str(given.get("value", "")),
+        "value": str(page.given.get("value", "")),
     }
-    answer = await workspace.interactivity.ask("interactive", payload)
+    answer = await page.workspace.interactivity.ask("interactive", payload)
     groups = answer.get("option_groups") or []
     options = answer.get("options") or [option for group in groups for option in group.get("options", [])]
     return {"ok": True, "options": options, "option_groups": groups}
 
 
-async def use_shortcut(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await read_body(request)
-    me = person_of(workspace, given.get("user"))
-    shortcuts = {shortcut.callback_id: shortcut for shortcut in workspace.directory.app.shortcuts}
-    shortcut = shortcuts.get(str(given.get("callback_id")))
+async def use_shortcut(page: PageRequest) -> dict[str, Any]:
+    shortcuts = {shortcut.callback_id: shortcut for shortcut in page.workspace.directory.app.shortcuts}
+    shortcut = shortcuts.get(str(page.given.get("callback_id")))
     if shortcut is None:
         raise Refusal("That shortcut isn't there any more. Please reload the page.")
-    trigger = workspace.triggers.issue(me.id)
-    action_ts = workspace.clock.next()
+    trigger = page.workspace.triggers.issue(page.me.id)
+    action_ts = page.workspace.clock.next()
     if shortcut.type == "global":
-        payload = interactions.common("shortcut", me, trigger)
+        payload = interactions.common("shortcut", page.me, trigger)
         payload |= {"callback_id": shortcut.callback_id, "action_ts": action_ts}
     else:
-        channel = channel_of(workspace, me, given.get("channel"))
-        message = message_of(workspace, me, channel, given.get("ts"))
-        target = ResponseTarget(channel.id, me.id, thread_ts=message.thread_ts)
-        payload = interactions.common("message_action", me, trigger)
+        channel = page.channel
+        message = page.find_message(channel, page.given)
+        target = ResponseTarget(channel.id, page.me.id, thread_ts=message.thread_ts)
+        payload = interactions.common("message_action", page.me, trigger)
         payload |= interactions.message_shortcut(shortcut, channel, message, action_ts)
-        payload["response_url"] = workspace.response_url(target)
-    await workspace.interactivity.ask("interactive", payload)
+        payload["response_url"] = page.workspace.response_url(target)
+    await page.workspace.interactivity.ask("interactive", payload)
     return {"ok": True}
 
 
-async def open_home(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await read_body(request)
-    me = person_of(workspace, given.get("user"))
-    tab = "messages" if given.get("tab") == "messages" else "home"
-    home = workspace.store.views.home(me.id)
-    event = events.home_opened(me.id, direct_channel_id(me), tab, home, workspace.clock.next())
-    workspace.conversations.emit(event)
+async def open_home(page: PageRequest) -> dict[str, Any]:
+    tab = "messages" if page.given.get("tab") == "messages" else "home"
+    home = page.workspace.store.views.home(page.me.id)
+    event = events.home_opened(page.me.id, direct_channel_id(page.me), tab, home, page.workspace.clock.next())
+    page.workspace.conversations.emit(event)
     return {"ok": True}
 
 
@@ -123,39 +102,35 @@ async def open_home(workspace: Workspace, request: Request) -> dict[str, Any]:
 _UNUSABLE = "The planner's answer to this form could not be used. Please try again."
 
 
-async def submit(workspace: Workspace, request: Request) -> dict[str, Any]:
-    given = await read_body(request)
-    me = person_of(workspace, given.get("user"))
-    view = open_view(workspace, me, given.get("view_id"))
-    view = workspace.modals.remember(view, part(given, "state"))
+async def submit(page: PageRequest) -> dict[str, Any]:
+    view = page.open_view()
+    view = page.workspace.modals.remember(view, page.part("state"))
     errors = field_errors(view["blocks"], view["state"]["values"])
     if not errors:
         payload = {
-            **interactions.common("view_submission", me, workspace.triggers.issue(me.id)),
+            **interactions.common("view_submission", page.me, page.workspace.triggers.issue(page.me.id)),
             "view": view,
-            "response_urls": _response_urls(workspace, me, view),
+            "response_urls": _response_urls(page.workspace, page.me, view),
         }
-        answer = await workspace.interactivity.ask("interactive", payload)
-        errors = _carry_out(workspace, me, view, answer)
-    return {"ok": True, "errors": errors or None, "stack": workspace.modals.stack(me.id)}
+        answer = await page.workspace.interactivity.ask("interactive", payload)
+        errors = _carry_out(page.workspace, page.me, view, answer)
+    return {"ok": True, "errors": errors or None, "stack": page.workspace.modals.stack(page.me.id)}
 
 
-async def close(workspace: Workspace, request: Request) -> dict[str, Any]:
+async def close(page: PageRequest) -> dict[str, Any]:
     """Close the top modal, or with `clear` the whole stack; the app hears of those that ask for it."""
-    given = await read_body(request)
-    me = person_of(workspace, given.get("user"))
-    view = open_view(workspace, me, given.get("view_id"))
-    clear = bool(given.get("clear")) or view["clear_on_close"]
-    closed = workspace.modals.stack(me.id) if clear else [view]
+    view = page.open_view()
+    clear = bool(page.given.get("clear")) or view["clear_on_close"]
+    closed = page.workspace.modals.stack(page.me.id) if clear else [view]
     if clear:
-        workspace.modals.close_all(me.id)
+        page.workspace.modals.close_all(page.me.id)
     else:
-        workspace.modals.close_top(me.id)
+        page.workspace.modals.close_top(page.me.id)
     for gone in closed:
         if gone["notify_on_close"]:
-            payload = {**interactions.common("view_closed", me, None), "view": gone, "is_cleared": clear}
-            workspace.interactivity.notify(payload)
-    return {"ok": True, "stack": workspace.modals.stack(me.id)}
+            payload = {**interactions.common("view_closed", page.me, None), "view": gone, "is_cleared": clear}
+            page.workspace.interactivity.notify(payload)
+    return {"ok": True, "stack": page.workspace.modals.stack(page.me.id)}
 
 
 def _carry_out(

@@ -3,17 +3,16 @@
 from dataclasses import asdict
 from typing import Any
 
-from starlette.requests import Request
-
 from localslack.directory import APP_ID, BOT_USER_ID, TEAM_ID, direct_channel_id
-from localslack.page.requests import channel_of, person_of
+from localslack.page.requests import PageRequest
 from localslack.people import WorkspaceUser
 from localslack.workspace import Workspace
 
 
-async def state(workspace: Workspace, request: Request) -> dict[str, Any]:
+async def state(page: PageRequest) -> dict[str, Any]:
     """All that a page needs to begin; somebody it does not know (any more) is shown as the first person."""
-    me = workspace.directory.person(request.query_params.get("user", "")) or workspace.directory.people[0]
+    workspace = page.workspace
+    me = workspace.directory.person(str(page.given.get("user", ""))) or workspace.directory.people[0]
     app = workspace.directory.app
     ids = [*(person.id for person in workspace.directory.people), BOT_USER_ID]
     return {
@@ -45,31 +44,28 @@ async def state(workspace: Workspace, request: Request) -> dict[str, Any]:
     }
 
 
-async def messages(workspace: Workspace, request: Request) -> dict[str, Any]:
+async def messages(page: PageRequest) -> dict[str, Any]:
     """Return a channel's top level (which then counts as read), or one thread with what its agent session says."""
-    me = person_of(workspace, request.query_params.get("user"))
-    channel = channel_of(workspace, me, request.query_params.get("channel"))
-    thread_ts = request.query_params.get("thread_ts")
+    channel = page.channel
+    thread_ts = page.given.get("thread_ts")
     if thread_ts:
-        found = workspace.store.messages.thread(channel.id, thread_ts)
+        found = page.workspace.store.messages.thread(channel.id, thread_ts)
     else:
-        found = workspace.store.messages.top_level(channel.id)
-        workspace.store.channels.mark_read(channel.id, me.id)
-    visible = [message for message in found if message.only_for in (None, me.id)]
-    answer: dict[str, Any] = {"messages": workspace.conversations.for_readers(visible)}
+        found = page.workspace.store.messages.top_level(channel.id)
+        page.workspace.store.channels.mark_read(channel.id, page.me.id)
+    visible = [message for message in found if message.only_for in (None, page.me.id)]
+    answer: dict[str, Any] = {"messages": page.workspace.conversations.for_readers(visible)}
     if thread_ts:
-        answer["session"] = workspace.session(channel, thread_ts)
+        answer["session"] = page.workspace.session(channel, thread_ts)
     return answer
 
 
-async def home(workspace: Workspace, request: Request) -> dict[str, Any]:
-    me = person_of(workspace, request.query_params.get("user"))
-    return {"view": workspace.store.views.home(me.id)}
+async def home(page: PageRequest) -> dict[str, Any]:
+    return {"view": page.workspace.store.views.home(page.me.id)}
 
 
-async def modals(workspace: Workspace, request: Request) -> dict[str, Any]:
-    me = person_of(workspace, request.query_params.get("user"))
-    return {"stack": workspace.modals.stack(me.id)}
+async def modals(page: PageRequest) -> dict[str, Any]:
+    return {"stack": page.workspace.modals.stack(page.me.id)}
 
 
 def _prompts(workspace: Workspace, me: WorkspaceUser) -> list[dict[str, Any]]:
