@@ -70,10 +70,10 @@ class TestClients:
             await store.clients.add(client(name, user_id=person), name)
         await store.standings.keep("U2", Standing.DEACTIVATED)
         await installations.end("T2", at=NOW)
-        assert [await other.clients.is_reachable(person) for person in people] == [True, False, False]
+        assert [await other.standings.is_reachable(person) for person in people] == [True, False, False]
         await installations.keep(Installation("T2", "T2", "T2", NOW, token="xoxb-2"))
         await installations.end("T1", at=NOW)
-        assert [await other.clients.is_reachable(person) for person in people] == [False, False, True]
+        assert [await other.standings.is_reachable(person) for person in people] == [False, False, True]
 
 
 class TestCalls:

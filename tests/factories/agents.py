@@ -86,7 +86,7 @@ class Agents:
             workflows=self.workflows,
             facts=self.facts,
         )
-        return CallHandler(reach, self.store.clients, self.store.calls, self.clock)
+        return CallHandler(reach, self.store.clients, self.store.calls, self.clock, self.store.standings.is_reachable)
 
     async def let_in(self, name: str = "robot", **changes: Any) -> str:
         """A client more; its token."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -81,6 +81,8 @@ class CallHandler:
     clients: Clients
     calls: Calls
     clock: Clock
+    is_reachable: Callable[[str], Awaitable[bool]]
+    """Checks whether a person's account is active and the app has not been removed from their workspace."""
 
     async def authenticate(self, token: str | None) -> Client:
         """Return the client of a token.
@@ -117,7 +119,7 @@ class CallHandler:
 
     async def _check_access(self, client: Client, now: datetime) -> None:
         barred = client.explain_refusal(now)
-        if barred is None and not await self.clients.is_reachable(client.user_id):
+        if barred is None and not await self.is_reachable(client.user_id):
             barred = PERSON_GONE
         if barred is not None:
             raise Refused(barred)

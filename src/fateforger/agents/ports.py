@@ -52,10 +52,6 @@ class Clients(Protocol):
         """Return the client whose token has that public part, and the hash of its token."""
         ...
 
-    async def is_reachable(self, user_id: str) -> bool:
-        """Check whether a person's account is active and the app has not been removed from their workspace."""
-        ...
-
     async def revoke(self, name: str, *, now: datetime) -> Client | None:
         """Revoke a client's access and expire its pending proposals, in one commit.
 

@@ -36,7 +36,7 @@ async def open_call_handler(settings: Settings) -> AsyncIterator[CallHandler]:
             workflows=build_workflows(settings),
             facts=build_facts(settings),
         )
-        yield CallHandler(reach, store.clients, store.calls, build_clock(settings))
+        yield CallHandler(reach, store.clients, store.calls, build_clock(settings), store.standings.is_reachable)
 
 
 async def serve_stdio(settings: Settings) -> None:

@@ -24,7 +24,6 @@ from fateforger.adapters.store.tables import (
     parse,
     table,
 )
-from fateforger.adapters.store.workspaces import is_reachable
 from fateforger.agents.clients import KEPT_FOR, MOST_KEPT, Call, Client, Outcome
 from fateforger.agents.ports import build_expire_job, build_show_job
 from fateforger.agents.proposals import OPEN, Proposal, ProposalState, can_become
@@ -317,9 +316,6 @@ class SqlClients(OnDatabase):
         query = select(AgentClient).where(AgentClient.key == key)
         rows = await self._database.read(lambda connection: find_rows(connection, query))
         return (_to_client(rows[0]), rows[0].token_hash) if rows else None
-
-    async def is_reachable(self, user_id: str) -> bool:
-        return await self._database.read(lambda connection: is_reachable(connection, user_id))
 
     async def revoke(self, name: str, *, now: datetime) -> Client | None:
         return await self._database.write_alone(

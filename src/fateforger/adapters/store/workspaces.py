@@ -67,7 +67,13 @@ class SqlStandings(OnDatabase):
         return None if found is None else Standing(found)
 
     async def is_reachable(self, user_id: str) -> bool:
-        return await self._database.read(lambda connection: is_reachable(connection, user_id))
+        """Check whether a person's account is active and the app was not removed from their workspace."""
+
+        def check(connection: Connection) -> bool:
+            found = connection.execute(select(and_(*build_reachable(connection, literal(user_id)))))
+            return bool(found.scalar_one())
+
+        return await self._database.read(check)
 
     async def keep(self, user_id: str, standing: Standing) -> None:
         row = StandingRow(user_id=user_id, standing=standing.value)
@@ -85,11 +91,6 @@ class SqlZones(OnDatabase):
     async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
         row = ZoneRow(user_id=user_id, tz=tz, until=until)
         await self._database.write(lambda connection: put_row(connection, row))
-
-
-def is_reachable(connection: Connection, user_id: str) -> bool:
-    """Check whether a person's account is active and the app was not removed from their workspace."""
-    return bool(connection.execute(select(and_(*build_reachable(connection, literal(user_id))))).scalar_one())
 
 
 def build_reachable(connection: Connection, user_id: ColumnElement[str]) -> tuple[ColumnElement[bool], ...]:
