@@ -17,10 +17,11 @@ from fateforger.limits import MAX_CALL_CHARS, MAX_MESSAGE_CHARS
 from fateforger.memory.credentials import REFUSED, TOO_LONG, redact_credentials
 from fateforger.memory.versions import Version
 from fateforger.planning.validation import first_mistake
-from fateforger.session.day import day_words, local_today
+from fateforger.session.day import local_today
 from fateforger.session.model import Session, SessionStatus
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.workflows import Workflows
+from fateforger.text import format_day
 from fateforger.workflow.predicates import Facts, NothingAllowed
 
 MOST_SESSIONS = 100
@@ -74,7 +75,7 @@ async def find_day(reach: AgentAccess, caller: Caller, day: date | None) -> tupl
 def require_session(day: date, session: Session | None) -> Session:
     """Return the session. Raises ``BadInput`` if there is none."""
     if session is None:
-        raise BadInput(f"Nothing is planned for {day_words(day)}; the person starts a plan in Slack.", where="date")
+        raise BadInput(f"Nothing is planned for {format_day(day)}; the person starts a plan in Slack.", where="date")
     return session
 
 

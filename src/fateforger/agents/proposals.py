@@ -96,7 +96,6 @@ class Proposal(Value):
 
     @property
     def card_id(self) -> str:
-        """The id of its card."""
         return f"proposal-{self.id}"
 
     @property

@@ -65,7 +65,6 @@ class Rate:
         return len(self._times) >= self.most
 
     def count(self, now: datetime) -> None:
-        """Count a request."""
         self._times.append(now)
 
 
@@ -156,7 +155,6 @@ def describe_tools() -> list[Tool]:
 
 
 def read_bearer_token(request: Request) -> str | None:
-    """Return the bearer token of a request."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" and token.strip() else None
 

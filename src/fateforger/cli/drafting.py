@@ -29,7 +29,6 @@ def draft_document(document: Any, days: int | None, steps: int | None, budget: i
 
 
 def print_draft(document: Any, days: int | None, steps: int | None, budget: int | None) -> None:
-    """Print the draft for people."""
     draft = _draft(document, days, steps, budget, bar=sys.stderr.isatty())
     for plan in (draft.plan, *draft.later):
         echo(f"{plan.date:%A %d %B %Y}, {plan.tz}")

@@ -60,7 +60,6 @@ class Queue:
 
 
 def build_unknown_task_error(task_id: str) -> BadInput:
-    """Return the error for an unknown id."""
     return BadInput(f"There is no task {task_id} in this queue; tasks list shows those that are there.", where="id")
 
 
@@ -114,7 +113,6 @@ def print_answer(call: CommandCall, sentence: str, task: QueuedTask, tasks: Sequ
 
 
 def format_task(task: QueuedTask, tasks: Sequence[QueuedTask], today: date) -> str:
-    """Return a task as one line."""
     facts = describe_facts(task, tasks, today, lambda first: first.id)
     where = ", ".join(filter(None, (name_priority(task.spec.priority), *facts)))
     return f"{task.id}  {' '.join(task.spec.title.split())}\n           {where}"

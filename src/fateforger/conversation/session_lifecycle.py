@@ -11,7 +11,7 @@ from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.commands.thread import EndAbandoned, StartTimeboxing, format_session_id
-from fateforger.session.day import day_words, has_ended, local_today, usual_day, usual_frame
+from fateforger.session.day import has_ended, local_today, usual_day, usual_frame
 from fateforger.session.edits import is_okay
 from fateforger.session.memory import AllowedMeeting
 from fateforger.session.messages import Notice, Outgoing
@@ -28,6 +28,7 @@ from fateforger.session.model import (
 )
 from fateforger.session.open_work import carry_over
 from fateforger.session.store import HeadFilter, SessionHead, Sessions, iter_heads
+from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.lanes import ROUND_SIZE
@@ -43,7 +44,7 @@ def build_session(start: StartTimeboxing, earlier: Sequence[Session], *, calenda
     frame = next((usual_frame(s.day.frame) for s in earlier if s.day.frame.confirmed), FrameFacts())
     day = start.date or usual_day(start.at, tz, frame)
     if day < local_today(start.at, tz) and has_ended(day, tz, frame, start.at):
-        notices += (_("{day} is over, so I took the next day to plan.", day=day_words(day)),)
+        notices += (_("{day} is over, so I took the next day to plan.", day=format_day(day)),)
         day = usual_day(start.at, tz, frame)
     if start.note:
         notices += (start.note,)

@@ -22,14 +22,13 @@ from fateforger.ports.model import Model
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import ignore_progress
 from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply, format_session_id
-from fateforger.session.day import day_words
 from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
 from fateforger.session.noted import describe_noted
 from fateforger.session.queue_commands import QueueCommandBase, ReadAgain
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.tasks.intent import Purpose
-from fateforger.text import current_language, use_language
+from fateforger.text import current_language, format_day, use_language
 from fateforger.text import gettext as _
 from fateforger.ui.session_cards import unread_card, welcome_card
 from fateforger.values import replace
@@ -256,7 +255,7 @@ class SessionStarter:
         if session is None:
             return
         await self.turns.carry_out(to_reply(session_id, opening), ignore_progress)
-        said = _("I took that to the plan for {day}; its thread has the answer.", day=day_words(session.date))
+        said = _("I took that to the plan for {day}; its thread has the answer.", day=format_day(session.date))
         await self.tasks.send(build_reply(said), opening)
 
     async def _compare_told(self, session: Session, earlier: Sequence[Session]) -> None:

@@ -57,7 +57,7 @@ from fateforger.session.commands.plan import ExplainBlock
 from fateforger.session.commands.rules import ConfirmKept
 from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs, RequestWork
 from fateforger.session.constants import MOST_UNDO
-from fateforger.session.day import day_words, has_ended, local_today
+from fateforger.session.day import has_ended, local_today
 from fateforger.session.draft import basis_of, draft_day, is_current, option_words, room_words
 from fateforger.session.frame import frame_in_force
 from fateforger.session.gate import is_offered
@@ -74,8 +74,8 @@ from fateforger.session.overview import describe_reasons, overview, placement_of
 from fateforger.session.pending import kept_token
 from fateforger.session.replanning import move_from_past
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.text import format_day, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.values import replace
 
 
@@ -131,13 +131,13 @@ def choose_date(session: Session, command: ChooseDate) -> Session:
     if (day, tz) == (session.date, session.tz):
         return session
     if session.sync.written is not None:
-        raise BadInput(_(WRITTEN_ZONE if day == session.date else WRITTEN_DAY, day=day_words(session.date)))
+        raise BadInput(_(WRITTEN_ZONE if day == session.date else WRITTEN_DAY, day=format_day(session.date)))
     today = local_today(command.at, tz)
     if day < today and has_ended(day, tz, frame_in_force(session), command.at):
-        raise BadInput(_("{day} is over; choose today or a later day.", day=day_words(day)))
+        raise BadInput(_("{day} is over; choose today or a later day.", day=format_day(day)))
     if day > today + MAX_AHEAD:
         raise BadInput(
-            _("{day} {year} is more than a year away; choose a nearer day.", day=day_words(day), year=day.year)
+            _("{day} {year} is more than a year away; choose a nearer day.", day=format_day(day), year=day.year)
         )
     return (
         replace(session, date=day, tz=tz)

@@ -20,7 +20,6 @@ _OF_WORK = frozenset({Slot.WORK_START, Slot.WORK_END})
 
 
 def kind_of(slot: Slot) -> RuleKind:
-    """Return the kind of rule that such an end is."""
     return RuleKind.FIXED_BEDTIME if slot is Slot.BEDTIME else RuleKind.AVOID_WINDOW
 
 

@@ -288,7 +288,6 @@ class ConstraintRecord(Value):
         return min((day for day in ends if day is not None), default=None)
 
     def with_uid(self, uid: str) -> ConstraintRecord:
-        """Return the same record with that uid."""
         return replace(self, lifecycle=replace(self.lifecycle, uid=uid))
 
 
@@ -319,7 +318,6 @@ class Flat:
 
 
 def flatten(record: ConstraintRecord) -> Flat:
-    """Return the projection of a record."""
     when = record.applicability
     return Flat(
         declined=record.status is Status.DECLINED,

@@ -87,7 +87,6 @@ class Sections:
 
 
 def build_sections(answer: Answer) -> Sections:
-    """Return an answer as sections."""
     told = [(build_reminder(item), is_binding(item.record)) for item in answer.applicable]
     return Sections(
         must_follow=tuple(reminder for reminder, binds in told if binds),

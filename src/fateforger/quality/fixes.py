@@ -19,7 +19,7 @@ from fateforger.drafting.instance import LUNCH_DRIFT, LUNCH_TITLE, Instance, Tas
 from fateforger.drafting.model import UnplacedItem
 from fateforger.errors import UserError
 from fateforger.planning.block_times import SHUTDOWN, BlockPlace, task_of
-from fateforger.planning.grid import GRID, in_words
+from fateforger.planning.grid import GRID
 from fateforger.planning.patch import AddBlocks, Patch, apply
 from fateforger.planning.plan import ET, Resolved, TBPlan
 from fateforger.quality.model import Criterion, Finding, Fix, Quality
@@ -35,8 +35,8 @@ from fateforger.quality.moves import (
     swap_places,
 )
 from fateforger.quality.rubric import View, begin, build_view, finish, grade_view
+from fateforger.text import format_length, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 
 BREAK = mark_message("Break")
 SHUT_DOWN = mark_message("Shut down")
@@ -57,7 +57,6 @@ class Case:
     finding: Finding
 
     def blocks(self) -> list[Resolved]:
-        """Return the blocks of the finding."""
         known = {block.key: block for block in self.view.blocks}
         return [known[key] for key in self.finding.keys if key in known]
 
@@ -242,7 +241,7 @@ def _first_starts(starts: Iterable[datetime]) -> Iterator[datetime]:
 
 
 def _minutes(length: timedelta) -> str:
-    return in_words(int(length.total_seconds() // 60))
+    return format_length(int(length.total_seconds() // 60))
 
 
 _GRID = timedelta(minutes=GRID)

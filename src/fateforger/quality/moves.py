@@ -196,7 +196,6 @@ def swap_places(early: Resolved, late: Resolved) -> dict[str, BlockPlace]:
 
 
 def move_to(block: Resolved, start: datetime) -> dict[str, BlockPlace]:
-    """Return the place of one block with another start."""
     return {block.key: replace(place_of(block), start=start)}
 
 

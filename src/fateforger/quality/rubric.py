@@ -30,10 +30,10 @@ from fateforger.drafting.problem import REST, SHORT_DAY
 from fateforger.drafting.violations import find_violations
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
-from fateforger.planning.grid import GRID, in_words
+from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, WORK, Resolved, TBPlan, overlaps, resolve
 from fateforger.quality.model import LABELS, Criterion, Finding, Quality
-from fateforger.text import format_percent, mark_message, ngettext, quote_title
+from fateforger.text import format_length, format_percent, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -84,7 +84,6 @@ class View:
         return reduce(or_, map(self.slots_of, self.blocks), 0)
 
     def slots_of(self, block: Resolved) -> int:
-        """Return the slots that a block touches."""
         return self.context.axis.slots_touching(block.start, block.end)
 
     @property
@@ -311,7 +310,7 @@ def _check_focus_length(view: View) -> Findings:
             text = _(
                 "Split {title}: {length} is about as long as anyone can focus.",
                 title=_quote(deep),
-                length=in_words(longest),
+                length=format_length(longest),
             )
             yield Finding(criterion=Criterion.FOCUS, level=4, text=text, keys=(deep.key,))
 
@@ -375,7 +374,9 @@ def _check_shutdown(view: View) -> Findings:
     if not done and view.has_time_to_shut_down:
         text = _("End the day with half an hour to look back and shut down.")
         if view.policy.shutdown != 30:
-            text = _("End the day with {length} to look back and shut down.", length=in_words(view.policy.shutdown))
+            text = _(
+                "End the day with {length} to look back and shut down.", length=format_length(view.policy.shutdown)
+            )
         yield Finding(criterion=Criterion.SHUTDOWN, level=4, text=text)
 
 
@@ -436,7 +437,6 @@ def grade_plan(instance: Instance, plan: TBPlan, left: Sequence[UnplacedItem] = 
 
 
 def grade_view(seen: View) -> Quality:
-    """Grade a view of a plan."""
     found = collect_findings(seen)
     level = min((finding.level - 1 for finding in found), default=BEST)
     next_step = found[0].text if found else _(NOTHING_MISSING)

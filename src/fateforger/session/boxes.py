@@ -110,7 +110,6 @@ def tick_item(details: TaskDetails, place: int, *, done: bool) -> TaskDetails:
 
 
 def list_boxes(session: Session) -> tuple[Task, ...]:
-    """Return the boxes on the list."""
     return tuple(task for task in session.day.inputs.tasks if task.details.items)
 
 

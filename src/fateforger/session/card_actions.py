@@ -63,7 +63,6 @@ class CardAction:
         confirm: str | None = None,
         spoken: str = "",
     ) -> Button:
-        """Return a button for this action."""
         label = gettext(self.label) if label is None else label
         return Button(label=label, action=self.id, target=target, style=style, confirm=confirm, spoken=spoken)
 
@@ -98,7 +97,6 @@ def give(**fields: Any) -> Callable[[Click], Fields]:
 
 
 def read_target(name: str, **fields: Any) -> Callable[[Click], Fields]:
-    """Read the target as the field ``name``."""
     return lambda click: {name: click.target, **fields}
 
 
@@ -108,8 +106,6 @@ def read_value(name: str) -> Callable[[Click], Fields]:
 
 
 def read_chosen(name: str, kind: type[Date | time]) -> Callable[[Click], Fields]:
-    """Read a chosen date or time as the field ``name``."""
-
     def read(click: Click) -> Fields:
         try:
             return {name: click.value if isinstance(click.value, kind) else kind.fromisoformat(str(click.value))}

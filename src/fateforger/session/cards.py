@@ -98,7 +98,6 @@ class DayBar(Value):
         return self.done + self.moved + self.left
 
     def minutes_of(self, part: str) -> int:
-        """Return the minutes of one of the parts."""
         return {"done": self.done, "moved": self.moved, "left": self.left}[part]
 
 
@@ -320,5 +319,4 @@ ProgressCallback = Callable[[Progress], None]
 
 
 def ignore_progress(progress: Progress) -> None:
-    """Ignore the progress."""
     del progress

@@ -48,7 +48,6 @@ def open_questions(session: Session) -> tuple[Question, ...]:
 
 
 def subject_of(question: Question) -> Subject:
-    """Return the subject of a question."""
     return question.conflict.key, question.conflict.topic
 
 

@@ -9,28 +9,18 @@ from functools import lru_cache
 
 from fateforger.calendar.event import EventImage
 from fateforger.errors import BadInput
-from fateforger.planning.grid import ceil, in_words, instant
+from fateforger.planning.grid import ceil, instant
 from fateforger.planning.timing import instant_of, local_day, zone
 from fateforger.session.frame import frame_in_force
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.zones import instant_of_clock
-from fateforger.text import NO_TITLE, format_day, format_weekday
+from fateforger.text import NO_TITLE, format_length
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
 _EVENING = time(18, 0)
 _DRAFTED = frozenset({TimeboxingStage.SKELETON, TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT})
-
-
-def weekday(day: date) -> str:
-    """Return a name like ``Monday``."""
-    return format_weekday(day)
-
-
-def day_words(day: date) -> str:
-    """Return a day like ``Monday 2 March``."""
-    return format_day(day)
 
 
 def local_today(now: datetime, tz: str) -> date:
@@ -250,7 +240,7 @@ def frame_words(session: Session) -> str:
     if frame_mistake(session) is None:
         start, end = whole_frame(session) if frame.usual_start is not None else frame_of(session)
         minutes = int((end.astimezone(UTC) - start.astimezone(UTC)).total_seconds() // 60)
-        length = in_words(minutes)
+        length = format_length(minutes)
         if end.date() > session.date:
             length = _("{length}, until the next day", length=length)
         line += f" ({length})"
@@ -263,7 +253,7 @@ def frame_words(session: Session) -> str:
         "{line}, lunch around {lunch:%H:%M} for {lunch_minutes}",
         line=line,
         lunch=lunch,
-        lunch_minutes=in_words(frame.lunch_minutes),
+        lunch_minutes=format_length(frame.lunch_minutes),
     )
 
 

@@ -19,7 +19,7 @@ from fateforger.limits import MAX_INSTANCE_EVENTS
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import is_shutdown, keys_before, start_from, task_of
-from fateforger.planning.grid import Busy, in_words
+from fateforger.planning.grid import Busy
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan, resolve
 from fateforger.planning.task_details import TaskDetails
@@ -54,8 +54,8 @@ from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import block_notes
 from fateforger.session.zones import home_clock, local_time, zone_changes
+from fateforger.text import format_length, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.values import replace
 
 ALWAYS = (Offer(way="defer"), Offer(way="drop"))
@@ -88,7 +88,6 @@ def with_offers(unplaced: Iterable[Unplaced], known: Iterable[Unplaced]) -> tupl
 
 
 def clash_of(conflict: MustConflict | None, relaxed: tuple[str, ...]) -> Clash | None:
-    """Return the conflict of musts, if there is one."""
     return None if conflict is None else Clash(uids=conflict.ids, let_go=relaxed)
 
 
@@ -414,7 +413,7 @@ def _frame_words(before: FrameFacts, after: FrameFacts) -> Iterator[str]:
 
 def _task_words(before: Task, after: Task) -> Iterator[str]:
     if after.minutes is not None and after.minutes != before.minutes:
-        yield _("“{title}” takes {minutes} now.", title=after.title, minutes=in_words(after.minutes))
+        yield _("“{title}” takes {minutes} now.", title=after.title, minutes=format_length(after.minutes))
     if after.details.splittable and not before.details.splittable:
         yield _("“{title}” may be done in pieces now.", title=after.title)
 

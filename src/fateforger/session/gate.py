@@ -21,13 +21,13 @@ from fateforger.session.commands.base import PLANNED, SessionCommandBase
 from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.plan import RestoreChange
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
-from fateforger.session.day import day_words, frame_mistake, frame_words, on_calendar
+from fateforger.session.day import frame_mistake, frame_words, on_calendar
 from fateforger.session.frame import frame_in_force
 from fateforger.session.messages import Notice, format_writes
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
 from fateforger.session.undone import NONE_UNDONE, find_undone
-from fateforger.text import count_blocks, count_meetings, count_tasks, mark_message, ngettext
+from fateforger.text import count_blocks, count_meetings, count_tasks, format_day, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.workflow.conformance import CheckedRule, StatedRule, Verdict, check, explain_refusal, suggest_remedy
 from fateforger.workflow.definition import load_shipped
@@ -61,7 +61,6 @@ class Refusal(NamedTuple):
 
     @property
     def notice(self) -> Notice:
-        """Notice of the refusal."""
         return Notice(lines=(_(self.sentence), *self.more), refused=self.warns, code=self.id, unread=self.unread)
 
 
@@ -97,7 +96,7 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
     A type of commands asks for the form that makes them.
     """
     if session.status is SessionStatus.CANCELLED:
-        words = _("The plan for {day} is closed, so there is nothing to change here.", day=day_words(session.date))
+        words = _("The plan for {day} is closed, so there is nothing to change here.", day=format_day(session.date))
         return Refusal("session-ended", words)
     if isinstance(asked, type):
         shown = PLANNED if asked.home is TimeboxingStage.REFINE else {asked.home}
@@ -370,7 +369,7 @@ def is_committed(session: Session) -> bool:
 def _words(session: Session) -> _Words:
     match session.stage:
         case TimeboxingStage.DATE:
-            return _Words((f"{day_words(session.date)}, {session.tz}",))
+            return _Words((f"{format_day(session.date)}, {session.tz}",))
         case TimeboxingStage.COLLECT_CONSTRAINTS:
             return _collect(session)
         case TimeboxingStage.CAPTURE_INPUTS:
@@ -398,7 +397,7 @@ def _capture(session: Session) -> _Words:
         return _Words(
             (_("Nothing to do yet"),),
             (_("There is nothing on your list yet, so there is nothing to plan."),),
-            _("What do you want to get done on {day}?", day=day_words(session.date)),
+            _("What do you want to get done on {day}?", day=format_day(session.date)),
         )
     one = next((t for t in session.day.inputs.tasks if t.one_thing), None)
     summary = [count_tasks(count)]

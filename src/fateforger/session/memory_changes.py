@@ -217,12 +217,10 @@ def _remaining_record(before: Version, memory: Memory) -> ConstraintRecord | Non
 
 
 def without_superseding(record: ConstraintRecord) -> ConstraintRecord:
-    """Return the record without any superseded constraints."""
     return replace(record, lifecycle=replace(record.lifecycle, supersedes_uids=()))
 
 
 def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
-    """Return the record without that superseded constraint."""
     life = record.lifecycle
     uids = tuple(other for other in life.supersedes_uids if other != uid)
     return replace(record, lifecycle=replace(life, supersedes_uids=uids))

@@ -41,7 +41,6 @@ class Notice(Value):
     unchecked: str = ""
 
     def with_lines_once(self) -> Notice:
-        """Return the notice with each line once."""
         return replace(self, lines=tuple(dict.fromkeys(self.lines)))
 
 

@@ -520,36 +520,28 @@ class Session(Value):
         return {**flat, **groups}
 
     def with_options(self, **changes: Any) -> Session:
-        """Return the session with changes in ``options``."""
         return replace(self, options=replace(self.options, **changes))
 
     def with_day(self, **changes: Any) -> Session:
-        """Return the session with changes in ``day``."""
         return replace(self, day=replace(self.day, **changes))
 
     def with_open_work(self, **changes: Any) -> Session:
-        """Return the session with changes in ``open_work``."""
         return replace(self, open_work=replace(self.open_work, **changes))
 
     def with_planning(self, **changes: Any) -> Session:
-        """Return the session with changes in ``planning``."""
         return replace(self, planning=replace(self.planning, **changes))
 
     def with_sync(self, **changes: Any) -> Session:
-        """Return the session with changes in ``sync``."""
         return replace(self, sync=replace(self.sync, **changes))
 
     def with_rules(self, **changes: Any) -> Session:
-        """Return the session with changes in ``rules``."""
         return replace(self, rules=replace(self.rules, **changes))
 
     def with_thread(self, **changes: Any) -> Session:
-        """Return the session with changes in ``thread``."""
         return replace(self, thread=replace(self.thread, **changes))
 
     @property
     def notice_lines(self) -> tuple[str, ...]:
-        """Lines of the notice."""
         return () if self.thread.notice is None else self.thread.notice.lines
 
     def with_notice(self, *lines: str, code: str = "", draft: tuple[str, ...] = ()) -> Session:
@@ -578,7 +570,6 @@ class Session(Value):
         return self.with_thread(notice=Notice(lines=lines, refused=True, code=code))
 
     def at_time(self, now: datetime) -> Session:
-        """Return the session as of that instant."""
         return replace(self, now=now)
 
     def after_command(self, command_id: str, at: datetime) -> Session:

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fateforger.planning.task_details import list_facts
-from fateforger.session.day import day_words
 from fateforger.session.frame import frame_in_force
 from fateforger.session.model import FrameFacts, Session, Task
 from fateforger.session.stages import TimeboxingStage
-from fateforger.text import count_more, format_length, join_words, limit_items, ngettext, quote_title, shorten
+from fateforger.text import (
+    count_more,
+    format_day,
+    format_length,
+    join_words,
+    limit_items,
+    ngettext,
+    quote_title,
+    shorten,
+)
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -36,7 +44,7 @@ def _join_changes(changes: tuple[str, ...]) -> str:
 
 def _list_changes(before: Session, after: Session) -> Iterator[str]:
     if (before.date, before.tz) != (after.date, after.tz) and after.stage is TimeboxingStage.DATE:
-        yield day_words(after.date)
+        yield format_day(after.date)
     then, now = frame_in_force(before), frame_in_force(after)
     if then.day_start != now.day_start:
         yield _("your day {start:%H:%M}–{end:%H:%M}", start=now.day_start, end=now.day_end)

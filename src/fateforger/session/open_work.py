@@ -12,12 +12,13 @@ from fateforger.errors import BadInput
 from fateforger.limits import MAX_CRITERIA, MAX_CRITERION_CHARS
 from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import ET, WORK
-from fateforger.session.day import day_window, day_words, is_over
+from fateforger.session.day import day_window, is_over
 from fateforger.session.model import CatchUp, OfferedInput, Session, SessionStatus, Task
 from fateforger.session.placement import by_time
 from fateforger.session.replanning import rest_of_task, task_id_of
 from fateforger.session.tasks import keep_for_later, with_tasks
 from fateforger.tasks.task import NORMAL, Do, OutsideTask, QueuedTask, read_task_id
+from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -184,7 +185,7 @@ def _urgency(task: OutsideTask, day: date) -> tuple[bool, int, date]:
 
 
 def _to_task(task: OutsideTask) -> Task:
-    notes = _("From TickTick.") if task.due is None else _("From TickTick, due on {due}.", due=day_words(task.due))
+    notes = _("From TickTick.") if task.due is None else _("From TickTick, due on {due}.", due=format_day(task.due))
     notes += f"\n\n{task.notes}" if task.notes else ""
     return Task(id=task.id, title=task.title, notes=notes)
 

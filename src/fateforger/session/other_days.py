@@ -7,10 +7,10 @@ from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_AHEAD
-from fateforger.session.day import day_words, local_today, weekday
+from fateforger.session.day import local_today
 from fateforger.session.model import OfferedInput, SentTask, Session, Task
 from fateforger.session.tasks import keep_for_later, with_tasks
-from fateforger.text import count_tasks, join_words, quote_title
+from fateforger.text import count_tasks, format_day, format_weekday, join_words, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -32,7 +32,7 @@ def other_days(session: Session) -> tuple[date, ...]:
 
 def name_day(day: date, *, seen_from: date) -> str:
     """Return ``Friday`` for a day less than a week after ``seen_from``, else the day with its date."""
-    return weekday(day) if timedelta() < day - seen_from < _WEEK else day_words(day)
+    return format_weekday(day) if timedelta() < day - seen_from < _WEEK else format_day(day)
 
 
 def check_other_day(session: Session, day: date, at: datetime) -> None:
@@ -41,10 +41,10 @@ def check_other_day(session: Session, day: date, at: datetime) -> None:
         raise BadInput(_("That is the day of this plan; choose another one."))
     today = local_today(at, session.tz)
     if day < today:
-        raise BadInput(_("{day} is over; choose today or a later day.", day=day_words(day)))
+        raise BadInput(_("{day} is over; choose today or a later day.", day=format_day(day)))
     if day > today + MAX_AHEAD:
         raise BadInput(
-            _("{day} {year} is more than a year away; choose a nearer day.", day=day_words(day), year=day.year)
+            _("{day} {year} is more than a year away; choose a nearer day.", day=format_day(day), year=day.year)
         )
 
 
@@ -69,7 +69,7 @@ def check_free(session: Session, day: date, *, join: bool) -> None:
             _(
                 "{day} has a plan already, so I moved nothing."
                 " Add the tasks to that plan instead, or choose another day.",
-                day=day_words(day),
+                day=format_day(day),
             )
         )
 
@@ -93,7 +93,7 @@ def check_not_settled(sent: SentTask) -> None:
             _(
                 "“{title}” is in the plan of {day}, which is on your calendar. Take it off there first.",
                 title=sent.task.title,
-                day=day_words(sent.day),
+                day=format_day(sent.day),
             )
         )
 
@@ -134,13 +134,13 @@ def with_settled(session: Session, settled: tuple[str, ...]) -> Session:
 def describe_arrival(tasks: tuple[Task, ...], source: date) -> str:
     """Return the line of the day that receives tasks."""
     titles = join_words([quote_title(task.title) for task in tasks], 5)
-    return _("From {day}: {titles}.", day=day_words(source), titles=titles)
+    return _("From {day}: {titles}.", day=format_day(source), titles=titles)
 
 
 def describe_return(tasks: tuple[Task, ...], source: date) -> str:
     """Return the line of the day that gives tasks back."""
     titles = join_words([quote_title(task.title) for task in tasks], 5)
-    return _("Back to {day}: {titles}.", day=day_words(source), titles=titles)
+    return _("Back to {day}: {titles}.", day=format_day(source), titles=titles)
 
 
 def bring_dated(session: Session) -> Session:

@@ -11,19 +11,18 @@ from fateforger.drafting.explanations import explain_place
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.memory.violations import Reason, find_reasons
 from fateforger.planning.block_times import USUAL_DEEP, task_of
-from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET, Resolved, TBPlan
 from fateforger.planning.task_details import TaskKind, format_items
 from fateforger.session.cards import plain
 from fateforger.session.checks import broken_day_rules
-from fateforger.session.day import Meeting, busy_meetings, on_calendar, weekday
+from fateforger.session.day import Meeting, busy_meetings, on_calendar
 from fateforger.session.draft import instance_in
 from fateforger.session.model import Session, Task
 from fateforger.session.placement import GONE, by_time, find_placed, span
 from fateforger.session.recall import followed_constraints
 from fateforger.session.zones import local_time, zone_suffix
+from fateforger.text import format_length, format_weekday, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, ngettext, quote_title
 from fateforger.values import replace
 
 MOST_MEETINGS = 40
@@ -81,11 +80,17 @@ def clip_span(meeting: Meeting, day: date) -> str:
 def outside_words(meeting: Meeting, day: date) -> str:
     """Return the true start or end of a meeting when that is on another day."""
     if meeting.start.date() > day:
-        return " " + _("(on {weekday})", weekday=weekday(meeting.start.date()))
+        return " " + _("(on {weekday})", weekday=format_weekday(meeting.start.date()))
     start, end = meeting.start, meeting.end
-    since = _("(since {weekday} {time:%H:%M})", weekday=weekday(start.date()), time=start) if start.date() < day else ""
+    since = (
+        _("(since {weekday} {time:%H:%M})", weekday=format_weekday(start.date()), time=start)
+        if start.date() < day
+        else ""
+    )
     until = (
-        _("(until {weekday} {time:%H:%M})", weekday=weekday(end.date()), time=end) if _ends_later(meeting, day) else ""
+        _("(until {weekday} {time:%H:%M})", weekday=format_weekday(end.date()), time=end)
+        if _ends_later(meeting, day)
+        else ""
     )
     return "".join(f" {each}" for each in (since, until) if each)
 
@@ -95,7 +100,7 @@ def block_line(session: Session, block: Resolved) -> str:
     boxes = {task.id: task.details.items for task in session.day.inputs.tasks if task.details.items}
     box = task_of(block.key, boxes)
     items = "" if box is None else f" · {plain(format_items(boxes[box], ', '), 600)}"
-    return f"{block_title(session, block)} · {in_words(block.minutes)} · {block.event.type.block_words}{items}"
+    return f"{block_title(session, block)} · {format_length(block.minutes)} · {block.event.type.block_words}{items}"
 
 
 def block_title(session: Session, block: Resolved) -> str:

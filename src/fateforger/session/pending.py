@@ -17,7 +17,6 @@ from fateforger.memory.contradiction import Kind
 from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version, select_newest
 from fateforger.memory.vocabulary import Source
-from fateforger.planning.grid import in_words
 from fateforger.planning.timing import zone
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Button
@@ -47,8 +46,8 @@ from fateforger.session.recall import constraints_for_draft
 from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.tasks.durations import Estimate, format_ratio
+from fateforger.text import format_length, join_words, label_text, mark_message, ngettext, quote_title, truncate
 from fateforger.text import gettext as _
-from fateforger.text import join_words, label_text, mark_message, ngettext, quote_title, truncate
 from fateforger.values import Value
 from fateforger.workflow.day_rules import read_day_rule
 from fateforger.workflow.day_words import describe_day_rule
@@ -172,7 +171,6 @@ class PendingQuestion:
 
     @property
     def answers(self) -> tuple[Button, ...]:
-        """The buttons of all answers."""
         return tuple(button for button in (self.yes, self.no, *self.which) if button is not None)
 
     @property
@@ -303,7 +301,7 @@ def length_questions(session: Session) -> tuple[PendingQuestion, ...]:
 
 
 def _length_question(task: Task, found: Estimate, minutes: int) -> PendingQuestion:
-    longer, now = in_words(minutes), in_words(task.minutes or 0)
+    longer, now = format_length(minutes), format_length(task.minutes or 0)
     how_often = _("{short} of the last {count} times", short=found.short, count=found.count)
     sentence = _(
         "“{name}” takes you {ratio} times as long as planned ({known}). Plan {longer} for “{title}”?",

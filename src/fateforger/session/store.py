@@ -86,9 +86,7 @@ class Sessions(Protocol):
 
     async def load(self, session_id: str) -> Session | None: ...
 
-    async def in_thread(self, channel: str, thread_ts: str) -> Session | None:
-        """Return the session of a thread, if any."""
-        ...
+    async def in_thread(self, channel: str, thread_ts: str) -> Session | None: ...
 
     async def of_user(self, user_id: str, *, limit: int = 10) -> tuple[Session, ...]:
         """Return a person's sessions, the last touched first."""
@@ -194,9 +192,7 @@ class ThreadMessages(Protocol):
         """Record messages of a thread. Once its first message is among them, all of them are known."""
         ...
 
-    async def forget(self, channel: str, thread_ts: str, ts: str) -> None:
-        """Forget a message that was deleted."""
-        ...
+    async def forget(self, channel: str, thread_ts: str, ts: str) -> None: ...
 
     async def count_after(self, channel: str, thread_ts: str, ts: str) -> int | None:
         """Return how many messages of a thread are newer than ``ts``; ``None`` if they are not all known."""

@@ -12,13 +12,14 @@ from fateforger.errors import BadInput
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps
 from fateforger.planning.plan import resolve
 from fateforger.planning.task_details import find_circle
-from fateforger.session.day import busy_meetings, day_to_plan, day_words, frame_of
+from fateforger.session.day import busy_meetings, day_to_plan, frame_of
 from fateforger.session.draft import day_of, draft_constraints, with_own_draft, work_of
 from fateforger.session.model import Session, Task
 from fateforger.session.open_work import given_day, to_task
 from fateforger.session.queue_commands import WeekSpan
 from fateforger.session.tasks import describe_circle
 from fateforger.tasks.task import NORMAL, Do, QueuedTask, TaskState
+from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -197,7 +198,6 @@ class _Spread:
         self.of_day[self._best(each, early if self._fits(each, early) else open_)].append(each.task)
 
     def draft_all(self) -> None:
-        """Draft each day."""
         self.drafts = {day.date: draft_day(day, self.of_day[day.date]) for day in self.days}
 
     def find_other_days(self) -> None:
@@ -206,7 +206,7 @@ class _Spread:
             here = self._day_of(each.task.id)
             if here is None or (lost := _list_unplaced(self.drafts[here]).get(each.task.id)) is None:
                 continue
-            self._leave(each.task, _("{day}: {reason}", day=day_words(here), reason=lost))
+            self._leave(each.task, _("{day}: {reason}", day=format_day(here), reason=lost))
             self._place(each, besides=here)
 
     def use_room(self) -> None:

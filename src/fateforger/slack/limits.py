@@ -165,7 +165,6 @@ class SlackLimits:
             limit.divide(programs)
 
     def of(self, method: str) -> MethodLimit:
-        """Return the limit of a method."""
         if method not in self._methods:
             self._methods[method] = MethodLimit(self._calls.get(method, _NO_LIMIT))
             self._methods[method].divide(self._programs)

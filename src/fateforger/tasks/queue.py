@@ -31,7 +31,6 @@ from fateforger.values import replace
 
 
 def sort_key(task: QueuedTask) -> tuple[int, int, str]:
-    """Return the sort key of a task."""
     return task.spec.priority, task.rank, task.id
 
 

@@ -55,7 +55,6 @@ def as_of(task: QueuedTask, now: datetime) -> QueuedTask:
 
 
 def claim_task(task: QueuedTask, executor: str, *, now: datetime, until: datetime) -> QueuedTask:
-    """Return the task claimed by ``executor`` until ``until``."""
     fence = task.fence + 1
     claimed = replace(
         task,
@@ -78,7 +77,6 @@ def holds_claim(mine: QueuedTask, there: QueuedTask | None) -> bool:
 
 
 def extend_claim(task: QueuedTask, *, now: datetime, until: datetime) -> QueuedTask:
-    """Return the task with its claim extended to ``until``."""
     if task.claim is None:
         raise InternalError("Only a claim can be extended.")
     return _record_change(replace(task, claim=replace(task.claim, until=until)), now)

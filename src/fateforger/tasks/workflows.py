@@ -31,7 +31,6 @@ class Workflows:
         return tuple(sorted({*list_shipped(), *self.own} - {OF_THE_PROGRAM}))
 
     def get(self, name: str) -> Workflow | None:
-        """Return a workflow, or ``None`` if there is none of that name."""
         if name == OF_THE_PROGRAM:
             return None
         return self.own.get(name) or (load_shipped(name) if name in list_shipped() else None)

@@ -18,12 +18,11 @@ from fateforger.session.commands.calendar import (
     UndoWrite,
 )
 from fateforger.session.conflicts import open_questions, question_target, question_token
-from fateforger.session.day import day_words
 from fateforger.session.edits import writes_at_once
 from fateforger.session.messages import MOST_LISTED, HistoryView, PreviewView
 from fateforger.session.model import Session
 from fateforger.session.pending import conflict_buttons
-from fateforger.text import count_rest, join_sentences, label_text, mark_message, ngettext
+from fateforger.text import count_rest, format_day, join_sentences, label_text, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.card_parts import paragraphs
 
@@ -36,7 +35,7 @@ HISTORY_MOVED = mark_message("History: further down in this thread.")
 
 def history_card(session: Session, view: HistoryView) -> Card:
     """Return the card, newest write first. Writes that are no longer in effect take one line."""
-    title = _("What I wrote for {day}", day=day_words(session.date))
+    title = _("What I wrote for {day}", day=format_day(session.date))
     rows = [_history_row(row, view, session) for row in view.rows] or [Prose(text=_(NO_HISTORY))]
     return Card(
         text=label_text(title, f"{_count_entries(view.total)}."),
@@ -52,8 +51,7 @@ def history_card(session: Session, view: HistoryView) -> Card:
 
 
 def closed_history_card(session: Session, view: HistoryView) -> Card:
-    """Return the card after it was closed."""
-    line = _("History of {day}: {entries}.", day=day_words(session.date), entries=_count_entries(view.total))
+    line = _("History of {day}: {entries}.", day=format_day(session.date), entries=_count_entries(view.total))
     return Card(text=line, parts=(Note(text=line),))
 
 
@@ -94,7 +92,7 @@ def _write_time(row: HistoryRow, newest: HistoryRow, session: Session) -> str:
     """Format the local time, with the day if it differs from that of the newest row."""
     local = row.at.astimezone(zone(session.tz))
     same_day = local.date() == newest.at.astimezone(zone(session.tz)).date()
-    return f"{local:%H:%M}" if same_day else f"{day_words(local.date())}, {local:%H:%M}"
+    return f"{local:%H:%M}" if same_day else f"{format_day(local.date())}, {local:%H:%M}"
 
 
 def _older_history(view: HistoryView) -> tuple[Part, ...]:
@@ -136,7 +134,7 @@ def is_preview_offered(session: Session) -> bool:
 
 def preview_card(session: Session, view: PreviewView) -> Card:
     """Return the card: writes, what is left alone, notes, and safety checks that need confirmation."""
-    day, when = day_words(session.date), _preview_time(session, view)
+    day, when = format_day(session.date), _preview_time(session, view)
     if view.stale:
         line = _("Preview of {when}: out of date, because something changed since.", when=when)
         return Card(text=line, parts=(Prose(text=line, control=PREVIEW_AGAIN.localize()),))
@@ -153,7 +151,6 @@ def preview_card(session: Session, view: PreviewView) -> Card:
 
 
 def closed_preview_card(session: Session, view: PreviewView) -> Card:
-    """Return the card after it was closed."""
     line = _("Preview of {preview_time}, closed.", preview_time=_preview_time(session, view))
     return Card(text=line, parts=(Note(text=line),))
 

@@ -7,7 +7,7 @@ from datetime import UTC
 
 from fateforger.limits import MAX_CARRIED_CHARS
 from fateforger.planning.block_times import task_of
-from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, in_words
+from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps
 from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BoxItem, format_items
 from fateforger.quality.model import Criterion
@@ -31,7 +31,7 @@ from fateforger.session.cards import (
 from fateforger.session.commands.calendar import ShowHistory
 from fateforger.session.commands.day import MarkOneThing, PutTogether, TakeApart, TakeBack, TickItems
 from fateforger.session.commands.thread import StageAction
-from fateforger.session.day import busy_meetings, day_words, frame_mistake, frame_of, on_calendar, weekday, whole_frame
+from fateforger.session.day import busy_meetings, frame_mistake, frame_of, on_calendar, whole_frame
 from fateforger.session.draft import grade_session
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.lengths import find_usual, planned_minutes
@@ -45,8 +45,18 @@ from fateforger.session.queue_commands import ShowTasks
 from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.tasks.task import Mode
+from fateforger.text import (
+    format_day,
+    format_length,
+    format_weekday,
+    join_sentences,
+    join_words,
+    label_text,
+    mark_message,
+    ngettext,
+    quote_title,
+)
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.values import replace
 
 START = Button(label=mark_message("Plan my day"), action="start", style="primary")
@@ -80,7 +90,7 @@ def offer_box(session: Session) -> tuple[Part, ...]:
     text = _(
         "{titles} are small. Together they are one box of {length}, each ticked off on its own.",
         titles=join_words([plain(task.title, 40) for task in tasks], 6),
-        length=in_words(minutes),
+        length=format_length(minutes),
     )
     return (Prose(text=text, control=PutTogether.action.button(" ".join(task.id for task in tasks))),)
 
@@ -355,7 +365,7 @@ def show_usual_lengths(session: Session) -> tuple[Part, ...]:
     usual = [(task, found) for task in session.day.inputs.tasks if (found := find_usual(session, task)) is not None]
     if not usual:
         return ()
-    named = join_words([f"{plain(task.title, 80)}, {in_words(found.minutes or 0)}" for task, found in usual], 5)
+    named = join_words([f"{plain(task.title, 80)}, {format_length(found.minutes or 0)}" for task, found in usual], 5)
     return (Note(text=_("As long as you usually need: {tasks}.", tasks=named)),)
 
 
@@ -377,7 +387,7 @@ def _by(session: Session, promise: Commitment) -> str:
     by = local_time(session, promise.by)
     if by.date() == session.date:
         return f"{by:%H:%M}{zone_suffix(session, by, by)}"
-    return _("{time:%H:%M} on {weekday}", time=by, weekday=weekday(by.date())) + zone_suffix(session, by, by)
+    return _("{time:%H:%M} on {weekday}", time=by, weekday=format_weekday(by.date())) + zone_suffix(session, by, by)
 
 
 def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
@@ -427,6 +437,6 @@ def list_sent(session: Session) -> tuple[Part, ...]:
 
 
 def _build_sent(sent: SentTask) -> Prose:
-    text = _("On {day}: {task}", day=day_words(sent.day), task=plain(sent.task.title))
+    text = _("On {day}: {task}", day=format_day(sent.day), task=plain(sent.task.title))
     spoken = _("Take back “{title}”", title=sent.task.title[:40])
     return Prose(text=text, control=None if sent.settled else TakeBack.action.button(sent.task.id, spoken=spoken))

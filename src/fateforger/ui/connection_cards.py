@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fateforger.calendar.connections import Connection, ConnectionView
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
-from fateforger.session.day import day_words
+from fateforger.text import format_day, join_sentences, join_words, mark_message, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.ui.card_parts import START
 
 PAGE = "calendar.page"
@@ -102,7 +101,7 @@ def build_connection_parts(view: ConnectionView) -> tuple[Part, ...]:
 def describe_connection(connection: Connection) -> str:
     """Say which calendar is connected, since when, what is read, and what is written."""
     account, service = plain(connection.account), connection.provider.service
-    day = day_words(connection.connected_at.date())
+    day = format_day(connection.connected_at.date())
     place = _("**{account}** ({service}), connected on {day}.", account=account, service=service, day=day)
     return f"{place} {describe_use(connection)}"
 

@@ -8,7 +8,6 @@ from datetime import timedelta
 from fateforger.errors import BadInput
 from fateforger.memory.settings import describe_wish
 from fateforger.memory.vocabulary import Slot, Source
-from fateforger.planning.grid import in_words
 from fateforger.planning.timing import zone
 from fateforger.session.cards import (
     Button,
@@ -25,7 +24,6 @@ from fateforger.session.cards import (
 from fateforger.session.commands.day import AdjustFrame, ChooseDate, TimeboxingCommitDate
 from fateforger.session.day import (
     Meeting,
-    day_words,
     frame_of,
     frame_span,
     frame_words,
@@ -46,6 +44,8 @@ from fateforger.text import (
     count_meetings,
     count_more,
     count_rest,
+    format_day,
+    format_length,
     join_words,
     limit_items,
     mark_message,
@@ -70,7 +70,7 @@ from fateforger.values import replace
 
 def date_card(session: Session) -> Card:
     """Return the card: day and time zone, to change or confirm."""
-    day = day_words(session.date)
+    day = format_day(session.date)
     plan_it = TimeboxingCommitDate.action.button(move_token(session, Move.PROCEED), style="primary")
     change_zone = Button(label=_("Change time zone"), action="form.zone")
     return Card(
@@ -107,9 +107,9 @@ def frame_card(session: Session) -> Card:
     """Return the card: the calendar, then the frame with its controls."""
     frame = frame_in_force(session)
     return Card(
-        text=_("{day}: when does your day start, and when does it end?", day=day_words(session.date)),
+        text=_("{day}: when does your day start, and when does it end?", day=format_day(session.date)),
         parts=(
-            Heading(text=_("{day}: the hours of your day", day=day_words(session.date))),
+            Heading(text=_("{day}: the hours of your day", day=format_day(session.date))),
             *show_notice(session),
             *show_missing(session),
             *calendar_parts(session),
@@ -260,7 +260,7 @@ def _next_day(session: Session) -> Button:
     day = max(session.date + timedelta(days=1), local_today(session.now, session.tz))
     if has_ended(day, session.tz, frame_in_force(session), session.now):
         day += timedelta(days=1)
-    return ChooseDate.other_day.button(day.isoformat(), label=_("Plan {day}", day=day_words(day)), style="primary")
+    return ChooseDate.other_day.button(day.isoformat(), label=_("Plan {day}", day=format_day(day)), style="primary")
 
 
 def _later_ends(session: Session) -> Iterator[Button]:
@@ -280,4 +280,4 @@ def _later_ends(session: Session) -> Iterator[Button]:
 
 def _room(session: Session) -> tuple[Part, ...]:
     free = free_minutes(session)
-    return () if free is None else (Note(text=_("That leaves {free} without meetings.", free=in_words(free))),)
+    return () if free is None else (Note(text=_("That leaves {free} without meetings.", free=format_length(free))),)

@@ -57,7 +57,6 @@ def _is_filled(part: Input) -> bool:
 
 
 def build_kind_field(details: TaskDetails, name: str = "kind", label: str = "") -> ChoiceField:
-    """Return the field of the kind."""
     return ChoiceField(
         name=name,
         label=label or _("Kind"),

@@ -6,17 +6,15 @@ from typing import assert_never
 
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
-from fateforger.planning.grid import in_words
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, name_button, plain
 from fateforger.session.commands.day import AdjustFrame, RemoveTask, ResizeTask, SplitTask
-from fateforger.session.day import day_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Offer, Session, Unplaced
 from fateforger.session.pending import set_aside_button
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import Move
+from fateforger.text import format_day, format_length, join_words, label_text, mark_message, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import join_words, label_text, mark_message, quote_title
 from fateforger.ui.card_parts import (
     ask_about_lengths,
     list_sent,
@@ -98,7 +96,7 @@ def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> B
             spoken = _("Drop {title}", title=title)
             return RemoveTask.action.button(unplaced.task_id, label=_("Drop it"), spoken=spoken)
         case "shrink" if offer.minutes is not None:
-            label = _("Make it {minutes}", minutes=in_words(offer.minutes))
+            label = _("Make it {minutes}", minutes=format_length(offer.minutes))
             spoken = name_button(label, unplaced.title)
             return ResizeTask.action.button(f"{offer.minutes} {unplaced.task_id}", label=label, spoken=spoken)
         case "extend" if offer.until is not None:
@@ -122,7 +120,7 @@ ORDER = ((Move.PROCEED, mark_message("Refine")), (Move.BACK, None), (Move.REDO, 
 
 def draft_card(session: Session) -> Card:
     """Return the card: the day in time order, and what did not fit."""
-    day = day_words(session.date)
+    day = format_day(session.date)
     return Card(
         text=_("A first draft of {day}: {blocks}.", day=day, blocks=block_words(session)),
         parts=(

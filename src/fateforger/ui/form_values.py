@@ -357,7 +357,6 @@ class Filled:
         return self.submission.model_dump(include={"command_id", "user_id", "at", "session_id"})
 
     def or_errors(self, make: Callable[[], SessionCommand]) -> SessionCommand | FormErrors:
-        """Return the command, or the errors if there are any."""
         return FormErrors(errors=self.errors) if self.errors else make()
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from fateforger.planning.grid import in_words
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import (
     Button,
@@ -24,13 +23,21 @@ from fateforger.session.cards import (
     plain,
     planned_blocks,
 )
-from fateforger.session.day import day_words, local_today
+from fateforger.session.day import local_today
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.queue_commands import WRITTEN, ChooseLanguage, CorrectDuration, ForgetDuration
 from fateforger.session.zones import local_time
 from fateforger.tasks.durations import Estimate, format_ratio
+from fateforger.text import (
+    format_day,
+    format_length,
+    join_sentences,
+    list_languages,
+    mark_message,
+    name_language,
+    ngettext,
+)
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, list_languages, mark_message, name_language, ngettext
 from fateforger.ui.card_parts import START, picture
 from fateforger.ui.rule_cards import ADD_DAY, POLICY, ROUTINE
 from fateforger.ui.session_cards import HELLO, root_line
@@ -113,11 +120,11 @@ def _build_day(board: Board) -> tuple[str, tuple[Part, ...]]:
     """Return the text and the parts for the day that the board shows."""
     session, today = board.shown, local_today(board.now, board.tz)
     if session is None:
-        heading = _("Today, {day}", day=day_words(today))
+        heading = _("Today, {day}", day=format_day(today))
         line = _("Nothing is planned for today yet.") if board.sessions else _(HELLO)
         return _("Plan a day."), (Heading(text=heading), Prose(text=line), localize_row(START))
     is_today = session.date == today
-    heading = _("Today, {day}", day=day_words(today)) if is_today else _("Next: {day}", day=day_words(session.date))
+    heading = _("Today, {day}", day=format_day(today)) if is_today else _("Next: {day}", day=format_day(session.date))
     following = _describe_next(session, board.now) if is_today else _("Nothing is planned for today.")
     again = replace(START.localize(), style="default", label=_("Plan another day"))
     link = board.links.get(session.id)
@@ -153,7 +160,7 @@ def _describe_block(block: PlannedBlock, session: Session) -> str:
 
 
 def _build_link(link: str, label: str, session: Session, *, style: str = "default") -> Button:
-    spoken = name_button(label, day_words(session.date))
+    spoken = name_button(label, format_day(session.date))
     shade = "primary" if style == "primary" else "default"
     return Button(label=label, action=OPEN_THREAD, target=session.id, url=link, spoken=spoken, style=shade)
 
@@ -227,7 +234,7 @@ def describe_estimate(each: Estimate) -> str:
     depth = _("deep") if each.deep else _("shallow")
     ratio = _("as long as planned") if each.ratio == 1 else _("{ratio} times as long", ratio=format_ratio(each.ratio))
     known = ngettext("from one task", "from {count} tasks", each.count)
-    usual = "" if each.minutes is None else _(", usually {minutes}", minutes=in_words(each.minutes))
+    usual = "" if each.minutes is None else _(", usually {minutes}", minutes=format_length(each.minutes))
     source = _("as you told me") if each.corrected else known
     return f"**{plain(each.name)}** ({depth}): {ratio}{usual}, {source}"
 

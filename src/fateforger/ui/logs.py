@@ -8,9 +8,8 @@ from fateforger.agents.clients import KEPT_FOR, UNKNOWN_TOOL, Call
 from fateforger.planning.timing import zone
 from fateforger.ports.people import OperatorAction
 from fateforger.session.cards import Divider, Heading, Note, Part, Prose, plain
-from fateforger.session.day import day_words
+from fateforger.text import format_day, label_text, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import label_text, mark_message
 
 READ_RULES, CHANGED_RULES = mark_message("your rules were read"), mark_message("your rules were changed")
 READ_TASKS, CHANGED_TASKS = mark_message("your queue was read"), mark_message("your queue was changed")
@@ -72,7 +71,7 @@ SHOWN = 8
 def describe_action(action: OperatorAction, tz: str) -> str:
     """Return an action in one line: when, what and by whom."""
     at = action.at.astimezone(zone(tz))
-    when = _("{day} at {time:%H:%M}", day=day_words(at.date()), time=at)
+    when = _("{day} at {time:%H:%M}", day=format_day(at.date()), time=at)
     known = action.command if action.command in DID else UNKNOWN
     did = _(DID[known])
     return _("{line} (by {operator})", line=label_text(when, did), operator=plain(action.operator))
@@ -114,7 +113,7 @@ SHOWN_CALLS = 8
 def describe_call(call: Call, tz: str) -> str:
     """Return a call in one line: when, who, what, and the result."""
     at = call.at.astimezone(zone(tz))
-    when = _("{day} at {time:%H:%M}", day=day_words(at.date()), time=at)
+    when = _("{day} at {time:%H:%M}", day=format_day(at.date()), time=at)
     known = call.tool if call.tool in CALLED else UNKNOWN_TOOL
     did = _("{client} {did}", client=plain(call.client), did=_(CALLED[known]))
     result = _(RESULTS[call.outcome])

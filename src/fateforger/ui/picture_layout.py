@@ -251,7 +251,6 @@ class _Entry:
 
 
 def lay_out(view: DayView) -> Scene:
-    """Return the scene of a day."""
     changes = changes_of(view)
     reach = range_of(view)
     ghosts = [_ghost(view, block, reach, changes) for block in changes.ghosts]
@@ -409,7 +408,6 @@ PARTS: tuple[tuple[str, Look, ET], ...] = (
 
 
 def lay_out_week(week: WeekBars) -> Scene:
-    """Return the scene of a week."""
     area = Rect(MARGIN + NAMES, TOP, WIDTH - 2 * MARGIN - NAMES, ROW * len(week.days))
     longest = max((day.minutes for day in week.days), default=0) or 1
     rows = tuple(enumerate(week.days))

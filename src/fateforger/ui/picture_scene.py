@@ -159,7 +159,6 @@ class Scale:
 
     @property
     def height(self) -> float:
-        """Total height."""
         return self._tops[-1]
 
     def y(self, second: int) -> float:

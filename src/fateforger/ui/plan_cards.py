@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fateforger.planning.grid import in_words
 from fateforger.planning.plan import ET, Resolved
 from fateforger.session.cards import (
     Button,
@@ -21,7 +20,7 @@ from fateforger.session.commands.calendar import SetCalendarWrite
 from fateforger.session.commands.plan import ExplainBlock, RemoveBlock, Replan, RestoreChange, ShiftBlock, SwapBlock
 from fateforger.session.conflicts import intended_fields, open_questions
 from fateforger.session.constants import MOST_ROWS
-from fateforger.session.day import day_words, on_calendar
+from fateforger.session.day import on_calendar
 from fateforger.session.draft import grade_session
 from fateforger.session.edits import writes_at_once
 from fateforger.session.gate import block_words
@@ -36,6 +35,8 @@ from fateforger.session.undone import find_undone
 from fateforger.text import (
     count_more,
     count_rest,
+    format_day,
+    format_length,
     join_sentences,
     join_words,
     limit_items,
@@ -134,7 +135,6 @@ def list_own_blocks(session: Session) -> tuple[Resolved, ...]:
 
 
 def to_choice(session: Session, block: Resolved) -> Choice:
-    """Return a block as a choice."""
     return Choice(label=f"{block_span(session, block)} {block.event.name}"[:75], value=block.key)
 
 
@@ -153,7 +153,7 @@ ORDER = (
 
 def plan_card(session: Session) -> Card:
     """Return the card: blocks with their menus, meetings, and the state of plan and calendar."""
-    day = day_words(session.date)
+    day = format_day(session.date)
     chain = by_time(session.planning.plan) if session.planning.plan else ()
     rows = tuple(
         _row(session, block, first=at == 0, only=len(chain) == 1) for at, block in enumerate(chain[:MOST_ROWS])
@@ -269,7 +269,7 @@ def _row(session: Session, block: Resolved, *, first: bool, only: bool) -> Prose
         del choices[3]
     notes = f"\n{plain(block.event.description, 160)}" if block.event.description.strip() else ""
     return Prose(
-        text=f"{block_title(session, block)} · {in_words(block.minutes)}{notes}",
+        text=f"{block_title(session, block)} · {format_length(block.minutes)}{notes}",
         control=Menu(choices=tuple(choices), target=block.key),
     )
 
@@ -335,7 +335,7 @@ STILL_THERE = mark_message(
 def committed_card(session: Session) -> Card:
     """Return the card: summary, day, and possible moves, or exactly what went wrong."""
     report = session.sync.last_sync or SyncReport(status="unchanged")
-    day = day_words(session.date)
+    day = format_day(session.date)
     title = {
         "changed": _("{day} is on your calendar", day=day),
         "unchanged": _("{day} is on your calendar", day=day),

@@ -22,14 +22,7 @@ from fateforger.session.cards import Choice
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.day import ChooseDate, SetFrame
 from fateforger.session.commands.plan import AddBlock, EditBlock, RemoveBlock, Replan
-from fateforger.session.day import (
-    busy_meetings,
-    day_words,
-    frame_mistake,
-    frame_of,
-    frame_span,
-    visible_start,
-)
+from fateforger.session.day import busy_meetings, frame_mistake, frame_of, frame_span, visible_start
 from fateforger.session.forms import (
     ChoiceField,
     FlagField,
@@ -46,6 +39,7 @@ from fateforger.session.frame import frame_in_force
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import by_time, resolved_block
 from fateforger.session.zones import local_time
+from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.ui.card_parts import MOST_CHOICES
 from fateforger.ui.form_values import Filled, FormSpec
@@ -88,7 +82,7 @@ def build_frame_form(session: Session, _request: FormRequest) -> Form:
         submit=_("Save"),
         target=f"{visible_start(session):%H:%M}",
         fields=(
-            TextPart(text=_("Times are local times on **{day}**.", day=day_words(session.date))),
+            TextPart(text=_("Times are local times on **{day}**.", day=format_day(session.date))),
             TimeField(name="day_start", label=_("Your day starts at"), value=visible_start(session)),
             TimeField(
                 name="day_end",

@@ -27,7 +27,6 @@ from fateforger.planning.plan import ET
 from fateforger.session.cards import Choice
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.rules import RememberConstraint, SetPolicy
-from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
     Form,
@@ -41,8 +40,8 @@ from fateforger.session.forms import (
     TimeField,
 )
 from fateforger.session.rulebook import RuleBook, rules_in_force
+from fateforger.text import format_day, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.ui.form_values import Filled, FormSpec, fold_form, format_windows, parse_windows
 
 
@@ -110,7 +109,7 @@ def build_policy_form(book: RuleBook, request: FormRequest) -> Form:
                 text=_(
                     "These are your usual hours and habits, as they apply on **{day}**. What you change here becomes"
                     " one of your rules; clear a field to go back to the usual.",
-                    day=day_words(book.person.date),
+                    day=format_day(book.person.date),
                 )
             ),
             *_moment_fields(moments),
@@ -272,7 +271,6 @@ _KINDS = {
 
 
 def build_routine_form(_book: RuleBook, _request: FormRequest) -> Form:
-    """Return the form for a new routine."""
     return Form(
         title=_("Add a routine"),
         submit=_("Add"),

@@ -7,9 +7,8 @@ from typing import assert_never
 from fateforger.agents.proposals import ConstraintChange, PlanChange, Proposal, ProposalState
 from fateforger.session.cards import Button, Card, Controls, Heading, Note, Prose, plain
 from fateforger.session.commands.thread import AnswerProposal
-from fateforger.session.day import day_words
+from fateforger.text import format_day, join_sentences, label_text, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, label_text, mark_message
 
 UNDO = "proposal.undo"
 WAITS = mark_message("Nothing changes unless you say yes. It waits for a day.")
@@ -75,7 +74,7 @@ def _sentence(proposal: Proposal) -> str:
             return _(
                 "**{client}** would like to change your plan of {day}:",
                 client=plain(proposal.client),
-                day=day_words(plan.date),
+                day=format_day(plan.date),
             )
         case ConstraintChange(replaces=replaces):
             if replaces is None:
@@ -93,7 +92,7 @@ def _sentence(proposal: Proposal) -> str:
 def _what(proposal: Proposal) -> str:
     match proposal.change:
         case PlanChange(before=plan):
-            return _("the change of your plan of {day}", day=day_words(plan.date))
+            return _("the change of your plan of {day}", day=format_day(plan.date))
         case ConstraintChange(record=record):
             return _("the rule “{name}”", name=plain(record.name))
         case _:

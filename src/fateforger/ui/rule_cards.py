@@ -12,7 +12,6 @@ from fateforger.memory.vocabulary import Necessity, Scope, Source
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, localize_row, plain
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.commands.rules import HideMemory, ShowMemory, UndoMemory, format_rule_target
-from fateforger.session.day import day_words
 from fateforger.session.memory import MemoryConstraintItem, MemoryQuestion, MemoryToolResult
 from fateforger.session.model import Session
 from fateforger.session.pending import (
@@ -27,7 +26,16 @@ from fateforger.session.pending import (
     unsure_questions,
 )
 from fateforger.session.rulebook import rules_in_force
-from fateforger.text import count_more, format_date, join_sentences, label_text, mark_message, ngettext, quote_title
+from fateforger.text import (
+    count_more,
+    format_date,
+    format_day,
+    join_sentences,
+    label_text,
+    mark_message,
+    ngettext,
+    quote_title,
+)
 from fateforger.text import gettext as _
 
 MOST_SHOWN = 4
@@ -217,7 +225,7 @@ WHAT = mark_message("Deny / Edit opens one rule: confirm it, change it, or tell 
 
 def memory_card(session: Session, view: MemoryToolResult) -> Card:
     """Return the card: the last change with its Undo, a summary, open questions, and the first rules."""
-    title = _("Your rules for {day}", day=day_words(session.date))
+    title = _("Your rules for {day}", day=format_day(session.date))
     rows = [part for row in view.rows for part in _row(row)]
     return Card(
         text=join_sentences(label_text(title, f"{count_words(view)}."), _asked_words(session, view)),
@@ -275,7 +283,6 @@ def build_replace_button(uids: tuple[str, str]) -> Button:
 
 
 def closed_memory_card(view: MemoryToolResult) -> Card:
-    """Return the card after it was closed."""
     line = _("Your rules: {rules}.", rules=count_words(view))
     return Card(text=line, parts=(Note(text=line),))
 

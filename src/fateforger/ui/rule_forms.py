@@ -33,7 +33,6 @@ from fateforger.session.commands.rules import (
     format_rule_target,
     parse_rule_target,
 )
-from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
     Form,
@@ -44,7 +43,7 @@ from fateforger.session.forms import (
 )
 from fateforger.session.memory import MemoryConstraintItem
 from fateforger.session.rulebook import RuleBook, rules_in_force
-from fateforger.text import format_percent, join_sentences, mark_message, ngettext, quote_title
+from fateforger.text import format_day, format_percent, join_sentences, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled, FormSpec, fold_form
 from fateforger.ui.rule_cards import ADD, ADD_DAY, CONFIRM, POLICY, ROUTINE, describe_origin, describe_rule, marks
@@ -248,7 +247,7 @@ def _count_words(book: RuleBook, wanted: ListQuery, found: Sequence[MemoryConstr
     """Return the numbers of shown and of all rules, so that nothing is cut silently."""
     every = len(book.rows)
     rules = ngettext("{count} rule", "{count} rules", every)
-    day = _("The day is {day}.", day=day_words(book.person.date))
+    day = _("The day is {day}.", day=format_day(book.person.date))
     if not found:
         return _("None of your {rules} fits this search. {day}", rules=rules, day=day)
     first = (wanted.page - 1) * PAGE + 1
@@ -375,7 +374,7 @@ def build_new_rule_form(book: RuleBook, request: FormRequest) -> Form:
         )
         fields = (Prose(text=words), *fields)
     elif book.session is not None:
-        fields = (*fields, _reach_field(day_words(book.session.date)))
+        fields = (*fields, _reach_field(format_day(book.session.date)))
     if request.form == "rule_new" and old is None:
         fields = (localize_row(ROUTINE, POLICY), *fields)
     form = Form(
@@ -432,7 +431,6 @@ def _describe_rule(book: RuleBook, version: Version) -> str:
 
 
 def _verdict_buttons(book: RuleBook, row: MemoryConstraintItem) -> tuple[Button, ...]:
-    """Return the buttons for a rule."""
     target = format_rule_target(row.seq, row.uid)
     if row.retired:
         return (JudgeConstraint.verdicts["restore"].button(target, style="primary"),)

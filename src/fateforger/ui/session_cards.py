@@ -17,13 +17,14 @@ from fateforger.session.cards import (
     localize_row,
     plain,
 )
-from fateforger.session.day import day_words, frame_words
+from fateforger.session.day import frame_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.queue_commands import ReadAgain
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import (
     count_tasks,
+    format_day,
     format_short_day,
     join_words,
     mark_message,
@@ -40,8 +41,7 @@ START_AGAIN = Button(label=mark_message("Plan a day"), action="start", style="pr
 
 
 def ended_card(session: Session) -> Card:
-    """Return the last card of a session."""
-    day = day_words(session.date)
+    day = format_day(session.date)
     closed = session.stage is TimeboxingStage.REVIEW_COMMIT and session.sync.written is not None
     title = _("{day} is planned", day=day) if closed else _("Planning {day} has ended", day=day)
     parts: tuple[Part, ...] = (Heading(text=title), Prose(text=describe_remains(session)))
@@ -86,7 +86,7 @@ def _describe_back(session: Session) -> str:
 def _describe_done(session: Session, left: TimeboxingStage) -> str:
     match left:
         case TimeboxingStage.DATE:
-            return _("✓ **{day}**, {tz} time", day=day_words(session.date), tz=session.tz)
+            return _("✓ **{day}**, {tz} time", day=format_day(session.date), tz=session.tz)
         case TimeboxingStage.COLLECT_CONSTRAINTS:
             return _("✓ Your day: {frame}", frame=frame_words(session))
         case TimeboxingStage.CAPTURE_INPUTS:
@@ -122,7 +122,7 @@ def root_card(session: Session) -> Card:
 
 def root_line(session: Session) -> str:
     """Return the line, such as ``Planning **Monday 2 March**: refining, 5 blocks``."""
-    day = f"**{day_words(session.date)}**"
+    day = f"**{format_day(session.date)}**"
     if session.status is SessionStatus.CANCELLED:
         if session.sync.written is None:
             return _("{day}: ended", day=day)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 from itertools import groupby
 
-from fateforger.planning.grid import in_words
 from fateforger.planning.task_details import format_items, list_facts
 from fateforger.session.cards import (
     Button,
@@ -24,7 +23,6 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands.day import BringAlong, MarkOneThing, RemoveTask, TakeApart, UndoCatchUp
 from fateforger.session.constants import MOST_ROWS
-from fateforger.session.day import day_words, weekday
 from fateforger.session.draft import work_of
 from fateforger.session.gate import is_offered
 from fateforger.session.lengths import find_usual
@@ -32,7 +30,17 @@ from fateforger.session.model import CatchUp, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
-from fateforger.text import count_rest, count_tasks, join_words, label_text, mark_message, ngettext
+from fateforger.text import (
+    count_rest,
+    count_tasks,
+    format_day,
+    format_length,
+    format_weekday,
+    join_words,
+    label_text,
+    mark_message,
+    ngettext,
+)
 from fateforger.text import gettext as _
 from fateforger.ui.card_parts import (
     SHOW_QUEUE,
@@ -91,8 +99,8 @@ def _days(session: Session, days: Iterable[date]) -> str:
     """List days, such as ``Wednesday and Thursday``; a day a week or more ago appears with its date."""
     missed = sorted(set(days))
     if len(missed) > MOST_DAYS:
-        return _("{count} days since {day}", count=len(missed), day=day_words(missed[0]))
-    names = [weekday(day) if session.date - day < _WEEK else day_words(day) for day in missed]
+        return _("{count} days since {day}", count=len(missed), day=format_day(missed[0]))
+    names = [format_weekday(day) if session.date - day < _WEEK else format_day(day) for day in missed]
     return join_words(names)
 
 
@@ -157,7 +165,7 @@ def list_deferred(session: Session) -> tuple[Part, ...]:
 
 
 def _source(each: OfferedInput) -> str:
-    day = day_words(each.day)
+    day = format_day(each.day)
     return (
         _("**Left for another day** on {day}", day=day)
         if each.source == "deferred"
@@ -170,7 +178,7 @@ def _offer_line(source: str, offered: list[OfferedInput]) -> str:
 
 
 def _format_task(task: Task) -> str:
-    return plain(task.title) + ("" if task.minutes is None else f" ({in_words(task.minutes)})")
+    return plain(task.title) + ("" if task.minutes is None else f" ({format_length(task.minutes)})")
 
 
 def _waits(task: Task) -> Prose:
@@ -187,7 +195,7 @@ def tasks_card(session: Session) -> Card:
     """Return the card: the tasks, each with its menu."""
     tasks = session.day.inputs.tasks
     add = Button(label=_("Add tasks"), action="form.tasks", style="default" if tasks else "primary")
-    question = _("What do you want to get done on {day}?", day=day_words(session.date))
+    question = _("What do you want to get done on {day}?", day=format_day(session.date))
     return Card(
         text=question,
         parts=(
@@ -239,7 +247,7 @@ def _task_row(session: Session, task: Task) -> Prose:
 
 
 def _task_length(session: Session, task: Task) -> str:
-    length = in_words(work_of(session, task).length)
+    length = format_length(work_of(session, task).length)
     if task.minutes is not None:
         return length
     if find_usual(session, task) is not None:
@@ -261,10 +269,10 @@ def _sum(session: Session) -> str:
     minutes = sum(work_of(session, task).length for task in session.day.inputs.tasks)
     tasks, free = count_tasks(len(session.day.inputs.tasks)), free_minutes(session)
     if free is None:
-        return _("{tasks}, {length} together.", tasks=tasks, length=in_words(minutes))
+        return _("{tasks}, {length} together.", tasks=tasks, length=format_length(minutes))
     return _(
         "{tasks}, {length} together; your day has {free} without meetings.",
         tasks=tasks,
-        length=in_words(minutes),
-        free=in_words(free),
+        length=format_length(minutes),
+        free=format_length(free),
     )

@@ -17,14 +17,12 @@ from fateforger.limits import (
     MAX_NOTES_CHARS,
     MAX_TITLE_CHARS,
 )
-from fateforger.planning.grid import in_words
 from fateforger.planning.task_details import KINDS, TaskDetails, TaskKind
 from fateforger.session.cards import Choice, plain
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.day import AddTasks, BringAlong, DeferTask, RemoveTask, SetGoals, UpdateTask
 from fateforger.session.commands.plan import MovePlan
-from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
     DateField,
@@ -43,8 +41,8 @@ from fateforger.session.model import BlockPlan, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
 from fateforger.session.tasks import find_task
+from fateforger.text import format_day, format_length, join_sentences, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message
 from fateforger.ui.detail_forms import (
     build_detail_fields,
     build_kind_field,
@@ -158,7 +156,7 @@ def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | N
             optional=True,
             value=format_task_line(line)[:MAX_TITLE_CHARS],
             max_length=MAX_TITLE_CHARS,
-            placeholder=_("What do you want to get done on {day}?", day=day_words(session.date)) if row == 1 else "",
+            placeholder=_("What do you want to get done on {day}?", day=format_day(session.date)) if row == 1 else "",
         ),
         NumberField(
             name=f"minutes_{row}",
@@ -193,7 +191,7 @@ def _hint_minutes(session: Session) -> str:
 def _hint_usual_minutes(session: Session) -> str:
     """Return a sentence about the usual minutes of the best known kinds of tasks; nothing if none are known."""
     known = sorted(session.day.estimates, key=lambda each: -each.count)
-    usual = [f"{each.name} {in_words(each.minutes)}" for each in known if each.minutes is not None]
+    usual = [f"{each.name} {format_length(each.minutes)}" for each in known if each.minutes is not None]
     if not usual:
         return ""
     return _("If you leave it open, I plan what you usually need: {usual}.", usual=", ".join(usual[:MOST_USUAL]))
@@ -360,7 +358,7 @@ def _hint_usual(session: Session, task: Task) -> str:
     usual = find_usual(session, replace(task, minutes=None))
     if usual is None:
         return _("Leave it open if you do not know.")
-    return _("Usually {minutes}; leave it open to plan that.", minutes=in_words(usual.minutes or 0))
+    return _("Usually {minutes}; leave it open to plan that.", minutes=format_length(usual.minutes or 0))
 
 
 def read_task_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
@@ -392,7 +390,6 @@ def read_task_form(session: Session, filled: Filled) -> SessionCommand | FormErr
 
 
 def to_choice(task: Task) -> Choice:
-    """Return a task as a choice of a form."""
     return Choice(label=task.title[:_LABEL], value=task.id)
 
 
@@ -440,7 +437,7 @@ def day_fields(session: Session, *, more: tuple[Choice, ...] = ()) -> tuple[Form
         ChoiceField(
             name="day",
             label=_("Day"),
-            choices=(*(Choice(label=day_words(day), value=day.isoformat()) for day in days), *more),
+            choices=(*(Choice(label=format_day(day), value=day.isoformat()) for day in days), *more),
             value=next_working_day(days[0] - timedelta(days=1)).isoformat(),
         ),
         DateField(name="later", label=_("Or a later day"), optional=True),
@@ -504,7 +501,7 @@ def build_bring_form(session: Session, _request: FormRequest) -> Form:
         fields=(
             ManyField(
                 name="tasks",
-                label=_("What of it do you want to do on {day}?", day=day_words(session.date)),
+                label=_("What of it do you want to do on {day}?", day=format_day(session.date)),
                 choices=choices,
                 value=tuple(choice.value for choice in choices),
                 placeholder=_("Choose some"),
@@ -532,7 +529,7 @@ def build_catch_up_form(session: Session, _request: FormRequest) -> Form:
     things = open_work_of_missed(session)
     if not things:
         raise BadInput(_("Nothing of that is open any more."))
-    ask = _("What is ticked goes on your list for {day}.", day=day_words(session.date))
+    ask = _("What is ticked goes on your list for {day}.", day=format_day(session.date))
     settle = _("Untick what you did, or do not want any more; I will not ask about that again.")
     days = [(day, list(each)) for day, each in groupby(things, key=lambda each: each.day)]
     return Form(
@@ -542,7 +539,7 @@ def build_catch_up_form(session: Session, _request: FormRequest) -> Form:
         submit=_("Catch up"),
         fields=(
             TextPart(text=f"{ask} {settle}"),
-            *(_day_field(f"day_{n}", day_words(day), each) for n, (day, each) in enumerate(days, 1)),
+            *(_day_field(f"day_{n}", format_day(day), each) for n, (day, each) in enumerate(days, 1)),
         ),
     )
 
@@ -570,7 +567,7 @@ def _day_field(name: str, label: str, things: list[OfferedInput]) -> ManyField:
 
 
 def _format_label(each: OfferedInput) -> str:
-    length = "" if each.task.minutes is None else f"{in_words(each.task.minutes)}, "
+    length = "" if each.task.minutes is None else f"{format_length(each.task.minutes)}, "
     told = f" ({length}{_(_SOURCES[each.source])})"
     return f"{each.task.title[: _LABEL - len(told)]}{told}"
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from fateforger.planning.block_times import task_of
-from fateforger.planning.grid import in_words
 from fateforger.planning.plan import WORK, resolve
 from fateforger.session.cards import Button, Card, Controls, Heading, Note, Part, Prose, plain
-from fateforger.session.day import busy_meetings, day_words
+from fateforger.session.day import busy_meetings
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import DaysTasks, DropWeek, OpenWeek, PlanWeek, ShownWeek, WeekSpan
 from fateforger.session.week import LeftTask, free_minutes_of, planned_minutes_of
@@ -20,6 +19,8 @@ from fateforger.text import (
     count_more,
     count_rest,
     count_tasks,
+    format_day,
+    format_length,
     label_text,
     limit_items,
     mark_message,
@@ -50,11 +51,10 @@ class WeekView:
 
 
 def week_card(view: WeekView) -> Card:
-    """Return the card of a drafted week."""
     first, last = view.days[0].date, view.days[-1].date
-    title = _("Your week, {first} to {last}", first=day_words(first), last=day_words(last))
+    title = _("Your week, {first} to {last}", first=format_day(first), last=format_day(last))
     if first == last:
-        title = _("Your week: {day}", day=day_words(first))
+        title = _("Your week: {day}", day=format_day(first))
     parts: list[Part] = [Heading(text=title)]
     parts += (_build_day(view, day) for day in view.days)
     parts += _list_left(view.left)
@@ -64,19 +64,19 @@ def week_card(view: WeekView) -> Card:
 
 
 def _build_day(view: WeekView, day: DaysTasks) -> Prose:
-    name = f"**{capitalize(day_words(day.date))}**"
+    name = f"**{capitalize(format_day(day.date))}**"
     session = view.drafts.get(day.date)
     if session is None:
         return Prose(text=label_text(name, _(view.others[day.date])))
     counted = count_tasks(len(day.tasks) - len(_list_unplaced(session)))
     facts = (
         counted,
-        in_words(planned_minutes_of(session)) if day.tasks else "",
-        _("{free} stay free", free=in_words(free_minutes_of(session))),
+        format_length(planned_minutes_of(session)) if day.tasks else "",
+        _("{free} stay free", free=format_length(free_minutes_of(session))),
     )
     lines = [f"{name} · {' · '.join(filter(None, facts))}", _list_blocks(session)]
     lines += [_("Left out: {title} ({reason})", title=plain(t, 80), reason=r) for t, r in _list_unplaced(session)]
-    open_ = OpenWeek.one.button(_write_target(view, day.date), spoken=_("Open {day}", day=day_words(day.date)))
+    open_ = OpenWeek.one.button(_write_target(view, day.date), spoken=_("Open {day}", day=format_day(day.date)))
     return Prose(text="\n".join(filter(None, lines)), control=open_)
 
 

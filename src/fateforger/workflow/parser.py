@@ -69,7 +69,6 @@ def read_rule(text: str, vocabulary: Vocabulary, place_of: PlaceOf | None = None
 
 
 def place_in(text: str, offset: int) -> Place:
-    """Return the position of an offset."""
     before = text[:offset]
     return Place(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 

@@ -133,7 +133,6 @@ def any_of(parts: Iterable[Expression]) -> Expression:
 
 
 def names_in(expression: Expression) -> frozenset[str]:
-    """Return the names of all atoms."""
     match expression:
         case Atom(name):
             return frozenset({name})
@@ -198,7 +197,6 @@ class Rule:
 
     @property
     def names(self) -> frozenset[str]:
-        """All names in the rule."""
         return names_in(self.target) | (frozenset() if self.activation is None else names_in(self.activation))
 
 

@@ -59,7 +59,6 @@ def truth_of(expression: Expression, values: Mapping[str, Truth], full: int) -> 
 
 
 def negate(value: Truth, full: int) -> Truth:
-    """Return the negation."""
     return Truth(full & ~value.maybe, full & ~value.sure)
 
 

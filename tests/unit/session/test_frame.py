@@ -8,9 +8,10 @@ import pytest
 from tests.unit.conversation.sessions import at, session
 
 from fateforger.errors import BadInput
-from fateforger.session.day import day_to_plan, day_window, day_words, frame_span, frame_words, instant_in, local_today
+from fateforger.session.day import day_to_plan, day_window, frame_span, frame_words, instant_in, local_today
 from fateforger.session.model import FrameFacts
 from fateforger.session.stages import TimeboxingStage
+from fateforger.text import format_day
 
 TZ = "Europe/Amsterdam"
 
@@ -84,7 +85,7 @@ def test_what_is_read_of_a_calendar() -> None:
 
 def test_days_in_words_and_by_the_clock() -> None:
     late = datetime(2026, 3, 2, 23, 30, tzinfo=UTC)
-    assert day_words(date(2026, 3, 2)) == "Monday 2 March"
+    assert format_day(date(2026, 3, 2)) == "Monday 2 March"
     assert local_today(late, TZ) == date(2026, 3, 3)
     assert local_today(late, "America/New_York") == date(2026, 3, 2)
     assert day_to_plan(late, TZ) == date(2026, 3, 3)

@@ -40,7 +40,7 @@ from fateforger.limits import MAX_MINUTES, MAX_OWN_BLOCKS, MAX_TITLE_CHARS
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.violations import find_order_violations
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.grid import Busy, Stretch, busy_stretches, gaps, in_words, minute_of, on_grid
+from fateforger.planning.grid import Busy, Stretch, busy_stretches, gaps, minute_of, on_grid
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
 from fateforger.planning.timing import zone
@@ -57,8 +57,8 @@ from fateforger.session.recall import constraints_for_draft, constraints_for_mes
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.parts import Parts
 from fateforger.tasks.task import COARSE, TaskSpec
+from fateforger.text import format_length, mark_message, shorten
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, shorten
 from fateforger.values import replace
 
 OWN = frozenset({ET.REGENERATION, ET.BUFFER, ET.PLAN_REVIEW})
@@ -193,7 +193,7 @@ def _check_missing(day: Day, proposed: Sequence[ProposedBlock], rest: Sequence[S
     kept = 0 if day.policy.slack_percent is None else day.frame.minutes * day.policy.slack_percent // 100
     for number, work in _missing_works(day, proposed):
         if work.length <= min(room - 2 * day.policy.after_deep, free - kept):
-            yield f"Task {number} is missing, and there is room for its {in_words(work.length)}."
+            yield f"Task {number} is missing, and there is room for its {format_length(work.length)}."
 
 
 def _explain_missing(

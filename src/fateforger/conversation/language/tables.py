@@ -18,14 +18,14 @@ from fateforger.planning.plan import Resolved, resolve
 from fateforger.planning.task_details import list_facts
 from fateforger.planning.timing import zone
 from fateforger.session.boxes import list_boxes, list_items
-from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start, weekday
+from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start
 from fateforger.session.draft import grade_session
 from fateforger.session.frame import frame_in_force
 from fateforger.session.model import BlockPlan, Session
 from fateforger.session.pending import PendingKind, PendingQuestion
 from fateforger.session.undone import find_undone
 from fateforger.session.zones import local_time, zone_changes
-from fateforger.text import shorten
+from fateforger.text import format_weekday, shorten
 
 MOST_MEETINGS = 40
 MOST_TASKS = 60
@@ -40,9 +40,9 @@ def day_facts(session: Session, now: datetime) -> Row:
     """Return the planned day, zone and today's date; also the time of day unless the planned day is in the future."""
     today = local_today(now, session.tz)
     facts = {
-        "planned_day": f"{session.date.isoformat()} {weekday(session.date)}",
+        "planned_day": f"{session.date.isoformat()} {format_weekday(session.date)}",
         "zone": _list_zones(session),
-        "today": f"{today.isoformat()} {weekday(today)}",
+        "today": f"{today.isoformat()} {format_weekday(today)}",
     }
     if session.date > today:
         return facts
@@ -84,7 +84,7 @@ def list_upcoming_days(now: datetime, tz: str) -> Table:
     """Return the next days with their weekdays, so that a model need not count."""
     today = local_today(now, tz)
     days = [today + timedelta(days=n) for n in range(DAYS_AHEAD)]
-    return "days", [{"date": d.isoformat(), "weekday": weekday(d)} for d in days], 0
+    return "days", [{"date": d.isoformat(), "weekday": format_weekday(d)} for d in days], 0
 
 
 def list_meetings(session: Session) -> Table:

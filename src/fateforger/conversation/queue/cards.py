@@ -24,7 +24,6 @@ from fateforger.session.cards import (
     name_button,
     plain,
 )
-from fateforger.session.day import day_words
 from fateforger.session.queue_commands import (
     ChangeTask,
     DoTaskNow,
@@ -62,6 +61,7 @@ from fateforger.tasks.transitions import possible_actions
 from fateforger.tasks.workflows import list_rules
 from fateforger.text import (
     count_tasks,
+    format_day,
     join_sentences,
     join_words,
     label_text,
@@ -343,7 +343,7 @@ def describe_kind(work: Work) -> str:
     """Return the kind of work in a few words."""
     match work:
         case PlanDay(date=day):
-            return _("plan {day}", day=day_words(day))
+            return _("plan {day}", day=format_day(day))
         case ReviewConstraints():
             return _("look through the rules that wait for your word")
         case Decompose():
@@ -352,9 +352,9 @@ def describe_kind(work: Work) -> str:
             return _("look through the parts of a goal")
         case BlockTime(date=day, minutes=minutes, start=start):
             if start is None:
-                return _("block {minutes} minutes on {day}", minutes=minutes, day=day_words(day))
+                return _("block {minutes} minutes on {day}", minutes=minutes, day=format_day(day))
             clock = f"{start:%H:%M}"
-            return _("block {minutes} minutes on {day} at {clock}", minutes=minutes, day=day_words(day), clock=clock)
+            return _("block {minutes} minutes on {day} at {clock}", minutes=minutes, day=format_day(day), clock=clock)
         case Do(minutes=minutes):
             if minutes is None:
                 return _("something that you do")

@@ -12,7 +12,6 @@ from fateforger.errors import BadInput
 from fateforger.limits import MAX_FORM_CRITERIA, MAX_LABEL_CHARS, MAX_MINUTES, MAX_NOTES_CHARS, MAX_TITLE_CHARS
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details
 from fateforger.session.cards import Choice, Prose, plain
-from fateforger.session.day import day_words
 from fateforger.session.forms import (
     ChoiceField,
     DateField,
@@ -41,8 +40,8 @@ from fateforger.tasks.task import (
     priority_words,
     short_title,
 )
+from fateforger.text import format_day, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.ui.detail_forms import (
     build_detail_fields,
     build_kind_field,
@@ -217,7 +216,7 @@ def _read_details(before: TaskDetails, filled: Filled, at: time | None = None) -
 def _read_title(filled: Filled, work: Work | None) -> str:
     match work:
         case PlanDay(date=day):
-            return _("Plan {day}", day=day_words(day))
+            return _("Plan {day}", day=format_day(day))
         case ReviewConstraints():
             return _("Look through my rules")
         case _:

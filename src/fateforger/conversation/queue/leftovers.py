@@ -17,7 +17,6 @@ from fateforger.conversation.session_lifecycle import IDLE, is_over
 from fateforger.errors import VersionConflict
 from fateforger.session.cards import Card, Prose, plain
 from fateforger.session.commands.base import mint_key
-from fateforger.session.day import day_words
 from fateforger.session.messages import RecentTalk
 from fateforger.session.model import ReturnedTask, ReturnedWork, Session, Task
 from fateforger.session.open_work import LOOK_BACK, work_of_missed_day
@@ -25,8 +24,8 @@ from fateforger.session.queue_commands import UndoReturn
 from fateforger.session.store import HeadFilter, iter_heads
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import ENDED, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
+from fateforger.text import format_day, join_words, mark_message, ngettext, quote_title, speak
 from fateforger.text import gettext as _
-from fateforger.text import join_words, mark_message, ngettext, quote_title, speak
 from fateforger.values import replace
 from fateforger.workers.lanes import ROUND_SIZE
 
@@ -83,7 +82,7 @@ async def close_day(tools: Tools, session: Session, *, now: datetime, day: date 
 
 async def put_into_queue(tools: Tools, session: Session, task: Task, *, day: date | None = None) -> ReturnedTask | None:
     """Put a task of a day into the queue, kept for ``day`` if given; return ``None`` if it is over there."""
-    said, now = _("Back from {day}, where it was left open.", day=day_words(session.date)), tools.clock.now()
+    said, now = _("Back from {day}, where it was left open.", day=format_day(session.date)), tools.clock.now()
     if read_task_id(task.id) == task.id:
         change = partial(_activate, session=session, outcome=said, day=day)
         queued = await tools.tasks.change(session.user_id, task.id, change, now=now)
@@ -91,7 +90,7 @@ async def put_into_queue(tools: Tools, session: Session, task: Task, *, day: dat
             return None
         return ReturnedTask(id=task.id, queued=task.id, added=False)
     details = task.details if day is None else task.details.move_to(day)
-    new = NewTask(to_spec(task, details), Origin(door="task", reference=day_words(session.date)))
+    new = NewTask(to_spec(task, details), Origin(door="task", reference=format_day(session.date)))
     (queued,) = await tools.tasks.add(session.user_id, (new,), cause=mint_key("missed", session.id, task.id), now=now)
     change = partial(_explain, session=session, spec=new.spec, outcome=said)
     await tools.tasks.change(session.user_id, queued.id, change, now=now)
@@ -149,7 +148,7 @@ async def _describe(tools: Tools, session_id: str) -> Prose | None:
         return None
     said = _(
         "{day} is over. Back in your queue: {names}.",
-        day=day_words(session.date),
+        day=format_day(session.date),
         names=join_words(names, MOST_NAMED),
     )
     return Prose(text=said, control=UndoReturn.action.button(session.id, spoken=_("Take that out of my queue again")))

@@ -18,13 +18,14 @@ from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.base import PLANNED, mint_key
 from fateforger.session.commands.day import ReceiveTasks, ReturnTasks, TimeboxingCommitDate
 from fateforger.session.commands.thread import StageAction, StartTimeboxing, format_session_id, session_id_of
-from fateforger.session.day import day_words, local_today
+from fateforger.session.day import local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.model import SentTask, Session, SessionStatus, Task
 from fateforger.session.other_days import name_day, with_sent_at
 from fateforger.session.stages import Move
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import NORMAL, Do, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
+from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.turns import build_command_job
@@ -119,7 +120,7 @@ class OtherDays:
     ) -> tuple[QueuedTask, ...]:
         """Put tasks into the queue for a day; one that came from there goes back there."""
         found = []
-        origin = Origin(door="task", reference=day_words(source))
+        origin = Origin(door="task", reference=format_day(source))
         for task in tasks:
             there = await self._change_days(session.user_id, task.id, task.details.move_to(day))
             if there is None:

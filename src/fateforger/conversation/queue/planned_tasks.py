@@ -8,7 +8,6 @@ from functools import partial
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.work import Tools, build_completion
 from fateforger.errors import BadInput
-from fateforger.session.day import day_words
 from fateforger.session.model import Session
 from fateforger.session.open_work import queue_ids
 from fateforger.tasks.gate import Report
@@ -16,6 +15,7 @@ from fateforger.tasks.ports import Change
 from fateforger.tasks.queue import ready_tasks
 from fateforger.tasks.task import ENDED, QueuedTask, TaskState, read_task_id
 from fateforger.tasks.transitions import reopen_task
+from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -106,7 +106,7 @@ class PlannedTasks:
 
 def hand_over(task: QueuedTask, session: Session) -> QueuedTask:
     """Return a task that is in the person's hands, in the plan of a day."""
-    said = _("It is planned for {date}. Say here when it is done.", date=day_words(session.date))
+    said = _("It is planned for {date}. Say here when it is done.", date=format_day(session.date))
     return replace(task, state=TaskState.WAITING, outcome=said, place=session.id)
 
 

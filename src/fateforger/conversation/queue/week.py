@@ -25,7 +25,6 @@ from fateforger.session.cards import Card
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import StartTimeboxing, format_session_id
 from fateforger.session.constants import WEEK_WAIT
-from fateforger.session.day import day_words
 from fateforger.session.gate import is_committed
 from fateforger.session.model import CalendarWrite, InputFacts, Session, Task
 from fateforger.session.open_work import to_task
@@ -41,8 +40,8 @@ from fateforger.session.week import (
     working_days,
 )
 from fateforger.tasks.task import Do, QueuedTask, TaskState
+from fateforger.text import format_day, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.ui.week_cards import WeekView, week_card
 from fateforger.values import replace
 
@@ -159,7 +158,7 @@ class WeekPlanner:
             if look is None or look.snapshot is None:
                 why = "" if look is None or look.error is None else f" {look.error}"
                 raise BadInput(
-                    _("I cannot read your calendar of {day}, so I planned no week.", day=day_words(empty.date)) + why
+                    _("I cannot read your calendar of {day}, so I planned no week.", day=format_day(empty.date)) + why
                 )
             session = replace(apply_reading(empty, build_reading(empty, look)), stage=TimeboxingStage.SKELETON)
             known = recall(session, versions, command.at)

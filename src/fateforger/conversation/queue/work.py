@@ -23,7 +23,7 @@ from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.day import AddTasks
 from fateforger.session.commands.plan import AddBlock
 from fateforger.session.commands.thread import StartTimeboxing, format_session_id
-from fateforger.session.day import day_words, local_today
+from fateforger.session.day import local_today
 from fateforger.session.gate import is_committed
 from fateforger.session.lengths import observe
 from fateforger.session.model import Session, SessionStatus, Task
@@ -48,8 +48,8 @@ from fateforger.tasks.task import (
     TaskState,
 )
 from fateforger.tasks.workflows import Workflows
+from fateforger.text import format_day, join_sentences, mark_message, ngettext
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, mark_message, ngettext
 from fateforger.ui.plan_forms import find_first_free
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
@@ -150,7 +150,7 @@ async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> Tas
 
     Raises ``BadInput`` for a day that is over.
     """
-    name = day_words(day.date)
+    name = format_day(day.date)
     _check_not_over(asker, day.date)
     session = await find_session(tools, asker.user_id, day.date)
     if session is not None and is_committed(session):
@@ -174,7 +174,7 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
     The place of the result holds the id of the session and the key of the block or task in it. Raises ``BadInput``.
     """
     _check_not_over(asker, work.date)
-    name = day_words(work.date)
+    name = format_day(work.date)
     session = await find_session(tools, asker.user_id, work.date)
     asked = {"command_id": mint_key("block", key), "user_id": asker.user_id, "at": asker.at}
     task = Task(id=mint_key("t", key), title=title, minutes=work.minutes)
@@ -209,10 +209,10 @@ async def check_planned_day(tools: Tools, place: str, day: Date) -> TaskResult |
     session = await tools.sessions.load(place)
     if session is None:
         return None
-    name = day_words(session.date)
+    name = format_day(session.date)
     if session.date != day:
         return TaskResult(
-            TaskState.FAILED, _("That thread plans {day} now, not {other}.", day=name, other=day_words(day))
+            TaskState.FAILED, _("That thread plans {day} now, not {other}.", day=name, other=format_day(day))
         )
     if is_committed(session):
         return TaskResult(TaskState.DONE, _("{day} is on your calendar.", day=name))
@@ -232,7 +232,7 @@ async def check_block(tools: Tools, task: QueuedTask, work: BlockTime) -> TaskRe
     session = await tools.sessions.load(session_id)
     if session is None:
         return None
-    day = day_words(session.date)
+    day = format_day(session.date)
     keys = () if session.planning.plan is None else tuple(event.block_key for event in session.planning.plan.events)
     if any(key == name or task_of(key, (name,)) is not None for key in keys):
         return TaskResult(TaskState.DONE, _("It has its time in the plan of {day}.", day=day))
@@ -251,7 +251,7 @@ async def _find_block_by_title(tools: Tools, task: QueuedTask, work: BlockTime) 
     if task.spec.title not in {event.name for event in session.planning.plan.events}:
         return None
     return TaskResult(
-        TaskState.DONE, _("It has its time in the plan of {date}.", date=day_words(session.date)), session.id
+        TaskState.DONE, _("It has its time in the plan of {date}.", date=format_day(session.date)), session.id
     )
 
 
@@ -287,7 +287,7 @@ def _build_start(
 
 def _check_not_over(asker: Asker, day: Date) -> None:
     if day < local_today(asker.at, asker.tz):
-        raise BadInput(_("{day} is over, so there is nothing left to plan on it.", day=day_words(day)))
+        raise BadInput(_("{day} is over, so there is nothing left to plan on it.", day=format_day(day)))
 
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,6 @@ from datetime import date
 
 from fateforger.conversation.queue.cards import SHOW, build_reply
 from fateforger.conversation.rituals.report import DayItem, DayReport, Moved, WeekReport
-from fateforger.planning.grid import in_words
 from fateforger.session.cards import (
     Button,
     Card,
@@ -22,7 +21,7 @@ from fateforger.session.cards import (
     name_button,
     plain,
 )
-from fateforger.session.day import day_words, frame_words, has_day_ended, on_calendar
+from fateforger.session.day import frame_words, has_day_ended, on_calendar
 from fateforger.session.model import Session
 from fateforger.session.overview import meeting_line
 from fateforger.session.queue_commands import (
@@ -37,7 +36,17 @@ from fateforger.session.queue_commands import (
 )
 from fateforger.tasks.queue import describe_due_by
 from fateforger.tasks.task import Do, QueuedTask, TaskState
-from fateforger.text import capitalize, count_more, count_rest, join_words, limit_items, ngettext, quote_title
+from fateforger.text import (
+    capitalize,
+    count_more,
+    count_rest,
+    format_day,
+    format_length,
+    join_words,
+    limit_items,
+    ngettext,
+    quote_title,
+)
 from fateforger.text import gettext as _
 
 MOST_LISTED = 12
@@ -50,7 +59,7 @@ def _stop_button(kind: RitualKind) -> Button:
 
 def morning_card(session: Session, queue: Sequence[QueuedTask]) -> Card:
     """Return the message that begins a day: what is known of it. ``session`` is not stored."""
-    day = day_words(session.date)
+    day = format_day(session.date)
     frame = () if has_day_ended(session) else (_("Your day: {frame}", frame=frame_words(session)),)
     due = [_describe_due(task, session.date) for task in queue if is_due(task, session.date)]
     waiting = (_("In your queue: {tasks}", tasks=" · ".join(limit_items(due, MOST_NAMED, count_more))),) if due else ()
@@ -97,23 +106,23 @@ def _list_meetings(session: Session) -> tuple[str, ...]:
 
 def not_today_card(day: date) -> Card:
     """Return what takes the place of a morning message whose day is not planned."""
-    text = _("No plan for {day}, then. Write to me whenever you want one.", day=day_words(day))
+    text = _("No plan for {day}, then. Write to me whenever you want one.", day=format_day(day))
     return build_reply(text, AnswerMorning.begin.button(day.isoformat()))
 
 
 def begun_card(day: date) -> Card:
     """Return what takes the place of a morning message whose day is planned in its thread."""
-    return build_reply(_("**{day}**: we plan it in this thread.", day=capitalize(day_words(day))))
+    return build_reply(_("**{day}**: we plan it in this thread.", day=capitalize(format_day(day))))
 
 
 def already_card(day: date) -> Card:
     """Return what takes the place of a morning message whose day was begun elsewhere."""
-    return build_reply(_("{day} is being planned already, in its own thread.", day=capitalize(day_words(day))))
+    return build_reply(_("{day} is being planned already, in its own thread.", day=capitalize(format_day(day))))
 
 
 def day_card(session: Session, report: DayReport) -> Card:
     """Return the message that closes a day: each task that is open, and what is done or moved."""
-    day = day_words(session.date)
+    day = format_day(session.date)
     done = [item for item in report.items if item.state == "done"]
     open_ = [item for item in report.items if item.state == "open"]
     parts: list[Part] = [Heading(text=_("{day}: how did it go?", day=day))]
@@ -136,7 +145,7 @@ def _list_rows(session: Session, items: Sequence[DayItem]) -> Iterator[Part]:
         action, mark = (SettleDay.untick, "✓") if done else (SettleDay.tick, "○")
         target, label = PartOfDay(session=session.id, task=item.id).model_dump_json(), _(action.label)
         control = action.button(target, spoken=name_button(label, item.title))
-        yield Prose(text=f"{mark} **{plain(item.title)}** · {in_words(item.minutes)}", control=control)
+        yield Prose(text=f"{mark} **{plain(item.title)}** · {format_length(item.minutes)}", control=control)
     if len(items) > MOST_LISTED:
         yield Note(text=capitalize(count_rest(len(items) - MOST_LISTED)))
 
@@ -153,7 +162,7 @@ def closed_card(session: Session, report: DayReport, back: Sequence[QueuedTask],
     """
     done = sum(item.state == "done" for item in report.items)
     lines = [
-        _("**{day} is closed.**", day=capitalize(day_words(session.date))),
+        _("**{day} is closed.**", day=capitalize(format_day(session.date))),
         ngettext("{count} task is done.", "{count} tasks are done.", done),
     ]
     if back:
@@ -161,7 +170,7 @@ def closed_card(session: Session, report: DayReport, back: Sequence[QueuedTask],
         lines.append(
             _("Back in your queue: {titles}.", titles=titles)
             if day is None
-            else _("Kept for {day}: {titles}.", day=day_words(day), titles=titles)
+            else _("Kept for {day}: {titles}.", day=format_day(day), titles=titles)
         )
     return build_reply(" ".join(lines), SettleDay.reopen.button(session.id), SHOW.localize())
 
@@ -210,8 +219,8 @@ def _build_bar(report: DayReport) -> DayBar:
 def _name_week(report: WeekReport) -> str:
     first, last = report.days[0].day, report.days[-1].day
     if first == last:
-        return _("Your week: {day}", day=day_words(first))
-    return _("Your week, {first} to {last}", first=day_words(first), last=day_words(last))
+        return _("Your week: {day}", day=format_day(first))
+    return _("Your week, {first} to {last}", first=format_day(first), last=format_day(last))
 
 
 def _list_kept_moving(kept: Sequence[Moved]) -> tuple[Part, ...]:
@@ -221,7 +230,7 @@ def _list_kept_moving(kept: Sequence[Moved]) -> tuple[Part, ...]:
         _(
             "- {title}: left on {days}",
             title=plain(each.item.title, 80),
-            days=join_words(day_words(day) for day in each.days),
+            days=join_words(format_day(day) for day in each.days),
         )
         for each in kept[:MOST_NAMED]
     ]
@@ -237,7 +246,7 @@ def _build_advice(report: WeekReport, advice: Advice | None) -> Prose:
             "{title} was left {count} times. Block {day} at {time:%H:%M} for it?",
             times,
             title=quote_title(plain(advice.title, 80), 120),
-            day=day_words(advice.date),
+            day=format_day(advice.date),
             time=advice.start,
         )
         return Prose(text=text, control=FollowAdvice.action.button(advice.model_dump_json()))

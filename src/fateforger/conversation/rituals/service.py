@@ -53,7 +53,7 @@ from fateforger.planning.timing import local_day, zone
 from fateforger.session.cards import Card, Part
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import StartTimeboxing
-from fateforger.session.day import day_words, local_today, whole_frame
+from fateforger.session.day import local_today, whole_frame
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.messages import Exchange, RecentTalk
 from fateforger.session.model import CalendarWrite, Session
@@ -70,8 +70,8 @@ from fateforger.session.queue_commands import (
 from fateforger.session.recall import recall
 from fateforger.session.store import HeadFilter
 from fateforger.tasks.task import ENDED, QueuedTask
+from fateforger.text import format_day, mark_message, speak
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, speak
 from fateforger.values import replace
 from fateforger.workers.lanes import ROUND_SIZE
 from fateforger.workers.turns import build_notification_job
@@ -355,7 +355,7 @@ class RitualService:
         sentence = _(
             "{title} has {day} at {time:%H:%M}: it is on the list of that day with this time.",
             title=format_title(queued),
-            day=day_words(advice.date),
+            day=format_day(advice.date),
             time=advice.start,
         )
         return build_reply(sentence, SHOW.localize())
