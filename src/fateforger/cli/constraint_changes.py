@@ -111,8 +111,8 @@ async def archive(opened: Opened, user_id: str | None, uid: str, reason: str | N
         return ChangeResult(written=False, version=before)
     record = replace(before.record, status=Status.DECLINED)
     taken = them.start_change(session_id=before.session_id)
-    gone = taken.memory.next(uid, record, Event(action=Action.ARCHIVE, reason=reason))
-    taken = restore_displaced(taken.with_version(gone), uid)
+    taken = taken.with_record(uid, record, Event(action=Action.ARCHIVE, reason=reason))
+    taken = restore_displaced(taken, uid)
     return await _write_taken(them, taken, uid)
 
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 from uuid import uuid4
 
 import click
-from pydantic import ValidationError
 
 from fateforger.cli.options import CommandCall
 from fateforger.cli.output import echo, write_json
@@ -29,7 +28,7 @@ from fateforger.cli.task_queue import (
 from fateforger.cli.task_work import done_command, note_command, pull_command
 from fateforger.errors import BadInput
 from fateforger.planning.task_details import BestTime, TaskDetails, TaskKind, change_details
-from fateforger.planning.validation import first_mistake
+from fateforger.planning.validation import validate
 from fateforger.tasks.durations import Estimate, estimate_kinds, find_named, format_ratio
 from fateforger.tasks.queue import NewTask, QueuePlace, describe_facts, describe_move, move_task
 from fateforger.tasks.task import (
@@ -179,11 +178,7 @@ def _build_spec(said: dict[str, Any]) -> TaskSpec:
             raise BadInput(f"A task of kind {work['kind']} has no --{name}.", where=name)
         if value is not None:
             work[name] = value
-    try:
-        return TaskSpec.model_validate({**said, "work": work, "details": details})
-    except ValidationError as error:
-        mistake = first_mistake(error)
-        raise BadInput(mistake.sentence, where=mistake.where) from None
+    return validate(TaskSpec, {**said, "work": work, "details": details})
 
 
 def _describe_added(task: QueuedTask, tasks: Sequence[QueuedTask], today: date, workflow: Workflow | None) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import click
-from pydantic import ValidationError
 
 from fateforger.adapters.facts import AllowList, LocalFacts, read_allow_file
 from fateforger.app.rules import build_workflows
@@ -20,7 +19,7 @@ from fateforger.cli.documents import answer_lines, parse_json, print_result, rea
 from fateforger.cli.options import as_json, load_settings
 from fateforger.config import Settings
 from fateforger.errors import BadInput
-from fateforger.planning.validation import first_mistake
+from fateforger.planning.validation import validate
 from fateforger.workflow.conformance import CheckedRule, check, check_case, combine_verdicts, write_report
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped, read_shipped, read_workflow
 from fateforger.workflow.predicates import EvaluatedState, KnownValues, build_step, evaluate, evaluate_state, plan_steps
@@ -181,7 +180,7 @@ def _evaluate_states(workflow: Workflow, known: str | None, settings: Settings) 
 
     ``known`` is a file, or ``-``. Raises :class:`BadInput`.
     """
-    given = KnownValues() if known is None else _parse_known(read_document(known), known)
+    given = KnownValues() if known is None else validate(KnownValues, read_document(known), known)
     facts = LocalFacts(AllowList() if settings.facts is None else read_allow_file(settings.facts))
     predicates = [workflow.predicates[name] for name in sorted(workflow.predicates)]
     return asyncio.run(evaluate(predicates, given, facts))
@@ -195,7 +194,7 @@ def _read_plan(workflow: Workflow, plan: str, known: str | None) -> tuple[Step, 
         for name in do:
             expect_kind(name, "action", workflow.vocabulary, where)
         steps.append(do)
-    given = KnownValues() if known is None else _parse_known(read_document(known), known)
+    given = KnownValues() if known is None else validate(KnownValues, read_document(known), known)
     predicates = tuple(workflow.predicates.values())
     states = (evaluate_state(predicate, given, {}) for predicate in predicates)
     return plan_steps(predicates, steps, given={each.name: each.holds for each in states if each.holds is not None})
@@ -206,11 +205,3 @@ def _build_step(workflow: Workflow, states: Sequence[EvaluatedState], do: Sequen
     for name in do:
         expect_kind(name, "action", workflow.vocabulary, "--do")
     return build_step({state.name: state.holds for state in states}, do)
-
-
-def _parse_known(document: object, where: str) -> KnownValues:
-    try:
-        return KnownValues.model_validate(document)
-    except ValidationError as error:
-        mistake = first_mistake(error)
-        raise BadInput(mistake.sentence, where=f"{where}, {mistake.where}" if mistake.where else where) from None

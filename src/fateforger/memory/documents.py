@@ -6,15 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_PERSON_CHARS
 from fateforger.memory.applicability import Answer, Context
 from fateforger.memory.record import ConstraintRecord, compute_uid
 from fateforger.memory.versions import RETIRING, SUPERSEDED, Event, Instant, Version, is_superseded_reason
 from fateforger.memory.vocabulary import Action, Status
-from fateforger.planning.validation import first_mistake
+from fateforger.planning.validation import validate
 from fateforger.values import Value, replace
 from fateforger.workflow.day_rules import read_new_day_rule
 
@@ -36,10 +34,7 @@ def read_version(document: object, *, seq: int = 0) -> Version:
     """
     if not isinstance(document, Mapping):
         raise BadInput("A constraint is a JSON object with user_id, constraint_record and updated_at.")
-    try:
-        line = _Line.model_validate(document)
-    except ValidationError as error:
-        raise _to_bad_input(error) from None
+    line = validate(_Line, document)
     event = line.event or Event()
     record = line.constraint_record
     if event.action in RETIRING and record.status is not Status.DECLINED:
@@ -86,10 +81,7 @@ def read_record(document: object) -> ConstraintRecord:
     """Parse a record that is stated now. Raises :class:`BadInput` with the first mistake and its place."""
     if not isinstance(document, Mapping):
         raise BadInput("A constraint_record is a JSON object with at least a name.")
-    try:
-        record = ConstraintRecord.model_validate(document)
-    except ValidationError as error:
-        raise _to_bad_input(error) from None
+    record = validate(ConstraintRecord, document)
     if record.payload.day_rule is not None:
         try:
             read_new_day_rule(record.payload.day_rule)
@@ -116,10 +108,7 @@ def read_context(document: object) -> Context:
     """Parse a context. Raises :class:`BadInput` with the first mistake and its place."""
     if not isinstance(document, Mapping):
         raise BadInput("A context is a JSON object with at least user_id, and as_of or now.")
-    try:
-        return Context.model_validate(document)
-    except ValidationError as error:
-        raise _to_bad_input(error) from None
+    return validate(Context, document)
 
 
 def write_answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
@@ -138,11 +127,6 @@ def write_answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
             {"uid": item.uid, "reason": item.reason, "why": item.why.value} for item in answer.excluded
         ]
     return document
-
-
-def _to_bad_input(error: ValidationError) -> BadInput:
-    mistake = first_mistake(error)
-    return BadInput(mistake.sentence, where=mistake.where or None)
 
 
 def check_person(user_id: str) -> str:

@@ -14,11 +14,9 @@ from pydantic import (
     PlainSerializer,
     StringConstraints,
     TypeAdapter,
-    ValidationError,
     model_validator,
 )
 
-from fateforger.errors import BadInput
 from fateforger.limits import (
     MAX_BOX_ITEMS,
     MAX_ID_CHARS,
@@ -33,7 +31,7 @@ from fateforger.limits import (
 from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import read_clock, write_clock
-from fateforger.planning.validation import first_mistake
+from fateforger.planning.validation import validate
 from fateforger.text import format_day, format_length, gettext, join_words, mark_message
 from fateforger.values import Value, replace
 
@@ -267,11 +265,7 @@ def change_details(said: Mapping[str, Any], before: TaskDetails = PLAIN) -> Task
     fields["travel"] = way if any(way.values()) else None
     if said.get("items") is not None:
         fields["items"] = [known.get(title) or {"title": title} for title in said["items"]]
-    try:
-        return TaskDetails.model_validate(fields)
-    except ValidationError as error:
-        mistake = first_mistake(error)
-        raise BadInput(mistake.sentence, where=mistake.where or None) from None
+    return validate(TaskDetails, fields)
 
 
 _WAY = (("place", "place", ""), ("minutes", "travel_minutes", 0))

@@ -1,13 +1,16 @@
-"""Validation errors of pydantic as one sentence about the first mistake."""
+"""Documents as values, and what is wrong with them as one sentence about the first mistake."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from fateforger.errors import BadInput
+
+M = TypeVar("M", bound=BaseModel)
 _UNION_TAGS = {"ap", "bn", "fs", "fw", "ae", "re", "ue", "me", "ra"}
 
 
@@ -21,6 +24,18 @@ class Mistake:
     sentence: str
     where: str
     events: tuple[int, ...]
+
+
+def validate(kind: type[M], document: object, where: str | None = None) -> M:
+    """Return a document as a value of ``kind``.
+
+    Raises ``BadInput`` with the first mistake and its place in the document, which is at ``where``.
+    """
+    try:
+        return kind.model_validate(document)
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise BadInput(mistake.sentence, where=", ".join(filter(None, (where, mistake.where))) or None) from None
 
 
 def first_mistake(error: ValidationError) -> Mistake:

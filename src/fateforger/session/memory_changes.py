@@ -130,6 +130,10 @@ class MemoryChange:
         versions, said = (*self.versions, version), (*self.lines, *lines)
         return replace(self, memory=memory, versions=versions, before=before, lines=said)
 
+    def with_record(self, uid: str, record: ConstraintRecord, event: Event, *lines: str) -> MemoryChange:
+        """Return the result with the next version of a constraint; see :meth:`with_version`."""
+        return self.with_version(self.memory.next(uid, record, event), *lines)
+
     def with_lines(self, *lines: str) -> MemoryChange:
         return replace(self, lines=(*self.lines, *lines))
 
@@ -148,9 +152,8 @@ def resolve_conflicts(taken: MemoryChange, uid: str) -> MemoryChange:
         return _override_for_day(taken, version)
     while (found := _find_clear(taken, uid)) is not None:
         finding, change = found
-        after = taken.memory.next(change.version.uid, change.record, change.event)
         line = _replaced_line(finding, taken.memory) if finding.kind is Kind.REPLACED else finding.sentence
-        taken = taken.with_version(after, line)
+        taken = taken.with_record(change.version.uid, change.record, change.event, line)
     taken = displace_others(taken, uid)
     asked = [
         f for f in find_contradictions(taken.memory.versions, taken.memory.user_id, about=uid) if f.follows is None
@@ -165,7 +168,7 @@ def displace_others(taken: MemoryChange, uid: str) -> MemoryChange:
     """
     memory = taken.memory
     for change in retire_all_replaced(memory.versions, memory.find_version(uid), memory.today):
-        taken = taken.with_version(taken.memory.next(change.version.uid, change.record, change.event))
+        taken = taken.with_record(change.version.uid, change.record, change.event)
     return taken
 
 
@@ -174,7 +177,7 @@ def release_from_replacers(taken: MemoryChange, uid: str) -> MemoryChange:
     for version in replacers(taken.memory, uid):
         let = Event(action=Action.UPDATE, reason=f"no longer supersedes {uid}")
         event = version.event if version.retired else let
-        taken = taken.with_version(taken.memory.next(version.uid, without_superseded(version.record, uid), event))
+        taken = taken.with_record(version.uid, without_superseded(version.record, uid), event)
     return taken
 
 
@@ -188,14 +191,14 @@ def restore_displaced(taken: MemoryChange, uid: str) -> MemoryChange:
         record = _remaining_record(was, taken.memory)
         if record is not None:
             line = _(COUNTS_AGAIN, name=quote_title(record.name))
-            taken = taken.with_version(taken.memory.next(change.version.uid, record, change.event), line)
+            taken = taken.with_record(change.version.uid, record, change.event, line)
     for version in list(taken.memory.newest.values()):
         before = _previous_version(taken.memory, version)
         if version.retired or before is None or version.event.reason != build_narrowed_by(uid):
             continue
         event = Event(action=Action.UPDATE, reason=f"no longer narrowed by {uid}")
         line = _("{name} is as it was before that.", name=quote_title(before.record.name))
-        taken = taken.with_version(taken.memory.next(version.uid, before.record, event), line)
+        taken = taken.with_record(version.uid, before.record, event, line)
     return taken
 
 
@@ -345,7 +348,7 @@ def remember_constraint(
     else:
         event = Event(action=Action.UPSERT)
     taken = release_from_replacers(taken, uid)
-    taken = taken.with_version(taken.memory.next(uid, record, event), noted_sentence(record, memory.today), *lines)
+    taken = taken.with_record(uid, record, event, noted_sentence(record, memory.today), *lines)
     return resolve_conflicts(taken, uid)
 
 
@@ -437,7 +440,7 @@ def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, s
     said = _("{name} is declined.", name=name) if declined else _("{name} is changed.", name=name)
     if not declined and (wish := confirm_wish(record, record.find_last_day(taken.memory.today))):
         said = wish
-    taken = taken.with_version(taken.memory.next(uid, record, event), said)
+    taken = taken.with_record(uid, record, event, said)
     return restore_displaced(taken, uid) if declined else resolve_conflicts(taken, uid)
 
 
@@ -532,15 +535,13 @@ def settle_conflict(taken: MemoryChange, uids: tuple[str, str], keep: str | None
             kept=quote_title(kept.record.name),
             other=quote_title(loser.record.name),
         )
-        return taken.with_version(memory.next(loser.uid, without_superseded(gone, kept.uid), event), line)
+        return taken.with_record(loser.uid, without_superseded(gone, kept.uid), event, line)
     if kept.uid in loser.flat.supersedes:
         let_go = Event(action=Action.UPDATE, reason=f"no longer supersedes {kept.uid}")
-        taken = taken.with_version(memory.next(loser.uid, without_superseded(loser.record, kept.uid), let_go))
+        taken = taken.with_record(loser.uid, without_superseded(loser.record, kept.uid), let_go)
     event = Event(action=Action.UPDATE, reason=f"supersedes {loser.uid}")
     record = mark_replacing(kept.record, loser)
-    taken = taken.with_version(
-        taken.memory.next(kept.uid, record, event), replacement_sentence(record, loser.record, memory.today)
-    )
+    taken = taken.with_record(kept.uid, record, event, replacement_sentence(record, loser.record, memory.today))
     return displace_others(taken, kept.uid)
 
 
@@ -580,11 +581,11 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
             taken = taken.with_lines(_(CHANGED_SINCE, name=quote_title(now.record.name)))
         elif was is None:
             gone = replace(version.record, status=Status.DECLINED)
-            taken = taken.with_version(memory.next(uid, gone, Event(action=Action.ARCHIVE, reason=TAKEN_BACK)))
+            taken = taken.with_record(uid, gone, Event(action=Action.ARCHIVE, reason=TAKEN_BACK))
         else:
             stays = was.retired or is_narrowing(was.event.reason)
             event = was.event if stays else Event(action=Action.UPDATE, reason=TAKEN_BACK)
-            taken = taken.with_version(memory.next(uid, _keep_last_day(memory, was), event))
+            taken = taken.with_record(uid, _keep_last_day(memory, was), event)
     back = {version.uid for version in taken.versions}
     again = [quote_title(version.record.name) for uid, version in last.items() if uid in back and version.retired]
     # One that only replaced another stays, so it is the other one that there is something to say about.
@@ -628,4 +629,4 @@ def _with_status(taken: MemoryChange, version: Version, status: Status, event: E
     if status is Status.LOCKED:
         sure = None if record.confidence is None else 1.0
         record = replace(record, confidence=sure, needs_confirmation=False)
-    return taken.with_version(taken.memory.next(version.uid, record, event), words[event.action])
+    return taken.with_record(version.uid, record, event, words[event.action])

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, assert_never
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from fateforger.errors import BadInput
-from fateforger.planning.validation import first_mistake
+from fateforger.planning.validation import validate
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message
 from fateforger.workflow.parser import read_rule
@@ -342,11 +342,7 @@ def check_case(document: object) -> dict[str, Any]:
     """
     if not isinstance(document, Mapping):
         raise BadInput("A case is a JSON object with rules, actions, states, closed and trace.")
-    try:
-        case = _Case.model_validate(document)
-    except ValidationError as error:
-        mistake = first_mistake(error)
-        raise BadInput(mistake.sentence, where=mistake.where or None) from None
+    case = validate(_Case, document)
     vocabulary = declare_names(case.actions or (), case.states or ())
     rules = [wrap_rule(_rule(text, vocabulary, at), text) for at, text in enumerate(case.rules)]
     steps = [read_step(step, vocabulary, f"trace, step {at}") for at, step in enumerate(case.trace)]

@@ -14,10 +14,8 @@ from functools import cached_property
 from itertools import compress
 from typing import NamedTuple, assert_never
 
-from pydantic import ValidationError
-
 from fateforger.errors import BadInput
-from fateforger.planning.validation import first_mistake
+from fateforger.planning.validation import validate
 from fateforger.values import Value
 from fateforger.workflow.rules import KIND_WORDS, And, Atom, AtomKind, Expression, Not, Or, Vocabulary, suggest_names
 
@@ -120,13 +118,8 @@ def read_step(document: object, vocabulary: Vocabulary, where: str) -> Step:
     """
     if not isinstance(document, Mapping):
         raise BadInput("A step is a JSON object with do, true and unknown.", where=where)
-    try:
-        step = Step.model_validate(
-            {name: value for name, value in document.items() if value is not None or name not in _LISTS}
-        )
-    except ValidationError as error:
-        mistake = first_mistake(error)
-        raise BadInput(mistake.sentence, where=f"{where}, {mistake.where}" if mistake.where else where) from None
+    given = {name: value for name, value in document.items() if value is not None or name not in _LISTS}
+    step = validate(Step, given, where)
     for name in step.do:
         expect_kind(name, "action", vocabulary, f"{where}, do")
     for name in step.true:
