@@ -47,6 +47,14 @@ def in_words(minutes: int) -> str:
     return format_length(minutes)
 
 
+def find_next_fit(taken: Iterable[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
+    """Return the first instant from ``start`` on at which ``length`` fits between the ``taken`` times."""
+    for begin, end in sorted(taken):
+        if begin < start + length and start < end:
+            start = end
+    return start
+
+
 def clock_at(when: datetime, day: date, tz: str) -> Clock:
     """Return the clock value of the aware instant ``when`` in a plan of ``day``.
 

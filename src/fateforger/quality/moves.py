@@ -10,7 +10,7 @@ from fateforger.drafting.instance import Pin, Told
 from fateforger.drafting.solver import repair_plan
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import WAY, BlockPlace, place_of, retime_blocks, to_timing
-from fateforger.planning.grid import GRID, ceil, instant
+from fateforger.planning.grid import GRID, ceil, find_next_fit, instant
 from fateforger.planning.patch import AddBlocks, Patch
 from fateforger.planning.plan import ET, Resolved, TBEvent
 from fateforger.planning.timing import zone
@@ -107,7 +107,7 @@ class Timeline:
             if before is not None and before[1] > before[0]:
                 gap = start - before[0]
                 start = max(start, before[1] + (max(timedelta(), min(gap, _KEPT)) if gaps else timedelta()))
-            start = _next_fit(walls, start, block.duration)
+            start = find_next_fit(walls, start, block.duration)
             if start != begin(block):
                 result[block.key] = BlockPlace(start, block.duration)
                 if start + block.duration > self.view.end:
@@ -212,11 +212,3 @@ def _block_before(view: View, place: BlockPlace) -> str | None:
 
 def _round_to_grid(when: datetime) -> datetime:
     return instant(ceil(when))
-
-
-def _next_fit(walls: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
-    """Return the first instant from ``start`` on at which ``length`` fits between the walls."""
-    for begins, ends in sorted(walls):
-        if begins < start + length and start < ends:
-            start = ends
-    return start

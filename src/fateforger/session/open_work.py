@@ -45,15 +45,26 @@ def work_of_missed_day(session: Session, others: Iterable[Session], *, now: date
     return tuple(each for each in open_work(session, now) if task_of(each.task.id, known) is None)
 
 
+def list_offered(session: Session, *sources: str) -> list[OfferedInput]:
+    """Return the offered work that comes from one of the ``sources``."""
+    return [each for each in session.open_work.offered if each.source in sources]
+
+
+def find_left_over(session: Session) -> list[OfferedInput]:
+    """Return the offered leftovers of earlier days, except those of missed days."""
+    missed = open_work_of_missed(session)
+    return [each for each in list_offered(session, "deferred", "unplaced") if each not in missed]
+
+
 def missed_days(session: Session) -> tuple[date, ...]:
     """Return the missed days: earlier days without a word on how they went, the first one first."""
-    return tuple(sorted({each.day for each in session.open_work.offered if each.source == "planned"}))
+    return tuple(sorted({each.day for each in list_offered(session, "planned")}))
 
 
 def open_work_of_missed(session: Session) -> tuple[OfferedInput, ...]:
     """Return all open work of the missed days, the first day first."""
     days = set(missed_days(session))
-    things = (each for each in session.open_work.offered if each.source in {"deferred", "unplaced", "planned"})
+    things = list_offered(session, "deferred", "unplaced", "planned")
     return tuple(sorted((each for each in things if each.day in days), key=lambda each: each.day))
 
 
@@ -172,7 +183,7 @@ def with_outside(
     known = {*_listed_ids(session), *(task.id for task in session.open_work.deferred), *session.open_work.settled}
     known |= {each.task.id for each in offered}
     if tasks is None:
-        found = [each for each in session.open_work.offered if each.source == "ticktick"]
+        found = list_offered(session, "ticktick")
     else:
         ordered = sorted(tasks, key=lambda task: _urgency(task, session.date))
         found = [OfferedInput(task=_to_task(task), source="ticktick", day=session.date) for task in ordered]

@@ -40,7 +40,7 @@ from fateforger.session.gate import is_offered, move_token
 from fateforger.session.lengths import find_short
 from fateforger.session.memory import MemoryQuestion
 from fateforger.session.model import HeldChange, OfferedInput, Question, Session, SessionStatus, Task
-from fateforger.session.open_work import open_work_of_missed
+from fateforger.session.open_work import find_left_over, list_offered, open_work_of_missed
 from fateforger.session.overview import clip_span, collisions, local_meeting
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.rulebook import known_versions
@@ -433,16 +433,11 @@ def set_aside_button(version: Version) -> Button:
 
 def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
     """Return the offers of further work: leftovers and the queue as one each, TickTick by task."""
-    missed = open_work_of_missed(session)
-    left = [
-        each for each in session.open_work.offered if each.source in {"deferred", "unplaced"} and each not in missed
-    ]
-    queued = [each for each in session.open_work.offered if each.source == "queue"]
-    outside = [each for each in session.open_work.offered if each.source == "ticktick"]
+    left, queued = find_left_over(session), list_offered(session, "queue")
     return (
         *((_bring_question(_("Left over from earlier days"), left, bring_left_over(session, left)),) if left else ()),
         *((_bring_question(_("In your queue"), queued, bring_queued(queued)),) if queued else ()),
-        *(_bring_question(_("In TickTick"), [each], bring_row(each)) for each in outside),
+        *(_bring_question(_("In TickTick"), [each], bring_row(each)) for each in list_offered(session, "ticktick")),
     )
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.planning.block_times import follow_ways
-from fateforger.planning.grid import clock_at
+from fateforger.planning.grid import clock_at, find_next_fit
 from fateforger.planning.patch import Patch, UpdateBlock, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlap_sentence, overlaps, resolve
 from fateforger.planning.timing import FixedStart, is_anchored
@@ -112,7 +112,7 @@ def push_later_blocks(session: Session, plan: TBPlan, patch: Patch, placed: Abst
         if start >= free_from:
             free_from = None
             continue
-        start = _next_fit(taken, free_from, block.duration)
+        start = find_next_fit(taken, free_from, block.duration)
         try:
             timing = fixed_start(session, start, block.minutes)
         except BadInput:
@@ -133,14 +133,6 @@ def placed_blocks(session: Session, plan: TBPlan, patch: Patch) -> AbstractSet[s
     for block in after:
         fixed_start(session, block.start, block.minutes)
     return {block.key for block in after if block.event.type is not ET.BACKGROUND}
-
-
-def _next_fit(busy: list[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
-    """Return the first instant from ``start`` on at which ``length`` fits between meetings."""
-    for begin, end in sorted(busy):
-        if begin < start + length and start < end:
-            start = end
-    return start
 
 
 def summarize_differences(

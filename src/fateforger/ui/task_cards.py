@@ -27,7 +27,7 @@ from fateforger.session.draft import work_of
 from fateforger.session.gate import is_offered
 from fateforger.session.lengths import find_usual
 from fateforger.session.model import CatchUp, OfferedInput, Session, Task
-from fateforger.session.open_work import open_work_of_missed
+from fateforger.session.open_work import find_left_over, list_offered, open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
 from fateforger.session.stages import Move
 from fateforger.text import (
@@ -112,10 +112,7 @@ MOST_OUTSIDE = 5
 
 def list_left_over(session: Session) -> tuple[Part, ...]:
     """Return the leftovers of earlier days, except missed ones: a button for all, and a form to choose some."""
-    missed = open_work_of_missed(session)
-    offered = [
-        each for each in session.open_work.offered if each.source in {"deferred", "unplaced"} and each not in missed
-    ]
+    offered = find_left_over(session)
     if not offered:
         return ()
     lines = [_offer_line(day, list(each)) for day, each in groupby(offered[:MOST_NAMED], key=_source)]
@@ -128,7 +125,7 @@ def list_left_over(session: Session) -> tuple[Part, ...]:
 
 def from_queue(session: Session) -> tuple[Part, ...]:
     """Return the person's queue: a button for each of the next tasks, one for all, and a form to choose some."""
-    queued = [each for each in session.open_work.offered if each.source == "queue"]
+    queued = list_offered(session, "queue")
     if not queued:
         return ()
     rows = tuple(_offer_row(_("In your queue"), each) for each in queued[:MOST_QUEUED])
@@ -143,7 +140,7 @@ def from_outside(session: Session) -> tuple[Part, ...]:
 
     If the list cannot be read, a note says so.
     """
-    listed = [each for each in session.open_work.offered if each.source == "ticktick"]
+    listed = list_offered(session, "ticktick")
     rows = tuple(_offer_row(_("In TickTick"), each) for each in listed[:MOST_OUTSIDE])
     more = len(listed) - MOST_OUTSIDE
     label = ngettext("Choose from TickTick ({count} more)…", "Choose from TickTick ({count} more)…", more)
