@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caldav_mcp.pane.layout import Place, side_by_side
+from caldav_mcp.pane.day import Place, side_by_side
 
 SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)).map(lambda t: (t[0], t[0] + t[1])), max_size=14)
 

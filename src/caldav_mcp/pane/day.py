@@ -1,18 +1,68 @@
-"""One day of a calendar as the page draws it."""
+"""One day of a calendar as the page draws it, with its events in columns."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from caldav_mcp.display import clean_text
 from caldav_mcp.occurrences import Occurrence
-from caldav_mcp.pane.layout import side_by_side
 from caldav_mcp.pane.moves import state_of
 from caldav_mcp.times import rfc3339_milliseconds
 from caldav_mcp.tools.calendars import Calendars, Named
 from caldav_mcp.tools.read import in_order, left_out, occurrence_json
+
+
+class Place(NamedTuple):
+    """A column, how many columns its group has, and how many of them the event may fill to its right."""
+
+    column: int
+    columns: int
+    width: int
+
+
+def side_by_side(spans: Sequence[tuple[int, int]]) -> list[Place]:
+    """Give overlapping spans (start, end; any unit) their own columns.
+
+    Spans that touch each other directly or through others form a group and share its number of columns. Each takes the
+    first free column, then widens over columns that stay free next to it.
+    """
+    order = sorted(range(len(spans)), key=lambda n: (spans[n][0], -spans[n][1], n))
+    places: dict[int, Place] = {}
+    group: list[int] = []
+    group_end = 0
+    for n in order:
+        start, end = spans[n]
+        if group and start >= group_end:
+            places |= _place_group(group, spans)
+            group = []
+        group.append(n)
+        group_end = end if len(group) == 1 else max(group_end, end)
+    places |= _place_group(group, spans)
+    return [places[n] for n in range(len(spans))]
+
+
+def _place_group(group: list[int], spans: Sequence[tuple[int, int]]) -> dict[int, Place]:
+    column_of: dict[int, int] = {}
+    ends: list[int] = []
+    for n in group:
+        start, end = spans[n]
+        column = next((c for c, taken in enumerate(ends) if taken <= start), len(ends))
+        ends[column : column + 1] = [end]
+        column_of[n] = column
+    return {n: Place(column_of[n], len(ends), _width(n, column_of, spans, len(ends))) for n in group}
+
+
+def _width(n: int, column_of: dict[int, int], spans: Sequence[tuple[int, int]], columns: int) -> int:
+    start, end = spans[n]
+    following = [
+        column for other, column in column_of.items()
+        if column > column_of[n] and spans[other][0] < end and start < spans[other][1]
+    ]  # fmt: skip
+    return min(following, default=columns) - column_of[n]
+
 
 _LONGEST_TITLE, _LONGEST_TEXT = 1_000, 20_000
 """Characters that the page draws of a title, and of notes."""

@@ -13,7 +13,7 @@ from caldav_mcp.limits import MAX_MOVE_MINUTES
 from caldav_mcp.times import zone_named
 from caldav_mcp.tools.calendars import Calendars, Named
 from caldav_mcp.tools.read import shown_event
-from caldav_mcp.tools.update import update_event
+from caldav_mcp.tools.write import update_event
 
 
 @dataclass(frozen=True)

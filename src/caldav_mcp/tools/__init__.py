@@ -10,12 +10,10 @@ from typing import Any
 
 from caldav_mcp.errors import ServiceError, ToolError
 from caldav_mcp.tools.calendars import Calendars, list_calendars
-from caldav_mcp.tools.create import create_event
 from caldav_mcp.tools.declarations import DECLARATIONS
-from caldav_mcp.tools.delete import delete_event
 from caldav_mcp.tools.freebusy import get_current_time, get_freebusy, list_colors
 from caldav_mcp.tools.read import get_event, list_events
-from caldav_mcp.tools.update import update_event
+from caldav_mcp.tools.write import create_event, delete_event, update_event
 
 _log = logging.getLogger(__name__)
 

@@ -1,14 +1,14 @@
-"""The calendars, and the names that callers give them."""
+"""The calendars, the names that callers give them, and writes that are tried again."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from caldav_mcp.collection import Collection
-from caldav_mcp.errors import NotFound, invalid_request
+from caldav_mcp.errors import NotFound, PreconditionFailed, ServerTrouble, invalid_request
 from caldav_mcp.event_json import Showing
 from caldav_mcp.objects import Resource
 from caldav_mcp.register import Register
@@ -142,3 +142,21 @@ def _calendar(collection: Collection, *, is_primary: bool) -> dict[str, Any]:
         "primary": True if is_primary else None,
     }
     return {key: value for key, value in entry.items() if value is not None}
+
+
+_TRIES = 5
+T = TypeVar("T")
+
+
+async def retry_write(attempt: Callable[[], Awaitable[T]], *, repeat: bool) -> T:
+    """Run a read-merge-write until no other write came in between, at most five times.
+
+    With `repeat` false (the caller named the state it wants to change) the first stale state is the answer.
+    """
+    for _ in range(_TRIES):
+        try:
+            return await attempt()
+        except PreconditionFailed:
+            if not repeat:
+                raise
+    raise ServerTrouble("The event was changed by somebody else again and again")

@@ -1,4 +1,4 @@
-"""What carries payloads to the app: requests to its addresses, or the sockets it has open."""
+"""Transports of payloads to the app: requests to its addresses, or the sockets that it has open."""
 
 import asyncio
 import hashlib

@@ -53,7 +53,7 @@ class ViewSurface:
 
 
 Surface = MessageSurface | ViewSurface
-"""What a person acts on: a message, an open modal or their Home tab."""
+"""A message, an open modal or the Home tab, as a person acts on it."""
 
 
 async def read_body(request: Request) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def page_address(request: Request) -> str:
 
 @dataclass(frozen=True)
 class PageRequest:
-    """What a page asks for: `given` in JSON or in its address, by the person whom it names."""
+    """A request of a page: `given` in JSON or in its address, and the person that it names."""
 
     workspace: Workspace
     given: Mapping[str, Any]
