@@ -38,11 +38,10 @@ from fateforger.tasks.task import (
     ReviewConstraints,
     TaskSpec,
     Work,
-    priority_words,
     short_title,
 )
+from fateforger.text import capitalize, mark_message
 from fateforger.text import gettext as _
-from fateforger.text import mark_message
 from fateforger.ui.detail_forms import (
     build_detail_fields,
     build_kind_field,
@@ -106,6 +105,7 @@ def list_others(tasks: Sequence[QueuedTask], but: str = "") -> tuple[Choice, ...
 
 def _build_fields(kind: str, request: FormRequest, names: Sequence[str]) -> tuple[FormField, ...]:
     said = request.chosen.get("text") or request.chosen.get("context", "")
+    context = said if len(said.strip()) > len(short_title(said)) else ""
     title = TextField(
         name="title",
         label=_("Task"),
@@ -124,7 +124,7 @@ def _build_fields(kind: str, request: FormRequest, names: Sequence[str]) -> tupl
     if kind == "block_time":
         return (title, day, minutes, TimeField(name="start", label=_("Starts at"), optional=True))
     if kind == "decompose":
-        return (title, _build_context_field(said))
+        return (title, _build_context_field(context))
     rules = ChoiceField(name="workflow", label=_("Rules that apply"), optional=True, choices=list_workflows(names))
     project = TextField(name="project", label=_("Project"), optional=True)
     return (
@@ -132,7 +132,7 @@ def _build_fields(kind: str, request: FormRequest, names: Sequence[str]) -> tupl
         minutes,
         _build_nature_field(PLAIN),
         build_pieces_field(PLAIN),
-        _build_context_field(said),
+        _build_context_field(context),
         _build_criteria_field(""),
         rules,
         project,
@@ -173,7 +173,7 @@ def list_workflows(names: Sequence[str]) -> tuple[Choice, ...]:
 
 def list_priorities() -> tuple[Choice, ...]:
     """Return the choices of priorities."""
-    return tuple(Choice(label=priority_words(priority), value=str(priority)) for priority in PRIORITIES)
+    return tuple(Choice(label=capitalize(_(name)), value=str(priority)) for priority, name in PRIORITIES.items())
 
 
 def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
