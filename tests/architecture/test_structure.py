@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -243,6 +244,18 @@ def test_titles_lists_and_counts_are_put_into_sentences_in_one_place() -> None:
         if SECOND_HELPERS.search(line)
     ]
     assert by_hand == []
+
+
+def test_a_name_of_a_module_is_set_once() -> None:
+    """The second value would silently replace the first one everywhere in the module."""
+    twice = []
+    for module, tree in modules().items():
+        targets = [node.targets for node in tree.body if isinstance(node, ast.Assign)]
+        targets += [[node.target] for node in tree.body if isinstance(node, ast.AnnAssign)]
+        inside = [name for each in targets for target in each for name in ast.walk(target)]
+        names = [name.id for name in inside if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)]
+        twice += [f"{module} {name}" for name, count in Counter(names).items() if count > 1]
+    assert twice == []
 
 
 def test_values_are_copied_by_one_typed_helper() -> None:
