@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -226,6 +227,18 @@ def test_titles_lists_and_counts_are_put_into_sentences_in_one_place() -> None:
         if SECOND_HELPERS.search(line)
     ]
     assert by_hand == []
+
+
+def test_a_name_of_a_module_is_set_once() -> None:
+    """The second value would silently replace the first one everywhere in the module."""
+    twice = []
+    for name, module in modules().items():
+        targets = [node.targets for node in module.tree.body if isinstance(node, ast.Assign)]
+        targets += [[node.target] for node in module.tree.body if isinstance(node, ast.AnnAssign)]
+        inside = [node for each in targets for target in each for node in ast.walk(target)]
+        names = [node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        twice += [f"{name} {each}" for each, count in Counter(names).items() if count > 1]
+    assert twice == []
 
 
 def test_values_are_copied_by_one_typed_helper() -> None:

@@ -251,7 +251,7 @@ class ScriptedDoor:
     async def claim_calendar(self, user_id: str, code: str) -> Claim:
         return Claim.NO_CODE
 
-    def welcome(self) -> Card:
+    def welcome(self, unread: str | None = None) -> Card:
         start = Button(label="Plan my day", action="start", style="primary")
         return Card(text=WELCOME_TEXT, parts=(Prose(text=WELCOME_TEXT), Controls(items=(start,))))
 

@@ -52,7 +52,7 @@ def test_a_message_is_queued_pulled_and_done_over_a_crash(tmp_path: Path) -> Non
         try:
             person = running.person()
             person.write(SAID, thread=False)
-            assert "Priority: 1 (high)" in str(reads(person, "I put “Quartalsbericht” into your queue."))
+            assert "Priority: high" in str(reads(person, "I put “Quartalsbericht” into your queue."))
             running.restart()
             person.wait_connected()
             assert person.slash("/pull")["ok"]

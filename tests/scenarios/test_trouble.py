@@ -60,6 +60,32 @@ def test_the_calendar_server_dies_before_the_commit_and_comes_back(radicale: Rad
     assert calendar.raw() == before
 
 
+def test_a_caldav_server_that_is_down_at_the_start_is_used_once_it_answers(
+    radicale: Radicale, start_program: Program
+) -> None:
+    """S450: the program starts, says so, and plans; what could not be read is there on the next try."""
+    start_program.environment |= {"FATEFORGER_CALDAV_URL": radicale.calendar, "FATEFORGER_CALDAV_USERNAME": "me"}
+    CalDav(radicale.calendar).put(
+        "standup", "Standup", datetime(2026, 3, 2, 8, 30, tzinfo=UTC), datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+    )
+    radicale.kill()
+    start_program.start()
+    assert "your CalDAV server, which does not answer now; I keep trying." in start_program.log.read_text()
+    person = start_program.person()
+    for _, step in STEPS[:2]:
+        step(person)
+    person.reads("I could not read your calendar: Your CalDAV server does not answer just now.", "Try again")
+    day = person.http.get(f"{person.base}/day/")
+    assert (day.status_code, "does not answer" in day.text) == (503, True)
+    radicale.start()
+    person.press("Try again")
+    person.reads("Standup")
+    for _, step in STEPS[2:]:
+        step(person)
+    assert person.http.get(f"{person.base}/day/").status_code == 200
+    assert "Write report" in CalDav(radicale.calendar).titles()
+
+
 def test_a_wrong_calendar_address_is_said_and_the_day_can_still_be_planned(start_program: Program) -> None:
     """S40, S123: the plan is drafted without the calendar, with a plain word that meetings are not known."""
     start_program.environment |= {"FATEFORGER_CALENDAR_URL": "http://127.0.0.1:9/mcp"}

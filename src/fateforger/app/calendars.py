@@ -11,13 +11,14 @@ import hashlib
 import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fateforger.adapters.store.connections import SqlConnections
@@ -26,7 +27,7 @@ from fateforger.app.caldav_login import PRIVATE, REFUSED, UNUSABLE, CalDavServer
 from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.delegation import Organization
 from fateforger.app.logins import Logins, Openers, build_logins
-from fateforger.app.resources import open_vault
+from fateforger.app.resources import build_calendar, open_vault, start_local_calendar
 from fateforger.calendar.access import read_day
 from fateforger.calendar.connections import Connection, Connections, ConnectionView, FollowUp, Provider
 from fateforger.calendar.lazy import LazyCalendar, MissingCalendar
@@ -35,6 +36,7 @@ from fateforger.calendar.ports import Calendar, DayReads, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.errors import (
+    BadInput,
     CalendarAuthFailed,
     CalendarError,
     CalendarNotFound,
@@ -52,6 +54,9 @@ from fateforger.text import join_sentences, mark_message
 from fateforger.values import replace
 from fateforger.workers.people import Ownership
 from fateforger.workers.turns import build_command_job, connection_job
+
+if TYPE_CHECKING:
+    from caldav_mcp import LocalCalendar
 
 log = logging.getLogger(__name__)
 
@@ -310,6 +315,73 @@ def find_lasting_problem(connection: Connection, error: CalendarError) -> str:
     if isinstance(error, CalendarAuthFailed) and connection.provider is Provider.CALDAV:
         return error.message
     return ""
+
+
+WAITING_PAGE = """<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="5"><title>Calendar</title>
+<p style="font-family: sans-serif; padding: 1rem">{words}</p>"""
+NO_ANSWER = mark_message("Your CalDAV server does not answer just now.")
+
+
+class LocalServer:
+    """The calendar server of this program, over the embedded calendar or the configured CalDAV server.
+
+    A CalDAV server that does not answer at the start keeps the program from nothing else: it is opened when it is next
+    needed. ``tools`` and ``pane`` are to be mounted.
+    """
+
+    def __init__(self, settings: Settings, clock: Clock, port: int, stack: AsyncExitStack) -> None:
+        """Close what is opened with ``stack``. ``port`` is that of the embedded calendar."""
+        self._settings = settings
+        self._clock = clock
+        self._port = port
+        self._stack = stack
+        self._opening = asyncio.Lock()
+        self._local: LocalCalendar | None = None
+
+    @property
+    def caldav_url(self) -> str | None:
+        """Address of the calendar; ``None`` until its server answers."""
+        return None if self._local is None else self._local.caldav_url
+
+    async def start(self) -> None:
+        """Open the calendar if it is not open.
+
+        Raises ``CalendarUnreachable`` while its server does not answer, and other ``UserError`` and ``WorldError``.
+        """
+        async with self._opening:
+            if self._local is None:
+                opened = start_local_calendar(self._settings, self._clock, port=self._port)
+                self._local = await self._stack.enter_async_context(opened)
+
+    @asynccontextmanager
+    async def open(self, url: str, token: str) -> AsyncIterator[Calendar]:
+        """Open the calendar through its tools at ``url``. Raises ``CalendarError``."""
+        try:
+            await self.start()
+        except CalendarUnreachable as problem:
+            log.info("the CalDAV server does not answer: %s", problem.message)
+            raise CalendarUnreachable(_(NO_ANSWER)) from None
+        except BadInput as problem:  # which calendar to write to is unclear now that the server answers
+            raise CalendarNotFound(problem.message) from None
+        async with aclosing(build_calendar(self._settings, url, token=token)) as calendar:
+            yield calendar
+
+    def release_pages(self) -> None:
+        """Answer every open page at once, for the server that it asks is about to stop."""
+        if self._local is not None:
+            self._local.release_pages()
+
+    async def tools(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app: ASGIApp = PlainTextResponse(_(NO_ANSWER), status_code=503)
+        await (app if self._local is None else self._local.mcp_app)(scope, receive, send)
+
+    async def pane(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self.start()
+        except (BadInput, WorldError) as problem:
+            log.info("the day cannot be shown: %s", problem.message)
+        app: ASGIApp = HTMLResponse(WAITING_PAGE.format(words=_(NO_ANSWER)), status_code=503)
+        await (app if self._local is None else self._local.pane_app)(scope, receive, send)
 
 
 class CalDavGateway:

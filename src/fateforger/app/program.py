@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount
@@ -22,7 +21,15 @@ from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.vault import Vault
 from fateforger.app.caldav_login import CalDavServers, open_servers
-from fateforger.app.calendars import GATEWAY, Access, CalDavGateway, FollowUps, OpenCalendar, PersonCalendars
+from fateforger.app.calendars import (
+    GATEWAY,
+    Access,
+    CalDavGateway,
+    FollowUps,
+    LocalServer,
+    OpenCalendar,
+    PersonCalendars,
+)
 from fateforger.app.change_notices import ChangeNotices
 from fateforger.app.connect_links import PATH as CONNECT_PATH
 from fateforger.app.connect_links import ConnectLinks
@@ -49,10 +56,10 @@ from fateforger.app.resources import (
     check_settings,
     describe_claim,
     describe_owner,
+    find_calendar_key,
     get_replica_name,
     open_state,
     open_vault,
-    start_local_calendar,
     submitter,
     take_place,
 )
@@ -64,7 +71,8 @@ from fateforger.app.traces import export_traces
 from fateforger.app.upkeep import prune
 from fateforger.app.web import WebServer
 from fateforger.calendar.connections import Connections
-from fateforger.calendar.ports import Journal
+from fateforger.calendar.lazy import LazyCalendar
+from fateforger.calendar.ports import Calendar, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
 from fateforger.conversation.agent_proposals import Approvals, ProposalService
@@ -86,7 +94,7 @@ from fateforger.conversation.redaction import Redaction
 from fateforger.conversation.rituals.service import RitualService
 from fateforger.conversation.session_lifecycle import SessionCloser
 from fateforger.conversation.turn_runs import RecordingSink, TurnLog, warm_up
-from fateforger.errors import WorldError
+from fateforger.errors import CalendarError, CalendarUnreachable, WorldError
 from fateforger.masks import mask_address
 from fateforger.memory.ports import Finder
 from fateforger.ports.clock import Clock
@@ -120,10 +128,6 @@ from fateforger.workers.supervisor import Handler, Repeated, Supervisor
 from fateforger.workers.turns import connection_job
 from localslack import DEFAULT_USERS, Workspace, WorkspaceConfig, create_workspace
 
-if TYPE_CHECKING:
-    from caldav_mcp import LocalCalendar
-    from fateforger.adapters.calendar.calendars import McpCalendar
-
 
 def build_model(settings: Settings) -> Model | None:
     """Return the model; ``None`` if none is configured. It does not connect yet. Raises ``BadInput``."""
@@ -153,34 +157,47 @@ def build_turn_log(settings: Settings, clock: Clock) -> TurnLog:
     return TurnLog(clock, RecordingSink(RecordingFiles(settings.record), cleaning))
 
 
-async def _open_calendar(resources: _Resources, web: WebServer, token: str) -> tuple[McpCalendar, LocalCalendar | None]:
+async def _open_calendar(resources: _Resources, web: WebServer, token: str) -> tuple[Calendar, LocalServer | None]:
     """Return the calendar, and the local server behind it if there is one; ``token`` opens that server.
 
-    Raises ``UserError``.
+    Raises ``UserError`` and ``WorldError``, but not because a CalDAV server does not answer now.
     """
     settings = resources.settings
     if settings.calendar_url:
         return build_calendar(settings, settings.calendar_url, resources.store.quota), None
-    port = settings.caldav_port if settings.port else 0
-    local = await resources.stack.enter_async_context(start_local_calendar(settings, resources.clock, port=port))
-    return build_calendar(settings, f"{web.url}/calendar/mcp", token=token), local
+    local = LocalServer(settings, resources.clock, settings.caldav_port if settings.port else 0, resources.stack)
+    try:
+        await local.start()
+    except CalendarUnreachable as problem:
+        if settings.caldav_url is None:
+            raise
+        log.warning("plans are made without the calendar until it answers: %s", problem.message)
+    url = f"{web.url}/calendar/mcp"
+    return LazyCalendar(find_calendar_key(settings), partial(local.open, url, token), _note_nothing), local
 
 
-def describe_calendar(settings: Settings) -> str:
+async def _note_nothing(_problem: CalendarError) -> None:
+    """Do nothing about a failure of the configured calendar, which is no person's connection."""
+
+
+def describe_calendar(settings: Settings, local: LocalServer | None) -> str:
     """Return a sentence about the configured calendar."""
     if settings.calendar_url:
         return f"Calendar: {settings.calendar_id}, through your calendar server."
-    return "Calendar: your CalDAV server." if settings.caldav_url else "Calendar: the embedded one."
+    if settings.caldav_url is None:
+        return "Calendar: the embedded one."
+    waits = local is not None and local.caldav_url is None
+    return "Calendar: your CalDAV server" + (", which does not answer now; I keep trying." if waits else ".")
 
 
 async def _serve_pages(
-    resources: _Resources, web: WebServer, login: SlackLogin, local: LocalCalendar | None, own: Sequence[BaseRoute]
+    resources: _Resources, web: WebServer, login: SlackLogin, local: LocalServer | None, own: Sequence[BaseRoute]
 ) -> None:
     """Serve the local stand-ins and the program's ``own`` routes."""
     stack, settings = resources.stack, resources.settings
     routes: list[BaseRoute] = [*own]
     if local is not None:
-        routes += [Mount("/calendar", local.mcp_app), Mount("/day", local.pane_app)]
+        routes += [Mount("/calendar", local.tools), Mount("/day", local.pane)]
     if not settings.real_slack:
         workspace = _build_workspace(settings, resources.clock, web, login, pane=local is not None)
         stack.callback(workspace.close)
@@ -377,7 +394,7 @@ async def open_app(settings: Settings) -> AsyncIterator[App]:
             page_url=None if settings.real_slack else build_address(web.url, token),
             day_url=None if local is None else build_address(web.url, token, "/day/"),
             caldav=_describe_embedded(settings, local),
-            lines=await _describe_parts(resources, team, ops_url),
+            lines=await _describe_parts(resources, team, ops_url, local),
             warning=describe_exposure(settings),
             claim=await _offer_claim(resources),
         )
@@ -389,23 +406,25 @@ async def _offer_claim(resources: _Resources) -> str | None:
     return None if code is None else describe_claim(code)
 
 
-def _find_embedded(settings: Settings, local: LocalCalendar | None) -> str | None:
+def _find_embedded(settings: Settings, local: LocalServer | None) -> str | None:
     """Return the address of the embedded calendar, if that is the configured one."""
     return None if local is None or settings.caldav_url else local.caldav_url
 
 
-def _describe_embedded(settings: Settings, local: LocalCalendar | None) -> str | None:
+def _describe_embedded(settings: Settings, local: LocalServer | None) -> str | None:
     """Return where calendar apps find the calendar; for the embedded one also its name and password."""
-    if local is None or settings.caldav_url:
+    if local is None or local.caldav_url is None or settings.caldav_url:
         return None if local is None else local.caldav_url
     return describe_caldav(local.caldav_url, read_caldav_password(settings))
 
 
-async def _describe_parts(resources: _Resources, team: str, ops_url: str | None) -> tuple[str, ...]:
+async def _describe_parts(
+    resources: _Resources, team: str, ops_url: str | None, local: LocalServer | None
+) -> tuple[str, ...]:
     settings = resources.settings
     return (
         f"Slack: {team}, {describe_mode(settings)}." if settings.real_slack else "Slack: the local page.",
-        describe_calendar(settings),
+        describe_calendar(settings, local),
         f"Owner of the calendar: {describe_owner(settings, await resources.ownership.owner())}",
         describe_model(settings),
         f"State: {'your database' if settings.database_url else settings.data_dir}.",

@@ -22,7 +22,7 @@ from fateforger.adapters.clock import ShiftedClock, SystemClock
 from fateforger.adapters.store.database import PROGRAM_NAME, Database, open_database
 from fateforger.app.data_dir import COMMAND_LOCK, lock_data_dir, make_private, read_caldav_password, read_or_create
 from fateforger.config import Settings
-from fateforger.errors import BadInput, CalendarUnreachable
+from fateforger.errors import BadInput, CalendarAuthFailed, CalendarNotFound, CalendarUnreachable
 from fateforger.ports.clock import Clock
 from fateforger.text import TIMEBOX, command_name
 
@@ -102,11 +102,11 @@ async def _open_database(settings: Settings) -> Database:
 async def start_local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
     """Start the embedded calendar server over Radicale or the configured CalDAV server.
 
-    Raises ``CalendarUnreachable``, and ``BadInput`` for a port that is taken or if it is unclear which calendar to
-    write to.
+    Raises ``CalendarAuthFailed`` and ``CalendarNotFound`` if the CalDAV server answers that, ``CalendarUnreachable``
+    for other failures, and ``BadInput`` for a port that is taken or if it is unclear which calendar to write to.
     """
     from caldav_mcp import open_local_calendar  # noqa: PLC0415  heavy
-    from caldav_mcp.errors import ServiceError  # noqa: PLC0415  heavy
+    from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
 
     try:
         calendar = await open_local_calendar(build_local_calendar_config(settings, port=port), now=clock.now)
@@ -121,7 +121,8 @@ async def start_local_calendar(settings: Settings, clock: Clock, *, port: int = 
     except ServiceError as error:
         if settings.caldav_url is None:
             raise CalendarUnreachable(f"The local calendar cannot start: {error}.") from None
-        raise CalendarUnreachable(
+        kind = CalendarAuthFailed if isinstance(error, Unauthorized) else CalendarUnreachable
+        raise (CalendarNotFound if isinstance(error, NotFound) else kind)(
             f"The CalDAV server cannot be used: {error}. `fateforger doctor` says what to do."
         ) from None
     async with calendar:

@@ -351,8 +351,10 @@ class EventImage(Value):
         """The reason an event with one of our ids must not be written to, if any."""
         if self.series_id is not None or self.raw.get("recurrence"):
             return _(REPEATS)
-        if self.event_type != "default" or not self.organized_by_me:
-            return _("it is of another kind now")
+        if not self.organized_by_me:
+            return _("it is an invitation now")
+        if self.event_type != "default":
+            return _("it is an event of a special kind now, as focus time is")
         if self.marker is None:
             return _("it lost the mark that makes it ours")
         return None if self.is_timed else _("it is an all-day event now")

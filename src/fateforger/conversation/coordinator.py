@@ -56,7 +56,7 @@ from fateforger.ui import forms
 from fateforger.ui.connection_cards import build_connection_parts
 from fateforger.ui.home_card import Board, home_card
 from fateforger.ui.logs import SHOWN, build_log_parts, build_operator_parts
-from fateforger.ui.session_cards import welcome_card
+from fateforger.ui.session_cards import unheard_card, welcome_card
 from fateforger.workers.people import LanguageService, Ownership
 
 log = logging.getLogger(__name__)
@@ -357,8 +357,8 @@ class PlanningCoordinator:
         unknown = [each for each in sessions if each.thread_ts is None and each.channel == channel]
         return any([await self._sessions.is_unanswered(each.id, at) for each in unknown])
 
-    def welcome(self) -> Card:
-        return welcome_card()
+    def welcome(self, unread: str | None = None) -> Card:
+        return welcome_card() if unread is None else unheard_card(unread)
 
     async def home(self, user_id: str, *, tz: str = "", find_link: FindLink | None = None) -> Card:
         spoken = await self._languages.of(user_id)

@@ -235,8 +235,11 @@ class CoordinatorPort(Protocol):
         """
         ...
 
-    def welcome(self) -> Card:
-        """Return the reply to a message outside of a session: one sentence and a start button."""
+    def welcome(self, unread: str | None = None) -> Card:
+        """Return the reply to a message outside of a session: one sentence and a start button.
+
+        If no model is there to read the message, ``unread`` is its text, and the reply offers to keep it.
+        """
         ...
 
     async def home(self, user_id: str, *, tz: str = "", find_link: FindLink | None = None) -> Card:

@@ -30,7 +30,7 @@ from fateforger.values import replace
 MOST_NAMED = 12
 UNKNOWN = mark_message("I do not know yet whether this arrived: {blocks}.")
 LOOKING = mark_message("I keep looking, and say so here once I know.")
-NOT_ALL = mark_message("I could not take all of it back; press the button again in a moment.")
+NOT_ALL = mark_message("I could not take all of it back. Please press the same button again in a moment.")
 """Buttons of several names undo."""
 _OPEN = frozenset(OpState) - {OpState.APPLIED, OpState.SKIPPED, OpState.INFLIGHT}
 _SHOWN = frozenset({Verb.CREATE, Verb.UPDATE})

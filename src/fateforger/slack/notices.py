@@ -87,7 +87,8 @@ def greeting_job(said: MessageSaid | Opening, words: Said | None = None) -> NewJ
     channel, thread_ts = get_heard_place(said)
     refused = said.user_id if isinstance(words, Card) else None
     text = words if isinstance(words, str) else None
-    greeting = Greeting(channel=channel, thread_ts=thread_ts, words=text, refused=refused)
+    unread = said.text if isinstance(said, Opening) and not said.withheld else ""
+    greeting = Greeting(channel=channel, thread_ts=thread_ts, words=text, refused=refused, said=unread)
     return GREETING.build_job(greeting, key=f"{channel} {thread_ts}", dedupe=said.command_id)
 
 
@@ -120,9 +121,8 @@ def build_greeting_handler(door: CoordinatorPort, people: People, poster: Poster
                 elif door.reads_words and not (is_private(channel) and await suggest(client, channel)):
                     card = add_first_words(door.welcome())
                 else:
-                    card = door.welcome()
-                    if thread_ts is not None and not door.reads_words:
-                        card = replace(card, parts=(Prose(text=_(phrases.UNREAD)), *card.parts))
+                    is_unread = thread_ts is not None and not door.reads_words
+                    card = door.welcome(greeting.said if is_unread else None)
             await poster.post(channel, thread_ts, card, session="", v=WELCOME, for_all=True)
 
     return GREETING.handle(perform)

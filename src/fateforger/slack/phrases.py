@@ -42,9 +42,6 @@ NOT_A_DATE = mark_message(
 
 PLANNED_ELSEWHERE = mark_message("I'll plan this with you in a direct message.")
 MOVED = mark_message("This goes on in a direct message.")
-UNREAD = mark_message(
-    "There is no language model connected, so I cannot read your message. These buttons lead through the whole day."
-)
 ANSWERED_ELSEWHERE = mark_message("I answered in our direct messages, where only you can read it.")
 
 FORM_TOO_LATE = mark_message("That form took too long to open. Please press the button once more.")

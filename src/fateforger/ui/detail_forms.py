@@ -21,6 +21,7 @@ from fateforger.session.forms import (
     TimeField,
 )
 from fateforger.tasks.task import NORMAL, PRIORITIES
+from fateforger.text import capitalize
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled, fold_form
 
@@ -144,7 +145,7 @@ def _build_priority(details: TaskDetails) -> ChoiceField:
         name="priority",
         label=_("Priority"),
         optional=True,
-        choices=tuple(Choice(label=f"{n} ({_(name)})", value=str(n)) for n, name in PRIORITIES.items()),
+        choices=tuple(Choice(label=capitalize(_(name)), value=str(n)) for n, name in PRIORITIES.items()),
         value=None if details.priority is None else str(details.priority),
         hint=_("If you leave it open, the order of the list decides."),
     )

@@ -395,10 +395,8 @@ def _now(now: datetime, reach: Range, scale: Scale, day: Rect) -> float | None:
     return day.y + scale.y(second) if reach.first <= second <= reach.last else None
 
 
-WIDTH, MARGIN, NAMES = 520.0, 18.0, 92.0
-TOP, ROW, BAR = 56.0, 36.0, 26.0
-NAME, LABEL, HEADING = 12.5, 11.5, 20.0
-KEY = 14.0
+WEEK_TOP, NAMES, ROW, BAR = 56.0, 92.0, 36.0, 26.0
+DAY_NAME, LABEL, SWATCH = 12.5, 11.5, 14.0
 PARTS: tuple[tuple[str, Look, ET], ...] = (
     ("done", "block", ET.HABIT),
     ("moved", "ghost", ET.BUFFER),
@@ -408,23 +406,29 @@ PARTS: tuple[tuple[str, Look, ET], ...] = (
 
 
 def lay_out_week(week: WeekBars) -> Scene:
-    area = Rect(MARGIN + NAMES, TOP, WIDTH - 2 * MARGIN - NAMES, ROW * len(week.days))
+    area = Rect(MARGIN + NAMES, WEEK_TOP, WIDTH - 2 * MARGIN - NAMES, ROW * len(week.days))
     longest = max((day.minutes for day in week.days), default=0) or 1
     rows = tuple(enumerate(week.days))
     return Scene(
         width=WIDTH,
-        height=area.bottom + 2 * MARGIN + KEY,
+        height=area.bottom + 2 * MARGIN + SWATCH,
         day=area,
-        title=(Text(MARGIN, 34, _("Your week"), HEADING, WIDTH - 2 * MARGIN, bold=True),),
+        title=(Text(MARGIN, 34, _("Your week"), NAME, WIDTH - 2 * MARGIN, bold=True),),
         headings=tuple(
-            Text(MARGIN, TOP + ROW * n + 17, cut(capitalize(format_short_day(day.date)), NAME, NAMES), NAME, NAMES)
+            Text(
+                MARGIN,
+                WEEK_TOP + ROW * n + 17,
+                cut(capitalize(format_short_day(day.date)), DAY_NAME, NAMES),
+                DAY_NAME,
+                NAMES,
+            )
             for n, day in rows
         ),
         outside=(),
         hours=(),
         free=(),
         boxes=(
-            *(box for n, day in rows for box in _build_bar(day, area, TOP + ROW * n, area.width / longest)),
+            *(box for n, day in rows for box in _build_bar(day, area, WEEK_TOP + ROW * n, area.width / longest)),
             *_build_keys(area.bottom + MARGIN),
         ),
         arrows=(),
@@ -452,5 +456,7 @@ def _build_keys(y: float) -> Iterator[Box]:
     x = MARGIN
     for (name, look, kind), words in zip(PARTS, (_("done"), _("moved"), _("left open")), strict=True):
         room = width(words, LABEL) + 1
-        yield Box(f"key:{name}", look, kind, Rect(x, y, KEY, KEY), (Text(x + KEY + 6, y + 11, words, LABEL, room),))
-        x += KEY + 6 + room + 18
+        yield Box(
+            f"key:{name}", look, kind, Rect(x, y, SWATCH, SWATCH), (Text(x + SWATCH + 6, y + 11, words, LABEL, room),)
+        )
+        x += SWATCH + 6 + room + 18

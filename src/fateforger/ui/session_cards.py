@@ -182,9 +182,24 @@ HELLO = mark_message(
 )
 
 
+UNHEARD = mark_message(
+    "There is no language model connected, so I cannot read your message. These buttons lead through the whole day."
+)
+
+
 def welcome_card() -> Card:
     """Return the answer to a message that belongs to no session."""
     return Card(text=_(HELLO), parts=(Prose(text=_(HELLO)), localize_row(START, ADD_TASK)))
+
+
+def unheard_card(text: str) -> Card:
+    """Return the answer to a message that no model is there to read, with the ways to keep its ``text``."""
+    short = bool(text) and len(text) <= MAX_CARRIED_CHARS
+    queue = Button(label=_("Put it into my queue"), action="form.queue_add", target=text)
+    keep = (queue, build_said_rule_button(text)) if short else (ADD_TASK.localize(),)
+    return Card(
+        text=_(HELLO), parts=(Prose(text=_(UNHEARD)), Prose(text=_(HELLO)), Controls(items=(START.localize(), *keep)))
+    )
 
 
 UNREAD = mark_message(

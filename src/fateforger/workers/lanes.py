@@ -201,7 +201,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Greeting:
-    """The welcome in a thread, or at the top of direct messages; ``words`` replace it.
+    """The welcome in a thread, or at the top of direct messages; ``words`` replace it. ``said`` is what it answers.
 
     So does the reason why ``refused`` cannot plan, which holds a link and is therefore not stored. It is in the
     ``language`` of the task that asks for it.
@@ -211,6 +211,7 @@ class Greeting:
     thread_ts: str | None
     words: Annotated[str | None, Field(exclude_if=lambda words: words is None)] = None
     refused: Annotated[str | None, Field(exclude_if=lambda refused: refused is None)] = None
+    said: Annotated[str, Field(exclude_if=lambda said: not said)] = ""
     language: str = field(default_factory=current_language)
 
 

@@ -17,7 +17,7 @@ from fateforger.adapters.store.calendars import USE
 from fateforger.app.health import LOGIN_FIX, START_FIX, STATE_FIRST, check_calendars
 from fateforger.app.resources import build_clock, find_local_key, open_state, start_local_calendar
 from fateforger.config import Settings, read_settings
-from fateforger.errors import BadInput, CalendarUnreachable
+from fateforger.errors import BadInput, CalendarNotFound
 
 MAKE = """<?xml version="1.0"?><C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop>
 <D:displayname>{name}</D:displayname></D:prop></D:set></C:mkcalendar>"""
@@ -126,7 +126,7 @@ async def test_the_program_says_that_the_caldav_server_keeps_it_from_starting(ca
     """S429: not that the local calendar does."""
     settings = read_settings(data_dir=tmp_path, caldav_url=f"{caldav}nowhere/", caldav_username="nobody")
     said = "The CalDAV server cannot be used: There is nothing at .*nowhere/. `fateforger doctor` says what to do."
-    with pytest.raises(CalendarUnreachable, match=said):
+    with pytest.raises(CalendarNotFound, match=said):
         async with start_local_calendar(settings, build_clock(settings)):
             pass
 

@@ -78,6 +78,17 @@ def test_every_text_fits_into_its_box_and_beside_its_neighbours(view: DayView) -
 
 @laws
 @given(views())
+def test_the_heading_is_the_largest_text_and_above_the_hours(view: DayView) -> None:
+    """S451"""
+    scene = lay_out(view)
+    labels = [hour.y - 0.8 * 11.5 + 4 for hour in scene.hours if hour.label]
+    assert all(ink(text).bottom <= min(labels, default=scene.day.bottom) for text in scene.title)
+    texts = [text for box in scene.boxes for text in box.texts] + [text for _kind, text in scene.legend]
+    assert all(text.size < scene.title[0].size for text in texts)
+
+
+@laws
+@given(views())
 def test_short_blocks_have_room_for_a_line_and_later_is_lower(view: DayView) -> None:
     scene = lay_out(view)
     assert [box.name for box in scene.boxes if box.place.height < LEAST - HAIR] == []

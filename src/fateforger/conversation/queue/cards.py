@@ -40,6 +40,7 @@ from fateforger.tasks.gate import can_take_back
 from fateforger.tasks.queue import blockers, describe_facts, ready_tasks
 from fateforger.tasks.task import (
     ENDED,
+    PRIORITIES,
     STATES,
     BlockTime,
     Decompose,
@@ -55,7 +56,6 @@ from fateforger.tasks.task import (
     describe_reminder,
     find_gaps,
     name_priority,
-    priority_words,
 )
 from fateforger.tasks.transitions import possible_actions
 from fateforger.tasks.workflows import list_rules
@@ -120,7 +120,7 @@ def build_acknowledgment(task: QueuedTask, workflow: Workflow | None) -> Card:
 
 def list_facts(task_id: str, spec: TaskSpec, workflow: Workflow | None) -> tuple[str, ...]:
     """Return a task's id, kind, priority, details and workflow, in a few words each."""
-    priority = _("Priority: {priority}", priority=priority_words(spec.priority))
+    priority = _("Priority: {priority}", priority=_(PRIORITIES[spec.priority]))
     lines = [f"`{task_id}`", describe_kind(spec.work), priority]
     if spec.remind_at is not None:
         lines.append(_("Reminder: {when}", when=describe_reminder(spec.remind_at)))

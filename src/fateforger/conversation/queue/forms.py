@@ -37,10 +37,9 @@ from fateforger.tasks.task import (
     ReviewConstraints,
     TaskSpec,
     Work,
-    priority_words,
     short_title,
 )
-from fateforger.text import format_day, mark_message
+from fateforger.text import capitalize, format_day, mark_message
 from fateforger.text import gettext as _
 from fateforger.ui.detail_forms import (
     build_detail_fields,
@@ -105,6 +104,7 @@ def list_others(tasks: Sequence[QueuedTask], but: str = "") -> tuple[Choice, ...
 
 def _build_fields(kind: str, request: FormRequest, names: Sequence[str]) -> tuple[FormField, ...]:
     said = request.chosen.get("text") or request.chosen.get("context", "")
+    context = said if len(said.strip()) > len(short_title(said)) else ""
     title = TextField(
         name="title",
         label=_("Task"),
@@ -123,7 +123,7 @@ def _build_fields(kind: str, request: FormRequest, names: Sequence[str]) -> tupl
     if kind == "block_time":
         return (title, day, minutes, TimeField(name="start", label=_("Starts at"), optional=True))
     if kind == "decompose":
-        return (title, _build_context_field(said))
+        return (title, _build_context_field(context))
     rules = ChoiceField(name="workflow", label=_("Rules that apply"), optional=True, choices=list_workflows(names))
     project = TextField(name="project", label=_("Project"), optional=True)
     return (
@@ -131,7 +131,7 @@ def _build_fields(kind: str, request: FormRequest, names: Sequence[str]) -> tupl
         minutes,
         _build_nature_field(PLAIN),
         build_pieces_field(PLAIN),
-        _build_context_field(said),
+        _build_context_field(context),
         _build_criteria_field(""),
         rules,
         project,
@@ -171,7 +171,7 @@ def list_workflows(names: Sequence[str]) -> tuple[Choice, ...]:
 
 
 def list_priorities() -> tuple[Choice, ...]:
-    return tuple(Choice(label=priority_words(priority), value=str(priority)) for priority in PRIORITIES)
+    return tuple(Choice(label=capitalize(_(name)), value=str(priority)) for priority, name in PRIORITIES.items())
 
 
 def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:

@@ -433,6 +433,8 @@ class QueueService:
 
     async def open_form(self, request: FormRequest) -> Form:
         """Return one of the forms in ``FORMS``. Raises ``BadInput`` if its task is gone."""
+        if request.form == "queue_add" and request.target:  # the words of a message that nothing could read
+            request = replace(request, target="", chosen={"text": request.target} | request.chosen)
         if "text" in request.chosen:
             kept, _ = redact_credentials(request.chosen["text"])
             request = replace(request, chosen=request.chosen | {"text": kept})

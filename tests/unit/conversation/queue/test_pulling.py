@@ -26,7 +26,7 @@ async def test_a_task_is_acknowledged_with_all_that_applies(anna: Desk) -> None:
     task = await anna.adds("Toggle dark mode", priority=1, project="web", workflow="tdd-cycle")
     assert words_of(anna.card) == (
         "I put “Toggle dark mode” into your queue.\n"
-        f"`{task.id}` · something that you do · Priority: 1 (high) · Project: web · Rules: tdd-cycle\n"
+        f"`{task.id}` · something that you do · Priority: high · Project: web · Rules: tdd-cycle\n"
         "Rules that will apply:\n"
         "- A test exists and fails before implementation begins\n"
         "- The test passes before refactoring begins\n"
