@@ -57,7 +57,8 @@ class ET(StrEnum):
     @property
     def block_words(self) -> str:
         """Name of a block of the type for people."""
-        return gettext(_BLOCK_WORDS.get(self, _TYPE_WORDS[self]))
+        words = _BLOCK_WORDS.get(self)
+        return self.words if words is None else gettext(words)
 
 
 _TYPE_WORDS = {
