@@ -79,4 +79,4 @@ def test_words_that_no_model_reads_are_answered_and_become_tasks(program: Progra
     person.press("Put it into my queue")
     assert person.submit()["ok"]
     person.open_thread("I put “Buy milk” into your queue.")
-    person.reads("about 20 minutes · Priority: normal")
+    person.reads("about 20 min · Priority: normal")

@@ -91,7 +91,8 @@ def _describe_won(fields: list[Merged], tz: ZoneInfo) -> str:
 
 
 def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
-    title = quote_title(changes[0].summary)
+    renamed = next((change.plan for change in changes if change.field == "summary"), None)
+    title = quote_title(renamed or changes[0].summary)
     if any(change.field == "deleted" for change in changes):
         return _("You deleted {title} on your calendar, so it stays deleted.", title=title)
     words = join_words(describe_field(change.field, change.calendar, tz) for change in changes)

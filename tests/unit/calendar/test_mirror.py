@@ -93,7 +93,7 @@ def test_it_is_told_in_sentences() -> None:
         "You deleted “b” on your calendar, so it stays deleted.",
     )
     assert describe_changes(_plan("c", summary="Mine", description="x", color_id="7"), tz) == (
-        "You changed “Mine” on your calendar, so I kept the title “Mine”, the notes and the color of habit.",
+        "You changed “c” on your calendar, so I kept the title “Mine”, the notes and the color of habit.",
     )
 
 

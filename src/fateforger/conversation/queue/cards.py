@@ -62,6 +62,7 @@ from fateforger.tasks.workflows import list_rules
 from fateforger.text import (
     count_tasks,
     format_day,
+    format_length,
     join_sentences,
     join_words,
     label_text,
@@ -351,14 +352,15 @@ def describe_kind(work: Work) -> str:
         case ReviewParts():
             return _("look through the parts of a goal")
         case BlockTime(date=day, minutes=minutes, start=start):
+            length = format_length(minutes)
             if start is None:
-                return _("block {minutes} minutes on {day}", minutes=minutes, day=format_day(day))
+                return _("block {length} on {day}", length=length, day=format_day(day))
             clock = f"{start:%H:%M}"
-            return _("block {minutes} minutes on {day} at {clock}", minutes=minutes, day=format_day(day), clock=clock)
+            return _("block {length} on {day} at {clock}", length=length, day=format_day(day), clock=clock)
         case Do(minutes=minutes):
             if minutes is None:
                 return _("something that you do")
-            return _("something that you do, about {minutes} minutes", minutes=minutes)
+            return _("something that you do, about {length}", length=format_length(minutes))
         case _:
             assert_never(work)
 
