@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
@@ -34,4 +35,12 @@ async def served(app: Any, *, port: int = 0, lifespan: bool = True, websockets: 
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
+        # First no further connections: asyncio forgets one that it has accepted when its server closes at that moment.
+        asyncio.get_running_loop().remove_reader(listener)
+        await asyncio.sleep(0)
         await server.shutdown(sockets=[listener])
+        # It cancels requests without waiting for them, and overlooks connections that have just begun.
+        await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
+        for connection in list(server.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)  # let the event loop close the sockets

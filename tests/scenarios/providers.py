@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.doors import through_the_door
 from tests.emulators.google.accounts import Client
 from tests.emulators.google.emulator import GoogleEmulator
 from tests.emulators.microsoft.emulator import MicrosoftEmulator
@@ -40,9 +39,11 @@ def run(
     program: Program, *arguments: str, password: str = "", environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of the command line on the data directory of the program."""
-    command = [sys.executable, "-m", "fateforger", *arguments, "--data-dir", str(program.data)]
-    environment = {**os.environ, "FATEFORGER_NOW": MONDAY, **(environment or {})}
-    return subprocess.run(command, input=f"{password}\n", capture_output=True, text=True, env=environment, check=False)
+    environment = {"FATEFORGER_NOW": MONDAY, **(environment or {})}
+    command = (*arguments, "--data-dir", str(program.data))
+    return subprocess.CompletedProcess(
+        command, *through_the_door(*command, given=f"{password}\n", environment=environment)
+    )
 
 
 def second(first: Person) -> Person:

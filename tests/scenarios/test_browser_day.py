@@ -25,8 +25,9 @@ pytestmark = [
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Iterator[Program]:
-    running = Program(tmp_path / "data", environment={"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}, cold=True)
+def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]:
+    environment = {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}
+    running = Program(tmp_path / "data", environment, cold=getattr(request, "param", None) == "cold")
     running.start()
     try:
         yield running
@@ -57,6 +58,7 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).last.click()
 
 
+@pytest.mark.parametrize("program", ["cold"], indirect=True)
 def test_six_stages_in_the_browser_and_back(program: Program, page: Page) -> None:
     """S39-S57, S85, S90: what a first-time user clicks, and the calendar store before, after and after undo."""
     calendar = CalDav(program.caldav_url())

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from tests.doors import through_the_door
 from tests.scenarios.program import Program
 
 pytestmark = pytest.mark.process
@@ -42,11 +43,9 @@ def test_it_is_well_until_it_is_dead(tmp_path: Path, postgres: str) -> None:
 def test_other_commands_know_where_it_listens(tmp_path: Path) -> None:
     """S408: whatever ports it was started on; once it has ended, they name the configured ones again."""
     program = Program(tmp_path / "data").start()
-    environment = {**os.environ, "FATEFORGER_DATA_DIR": str(program.data)}
 
     def say(command: str) -> str:
-        arguments = [sys.executable, "-m", "fateforger", command]
-        return subprocess.run(arguments, check=False, capture_output=True, text=True, env=environment).stdout
+        return through_the_door(command, environment={"FATEFORGER_DATA_DIR": str(program.data)})[1]
 
     try:
         program.person()
