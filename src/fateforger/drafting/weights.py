@@ -46,7 +46,7 @@ DUE_SOON_SLOT = 15
 RHYTHM = 3_200
 RHYTHM_SLOT = 80
 """The same for meals, rest, and habits, whose time of day is what they are about: once, and for each slot."""
-FOCUS_SLOT = 12
+FOCUS_SLOT = 24
 AFTER_MEETINGS = 1_600
 """For a piece of work that takes the pause after two meetings in a row."""
 MOVED = 4_000
