@@ -63,7 +63,7 @@ def test_the_calendar_server_dies_before_the_commit_and_comes_back(radicale: Rad
 def test_a_caldav_server_that_is_down_at_the_start_is_used_once_it_answers(
     radicale: Radicale, start_program: Program
 ) -> None:
-    """S450: the program starts, says so, and plans; what could not be read is there on the next try."""
+    """S438: the program starts, says so, and plans; what could not be read is there on the next try."""
     start_program.environment |= {"FATEFORGER_CALDAV_URL": radicale.calendar, "FATEFORGER_CALDAV_USERNAME": "me"}
     CalDav(radicale.calendar).put(
         "standup", "Standup", datetime(2026, 3, 2, 8, 30, tzinfo=UTC), datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

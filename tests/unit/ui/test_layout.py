@@ -79,7 +79,7 @@ def test_every_text_fits_into_its_box_and_beside_its_neighbours(view: DayView) -
 @laws
 @given(views())
 def test_the_heading_is_the_largest_text_and_above_the_hours(view: DayView) -> None:
-    """S451"""
+    """S439"""
     scene = lay_out(view)
     labels = [hour.y - 0.8 * 11.5 + 4 for hour in scene.hours if hour.label]
     assert all(ink(text).bottom <= min(labels, default=scene.day.bottom) for text in scene.title)
