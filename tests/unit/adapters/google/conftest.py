@@ -41,11 +41,17 @@ def store(google: GoogleEmulator) -> GoogleStore:
     return google.calendars["primary"]
 
 
+@pytest.fixture
+def call_seconds() -> float:
+    """How long a call may take: short for the tests of calls that never end."""
+    return 1.0
+
+
 @pytest_asyncio.fixture
-async def client(google: GoogleEmulator, clock: HandClock) -> AsyncIterator[GoogleClient]:
+async def client(google: GoogleEmulator, clock: HandClock, call_seconds: float) -> AsyncIterator[GoogleClient]:
     async with served(google.app()) as base:
         tokens = await connect_person(google, base, clock)
-        async with aclosing(GoogleClient(tokens, clock, url=f"{base}/calendar/v3", call_seconds=1.0)) as opened:
+        async with aclosing(GoogleClient(tokens, clock, url=f"{base}/calendar/v3", call_seconds=call_seconds)) as opened:
             google.calm()
             yield opened
 
