@@ -345,7 +345,6 @@ CACHES = {
     "agents/server.py TokenMiddleware._asked": "tests/security/test_mcp.py::test_requests_of_a_client_are_limited_whatever_they_ask",
     "agents/server.py TokenMiddleware._let_in": "tests/security/test_mcp.py::test_guesses_are_limited_and_clients_go_on",
     "app/calendars.py CalDavGateway._apps": "by a name that cannot be guessed",
-    "app/calendars.py LocalServer._local": MACHINERY,
     "app/calendars.py PersonCalendars._entries": "tests/unit/app/test_person_calendars.py"
     "::test_two_people_with_one_calendar_hold_its_lease_under_their_own_names",
     "app/change_notices.py ChangeNotices._listeners": MACHINERY,

@@ -78,7 +78,7 @@ def test_a_message_is_saved_as_a_task_with_a_link_to_it(tmp_path: Path) -> None:
         fields = {block["block_id"]: block.get("element", {}) for block in person.form()["blocks"]}
         assert fields["field.title"]["initial_value"] == "Call the bank"
         assert fields["field.context"]["initial_value"] == "Call the bank\nabout the card"
-        assert person.submit(priority="1")["ok"]
+        assert person.submit(priority="High")["ok"]
         reads(person, "I put “Call the bank” into your queue.")
         person.slash("/pull")
         assert f"/archives/{person.channel}/p" in str(reads(person, "This one is yours."))
