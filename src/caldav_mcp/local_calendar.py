@@ -88,7 +88,7 @@ class LocalCalendar:
         await self.aclose()
 
     def release_pages(self) -> None:
-        """Answer every open page at once, for the server that it asks is about to stop."""
+        """Answer every open page at once, because the server that they ask is about to stop."""
         self._changes.close()
 
     async def aclose(self) -> None:

@@ -11,7 +11,10 @@ _MAX_WAITING = 10_000
 
 
 class FrameQueue:
-    """The sending half of a socket; a reader that falls hopelessly behind is cut off and starts afresh."""
+    """The sending half of a socket: frames are put synchronously and sent in order.
+
+    A reader that falls hopelessly behind is cut off and starts afresh.
+    """
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket

@@ -58,7 +58,7 @@ def test_each_form_answers_at_the_field(program: Program) -> None:
     person.submit(title="Call", starts_at="13:30", minutes=60)
     person.reads("“Call” is in, 13:30–14:30.")
     person.write("move my lunch to 1pm please")
-    person.reads("buttons and forms", "The menu of a block moves, swaps or removes it; “Add block” adds another.")
+    person.reads("buttons and forms", "Use a block's menu to move, swap or remove it, and “Add block” to add another.")
     assert person.has("Commit to calendar")
 
 
@@ -76,7 +76,7 @@ def test_words_that_no_model_reads_are_answered_and_become_tasks(program: Progra
     assert person.submit(draft_my_day_right_away=False)["ok"]
     person.reads("*Report* · 2 h · deep", "*Mails* · open", "*Pay [account number]* · open")
     person.write("Buy milk, 20 min", thread=False)
-    person.press("Put it into my queue")
+    person.press("Put into my queue")
     assert person.submit()["ok"]
     person.open_thread("I put “Buy milk” into your queue.")
     person.reads("about 20 min · Priority: normal")

@@ -70,13 +70,16 @@ def test_a_caldav_server_that_is_down_at_the_start_is_used_once_it_answers(
     )
     radicale.kill()
     start_program.start()
-    assert "your CalDAV server, which does not answer now; I keep trying." in start_program.log.read_text()
+    assert (
+        "your CalDAV server, which is not answering now; I try again whenever I need it."
+        in start_program.log.read_text()
+    )
     person = start_program.person()
     for _, step in STEPS[:2]:
         step(person)
-    person.reads("I could not read your calendar: Your CalDAV server does not answer just now.", "Try again")
+    person.reads("I could not read your calendar: Your CalDAV server is not answering right now.", "Try again")
     day = person.http.get(f"{person.base}/day/")
-    assert (day.status_code, "does not answer" in day.text) == (503, True)
+    assert (day.status_code, "is not answering" in day.text) == (503, True)
     radicale.start()
     person.press("Try again")
     person.reads("Standup")

@@ -1,4 +1,4 @@
-"""The calendars, the names that callers give them, and writes that are tried again."""
+"""The calendars, the names that callers give them, and retries of writes."""
 
 from __future__ import annotations
 

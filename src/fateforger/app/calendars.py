@@ -319,18 +319,18 @@ def find_lasting_problem(connection: Connection, error: CalendarError) -> str:
 
 WAITING_PAGE = """<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="5"><title>Calendar</title>
 <p style="font-family: sans-serif; padding: 1rem">{words}</p>"""
-NO_ANSWER = mark_message("Your CalDAV server does not answer just now.")
+NO_ANSWER = mark_message("Your CalDAV server is not answering right now.")
 
 
 class LocalServer:
     """The calendar server of this program, over the embedded calendar or the configured CalDAV server.
 
-    A CalDAV server that does not answer at the start keeps the program from nothing else: it is opened when it is next
-    needed. ``tools`` and ``pane`` are to be mounted.
+    A CalDAV server that does not answer at the start does not stop the program: the calendar is opened when it is next
+    needed. ``tools`` and ``pane`` are applications to mount.
     """
 
     def __init__(self, settings: Settings, clock: Clock, port: int, stack: AsyncExitStack) -> None:
-        """Close what is opened with ``stack``. ``port`` is that of the embedded calendar."""
+        """Leave it to ``stack`` to close what is opened. ``port`` is that of the embedded calendar."""
         self._settings = settings
         self._clock = clock
         self._port = port
@@ -340,7 +340,7 @@ class LocalServer:
 
     @property
     def caldav_url(self) -> str | None:
-        """Address of the calendar; ``None`` until its server answers."""
+        """The address of the calendar; ``None`` until its server answers."""
         return None if self._local is None else self._local.caldav_url
 
     async def start(self) -> None:
@@ -367,7 +367,7 @@ class LocalServer:
             yield calendar
 
     def release_pages(self) -> None:
-        """Answer every open page at once, for the server that it asks is about to stop."""
+        """Answer every open page at once, because the server that they ask is about to stop."""
         if self._local is not None:
             self._local.release_pages()
 

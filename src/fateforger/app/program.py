@@ -160,7 +160,7 @@ def build_turn_log(settings: Settings, clock: Clock) -> TurnLog:
 async def _open_calendar(resources: _Resources, web: WebServer, token: str) -> tuple[Calendar, LocalServer | None]:
     """Return the calendar, and the local server behind it if there is one; ``token`` opens that server.
 
-    Raises ``UserError`` and ``WorldError``, but not because a CalDAV server does not answer now.
+    Raises ``UserError`` and ``WorldError``. A CalDAV server that does not answer now is no error.
     """
     settings = resources.settings
     if settings.calendar_url:
@@ -173,11 +173,11 @@ async def _open_calendar(resources: _Resources, web: WebServer, token: str) -> t
             raise
         log.warning("plans are made without the calendar until it answers: %s", problem.message)
     url = f"{web.url}/calendar/mcp"
-    return LazyCalendar(find_calendar_key(settings), partial(local.open, url, token), _note_nothing), local
+    return LazyCalendar(find_calendar_key(settings), partial(local.open, url, token), _ignore_failure), local
 
 
-async def _note_nothing(_problem: CalendarError) -> None:
-    """Do nothing about a failure of the configured calendar, which is no person's connection."""
+async def _ignore_failure(_problem: CalendarError) -> None:
+    """Ignore a failure of the configured calendar, which is not a person's own connection."""
 
 
 def describe_calendar(settings: Settings, local: LocalServer | None) -> str:
@@ -187,7 +187,9 @@ def describe_calendar(settings: Settings, local: LocalServer | None) -> str:
     if settings.caldav_url is None:
         return "Calendar: the embedded one."
     waits = local is not None and local.caldav_url is None
-    return "Calendar: your CalDAV server" + (", which does not answer now; I keep trying." if waits else ".")
+    return "Calendar: your CalDAV server" + (
+        ", which is not answering now; I try again whenever I need it." if waits else "."
+    )
 
 
 async def _serve_pages(

@@ -102,8 +102,9 @@ async def _open_database(settings: Settings) -> Database:
 async def start_local_calendar(settings: Settings, clock: Clock, *, port: int = 0) -> AsyncIterator[LocalCalendar]:
     """Start the embedded calendar server over Radicale or the configured CalDAV server.
 
-    Raises ``CalendarAuthFailed`` and ``CalendarNotFound`` if the CalDAV server answers that, ``CalendarUnreachable``
-    for other failures, and ``BadInput`` for a port that is taken or if it is unclear which calendar to write to.
+    Raises ``CalendarAuthFailed`` if the CalDAV server refuses the login, ``CalendarNotFound`` if it does not know the
+    calendar, ``CalendarUnreachable`` for other failures, and ``BadInput`` if the port is taken or it is unclear which
+    calendar to write to.
     """
     from caldav_mcp import open_local_calendar  # noqa: PLC0415  heavy
     from caldav_mcp.errors import NotFound, ServiceError, Unauthorized  # noqa: PLC0415  heavy
@@ -121,10 +122,12 @@ async def start_local_calendar(settings: Settings, clock: Clock, *, port: int = 
     except ServiceError as error:
         if settings.caldav_url is None:
             raise CalendarUnreachable(f"The local calendar cannot start: {error}.") from None
-        kind = CalendarAuthFailed if isinstance(error, Unauthorized) else CalendarUnreachable
-        raise (CalendarNotFound if isinstance(error, NotFound) else kind)(
-            f"The CalDAV server cannot be used: {error}. `fateforger doctor` says what to do."
-        ) from None
+        sentence = f"The CalDAV server cannot be used: {error}. `fateforger doctor` says what to do."
+        if isinstance(error, Unauthorized):
+            raise CalendarAuthFailed(sentence) from None
+        if isinstance(error, NotFound):
+            raise CalendarNotFound(sentence) from None
+        raise CalendarUnreachable(sentence) from None
     async with calendar:
         if settings.calendar_id == "primary" and not calendar.account.main_is_certain:
             raise BadInput(

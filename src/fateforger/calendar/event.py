@@ -354,7 +354,7 @@ class EventImage(Value):
         if not self.organized_by_me:
             return _("it is an invitation now")
         if self.event_type != "default":
-            return _("it is an event of a special kind now, as focus time is")
+            return _("it is a special kind of event now, such as focus time")
         if self.marker is None:
             return _("it lost the mark that makes it ours")
         return None if self.is_timed else _("it is an all-day event now")

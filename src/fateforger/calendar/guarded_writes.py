@@ -1,4 +1,4 @@
-"""Writes of adapters: their time limit, their repetitions, and that only events of this program change."""
+"""Writes of adapters, with a time limit, a second attempt, and a guard for events that this program did not make."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class FailedRead(Protocol):
 
 
 class GuardedWrites(ABC):
-    """The writes of an adapter, which says how an event is found and how each write is sent.
+    """The writes of an adapter, which defines how an event is found and how each write is sent.
 
-    An event without our marker, a series, an occurrence and another person's invitation are refused.
+    Writes to an event without our marker, a series, an occurrence or another person's invitation are refused.
     """
 
     write_seconds = WRITE_SECONDS
@@ -53,7 +53,7 @@ class GuardedWrites(ABC):
         gone: only an attempt that reads can.
         """
         outcome: Outcome = Gone()
-        seen = self._vouch(write)
+        seen = self._get_seen(write)
         for number in range(2 if seen is None else 3):
             trusted = None if number else seen
             outcome = await self._attempt(write, trusted)
@@ -90,8 +90,8 @@ class GuardedWrites(ABC):
     async def _send_over(self, write: Update | Delete, found: EventImage) -> Outcome: ...
 
     @abstractmethod
-    def _vouch(self, write: Update | Delete) -> EventImage | None:
-        """Return the event as it was seen before, if it can save the first read."""
+    def _get_seen(self, write: Update | Delete) -> EventImage | None:
+        """Return the event as it was seen before, if that can replace the first read."""
 
 
 async def write_if_ours(

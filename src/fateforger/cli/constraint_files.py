@@ -219,7 +219,7 @@ class Import:
     """
 
     def __init__(self, constraints: Constraints, note: Callable[[str], Awaitable[None]]) -> None:
-        """CommandCall ``note`` with each person before the first of their rules is written."""
+        """Call ``note`` with each person before the first of their rules is written."""
         self._note = note
         self._noted: set[str] = set()
         self.written = self.already = 0

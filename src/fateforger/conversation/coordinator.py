@@ -312,7 +312,7 @@ class PlanningCoordinator:
         )
 
     async def is_carried_out(self, command: Command) -> bool:
-        """Check it, too, for a session that no longer exists: its commands count as carried out."""
+        """Check whether a command was carried out. Commands of a session that no longer exists count as carried out."""
         if isinstance(command, StartTimeboxing):
             return await self._sessions.load(format_session_id(command)) is not None
         if isinstance(command, QueueCommandBase):

@@ -238,7 +238,7 @@ class CoordinatorPort(Protocol):
     def welcome(self, unread: str | None = None) -> Card:
         """Return the reply to a message outside of a session: one sentence and a start button.
 
-        If no model is there to read the message, ``unread`` is its text, and the reply offers to keep it.
+        If there is no model to read the message, ``unread`` is its text, and the reply offers to keep it.
         """
         ...
 

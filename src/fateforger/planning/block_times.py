@@ -116,6 +116,7 @@ def follow_ways(before: TBPlan, after: TBPlan) -> TBPlan:
 
 
 def fix_starts(plan: TBPlan) -> TBPlan:
+    """Return the plan with each block at its own fixed start."""
     return plan.replace(
         replace(block.event, timing=to_timing(BlockPlace(block.start, block.duration), plan)) for block in resolve(plan)
     )

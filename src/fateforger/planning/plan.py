@@ -73,7 +73,7 @@ _TYPE_WORDS = {
     ET.BACKGROUND: mark_message("background"),
 }
 _BLOCK_WORDS = {ET.REGENERATION: mark_message("break"), ET.HABIT: mark_message("personal")}
-"""Names of types that other blocks have as well: errands and the children's bedtime are no habits."""
+"""Words for types that also cover other blocks: errands and the children's bedtime are not habits."""
 WORK = frozenset({ET.DEEP_WORK, ET.SHALLOW_WORK})
 """Types of blocks that are work of the person's own."""
 

@@ -222,11 +222,11 @@ def find_contradiction(details: TaskDetails) -> str | None:
 PLAIN = TaskDetails()
 """Details of a task of which nothing is said."""
 SHORTEST_DEEP = 60
-"""Minutes from which a task is taken for deep work, until the person says otherwise."""
+"""Minutes from which a task counts as deep work, unless the person says otherwise."""
 
 
 def usual_details(minutes: int | None) -> TaskDetails:
-    """Return the details of a task of which nothing but, perhaps, its length is said: a short one is no deep work."""
+    """Return the details of a task of which at most the length is known: a short task does not count as deep work."""
     short = minutes is not None and minutes < SHORTEST_DEEP
     return TaskDetails(kind=TaskKind.SHALLOW) if short else PLAIN
 

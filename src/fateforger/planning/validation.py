@@ -1,4 +1,4 @@
-"""Documents as values, and what is wrong with them as one sentence about the first mistake."""
+"""Validation of documents, with one sentence about the first mistake."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Mistake:
 def validate(kind: type[M], document: object, where: str | None = None) -> M:
     """Return a document as a value of ``kind``.
 
-    Raises ``BadInput`` with the first mistake and its place in the document, which is at ``where``.
+    Raises ``BadInput`` with the first mistake; its place begins with ``where``, the place of the document itself.
     """
     try:
         return kind.model_validate(document)

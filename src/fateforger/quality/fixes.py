@@ -280,7 +280,8 @@ def find_fixes(
 ) -> tuple[Fix, ...]:
     """Return the changes that improve the plan, the most helpful first, at most one per finding.
 
-    Pinned blocks and blocks that began before now stay. Raises the same errors as :func:`fateforger.quality.graded`.
+    Pinned blocks and blocks that began before now stay. Raises the same errors as
+    :func:`fateforger.quality.rubric.grade_plan`.
     """
     seen = build_view(instance, plan, left)
     now = grade_view(seen)

@@ -97,6 +97,7 @@ def give(**fields: Any) -> Callable[[Click], Fields]:
 
 
 def read_target(name: str, **fields: Any) -> Callable[[Click], Fields]:
+    """Read the target as the field ``name``."""
     return lambda click: {name: click.target, **fields}
 
 
@@ -106,6 +107,8 @@ def read_value(name: str) -> Callable[[Click], Fields]:
 
 
 def read_chosen(name: str, kind: type[Date | time]) -> Callable[[Click], Fields]:
+    """Read a chosen date or time as the field ``name``."""
+
     def read(click: Click) -> Fields:
         try:
             return {name: click.value if isinstance(click.value, kind) else kind.fromisoformat(str(click.value))}

@@ -74,13 +74,15 @@ NO_MODEL = Refusal(
 )
 _WITHOUT_WORDS = {
     TimeboxingStage.SKELETON: mark_message("“Refine” lets you move, swap, add and remove blocks."),
-    TimeboxingStage.REFINE: mark_message("The menu of a block moves, swaps or removes it; “Add block” adds another."),
+    TimeboxingStage.REFINE: mark_message(
+        "Use a block's menu to move, swap or remove it, and “Add block” to add another."
+    ),
     TimeboxingStage.REVIEW_COMMIT: mark_message(
-        "“How is it going?” takes what is late, done or not for today. “Back to refine” lets you move, swap and remove"
-        " blocks."
+        "“How is it going?” lets you say what is late, done or not for today. “Back to refine” lets you move, swap and"
+        " remove blocks."
     ),
 }
-"""Hints at what to use instead of words."""
+"""Hints about the controls to use instead of words."""
 OUT_OF_DATE = Refusal(
     "out-of-date", mark_message("That card was out of date, so I did nothing. This is where we are."), warns=False
 )
@@ -113,8 +115,9 @@ def find_refusal(session: Session, asked: SessionCommand | Move | type[SessionCo
             shown = asked.accepted
         return None if asked.home is None or session.stage in shown else OTHER_FORM
     if isinstance(asked, TimeboxingUserReply):
-        hint = tuple(map(_, filter(None, (_WITHOUT_WORDS.get(session.stage),))))
-        return NO_MODEL._replace(more=hint, unread="" if asked.withheld else asked.text)
+        hint = _WITHOUT_WORDS.get(session.stage)
+        more = () if hint is None else (_(hint),)
+        return NO_MODEL._replace(more=more, unread="" if asked.withheld else asked.text)
     move = asked if isinstance(asked, Move) else get_requested_move(asked)
     if isinstance(asked, StageAction | TimeboxingCommitDate) and asked.seen not in {None, move_token(session, move)}:
         return OUT_OF_DATE

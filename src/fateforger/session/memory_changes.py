@@ -220,10 +220,12 @@ def _remaining_record(before: Version, memory: Memory) -> ConstraintRecord | Non
 
 
 def without_superseding(record: ConstraintRecord) -> ConstraintRecord:
+    """Return the record so that it supersedes nothing."""
     return replace(record, lifecycle=replace(record.lifecycle, supersedes_uids=()))
 
 
 def without_superseded(record: ConstraintRecord, uid: str) -> ConstraintRecord:
+    """Return the record so that it no longer supersedes ``uid``."""
     life = record.lifecycle
     uids = tuple(other for other in life.supersedes_uids if other != uid)
     return replace(record, lifecycle=replace(life, supersedes_uids=uids))

@@ -271,7 +271,7 @@ class HeldChange(Value):
     Without ``writes`` it is a change of Stage 4, made once that constraint does not count any more, if the plan is
     still the one before it. Otherwise it is the commit of ``plan_after``, or its write with a change of Stage 4.
     ``also`` are the uids of further constraints that the same approval relaxes for the day. ``meetings`` are the
-    double bookings that it allows, as in :attr:`fateforger.session.model.Session.overrun`.
+    double bookings that it allows, as in :attr:`Planning.overrun`.
     """
 
     asked: str

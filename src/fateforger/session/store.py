@@ -192,7 +192,9 @@ class ThreadMessages(Protocol):
         """Record messages of a thread. Once its first message is among them, all of them are known."""
         ...
 
-    async def forget(self, channel: str, thread_ts: str, ts: str) -> None: ...
+    async def forget(self, channel: str, thread_ts: str, ts: str) -> None:
+        """Forget a message that was deleted."""
+        ...
 
     async def count_after(self, channel: str, thread_ts: str, ts: str) -> int | None:
         """Return how many messages of a thread are newer than ``ts``; ``None`` if they are not all known."""

@@ -126,6 +126,7 @@ def field_block(name: str, edition: int = 0) -> str:
 
 
 def field_name(block_id: str) -> str | None:
+    """Return the name of the field with this ``block_id``; ``None`` if it is not a field."""
     if not block_id.startswith(FIELD_PREFIX):
         return None
     return block_id.removeprefix(FIELD_PREFIX).partition(EDITION_MARK)[0]

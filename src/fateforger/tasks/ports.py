@@ -74,8 +74,8 @@ class Tasks(Protocol):
     async def change(self, user_id: str, task_id: str, change: Change, *, now: datetime) -> QueuedTask | None:
         """Change an existing task in any state; its claim ends if it is not ``running`` afterwards.
 
-        Returns ``None`` for an unknown id. Raises ``BadInput`` for a move that :func:`fateforger.tasks.may_move`
-        forbids.
+        Returns ``None`` for an unknown id. Raises ``BadInput`` for a move that
+        :func:`~fateforger.tasks.transitions.can_move` forbids.
         """
         ...
 

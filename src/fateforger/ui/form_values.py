@@ -367,8 +367,7 @@ _Subject = TypeVar("_Subject", Session, RuleBook)
 class FormSpec(Generic[_Subject]):
     """A form of a session, or about a person's rules: the functions that build it and read what was filled in.
 
-    Which form it is, and of which session, is put in by :mod:`fateforger.ui.forms`. A form about rules may be read as
-    another form.
+    :mod:`fateforger.ui.forms` adds its name and the id of its session. A form about rules may be read as another form.
     """
 
     form: Callable[[_Subject, FormRequest], Form]

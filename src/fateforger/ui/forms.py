@@ -62,7 +62,7 @@ def read_form(session: Session, submission: FormSubmission) -> SessionCommand | 
 
 
 def _address(form: Form, asked: FormRequest | FormSubmission) -> Form:
-    """Return the form with what its submission returns: its name, and its session."""
+    """Return the form with its name and session, which its submission sends back."""
     return replace(form, form=asked.form, session_id=asked.session_id)
 
 

@@ -193,9 +193,9 @@ def welcome_card() -> Card:
 
 
 def unheard_card(text: str) -> Card:
-    """Return the answer to a message that no model is there to read, with the ways to keep its ``text``."""
+    """Return the answer to a message when there is no model to read it, with the ways to keep its ``text``."""
     short = bool(text) and len(text) <= MAX_CARRIED_CHARS
-    queue = Button(label=_("Put it into my queue"), action="form.queue_add", target=text)
+    queue = Button(label=_("Put into my queue"), action="form.queue_add", target=text)
     keep = (queue, build_said_rule_button(text)) if short else (ADD_TASK.localize(),)
     return Card(
         text=_(HELLO), parts=(Prose(text=_(UNHEARD)), Prose(text=_(HELLO)), Controls(items=(START.localize(), *keep)))

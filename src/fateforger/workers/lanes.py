@@ -201,10 +201,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Greeting:
-    """The welcome in a thread, or at the top of direct messages; ``words`` replace it. ``said`` is what it answers.
+    """The welcome in a thread, or at the top of direct messages; ``words`` replace it.
 
     So does the reason why ``refused`` cannot plan, which holds a link and is therefore not stored. It is in the
-    ``language`` of the task that asks for it.
+    ``language`` of the task that asks for it. ``said`` is the message that it answers.
     """
 
     channel: str

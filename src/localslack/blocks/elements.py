@@ -137,6 +137,9 @@ Blocks = Sequence[Mapping[str, Any]]
 class Replaced:
     """Earlier blocks of the places that were changed last, in memory.
 
+    A page may not show a change yet when a person presses an element that was there. The app gets the action, as from
+    Slack, and decides what that means now.
+
     The name of a place is unique: the channel and ts of a message, or the id of a Home tab's view.
     """
 

@@ -18,12 +18,12 @@ _NOT_OFFERED = "That choice is no longer offered. Please choose again."
 
 
 async def act(page: PageRequest) -> dict[str, Any]:
-    surface = page.surface()
+    surface = page.find_surface()
     action = page.part("action")
-    placed = page.placed_in(surface, action)
+    placed = page.find_placed(surface, action)
     payload = {
         **interactions.common("block_actions", page.me, page.workspace.triggers.issue(page.me.id)),
-        **page.where(surface),
+        **page.build_place(surface),
         "actions": [interactions.action(placed, _chosen(placed.element, action), page.workspace.clock.next())],
     }
     await page.workspace.interactivity.ask("interactive", payload)
@@ -52,11 +52,11 @@ def _chosen(element: Mapping[str, Any], action: Mapping[str, Any]) -> dict[str, 
 
 
 async def suggest(page: PageRequest) -> dict[str, Any]:
-    surface = page.surface()
-    placed = page.placed_in(surface, page.given)
+    surface = page.find_surface()
+    placed = page.find_placed(surface, page.given)
     payload = {
         **interactions.common("block_suggestion", page.me, None),
-        **page.glimpse(surface),
+        **page.build_place_of_suggestion(surface),
         "action_id": placed.action_id,
         "block_id": placed.block_id,
         "value": str(page.given.get("value", "")),
@@ -103,7 +103,7 @@ _UNUSABLE = "The planner's answer to this form could not be used. Please try aga
 
 
 async def submit(page: PageRequest) -> dict[str, Any]:
-    view = page.open_view()
+    view = page.find_open_view()
     view = page.workspace.modals.remember(view, page.part("state"))
     errors = field_errors(view["blocks"], view["state"]["values"])
     if not errors:
@@ -119,7 +119,7 @@ async def submit(page: PageRequest) -> dict[str, Any]:
 
 async def close(page: PageRequest) -> dict[str, Any]:
     """Close the top modal, or with `clear` the whole stack; the app hears of those that ask for it."""
-    view = page.open_view()
+    view = page.find_open_view()
     clear = bool(page.given.get("clear")) or view["clear_on_close"]
     closed = page.workspace.modals.stack(page.me.id) if clear else [view]
     if clear:

@@ -87,7 +87,7 @@ def page_address(request: Request) -> str:
 
 @dataclass(frozen=True)
 class PageRequest:
-    """A request of a page: `given` in JSON or in its address, and the person that it names."""
+    """A request of a page: its arguments, `given` as JSON or in the query, and the person that it names."""
 
     workspace: Workspace
     given: Mapping[str, Any]
@@ -129,7 +129,7 @@ class PageRequest:
             raise Refusal(NO_MESSAGE)
         return message
 
-    def open_view(self) -> dict[str, Any]:
+    def find_open_view(self) -> dict[str, Any]:
         """Return the modal or Home tab that the page names by its id."""
         return self._find_view(self.given)
 
@@ -139,7 +139,7 @@ class PageRequest:
             raise Refusal(NO_VIEW)
         return found[1]
 
-    def surface(self) -> Surface:
+    def find_surface(self) -> Surface:
         """Return the surface that the page names; raises `Refusal` when it is not there for this person."""
         given = self.part("surface")
         match given.get("type"):
@@ -156,7 +156,7 @@ class PageRequest:
             case _:
                 raise Refusal("The page named no message, form or Home tab. Please reload it.")
 
-    def placed_in(self, surface: Surface, named: Mapping[str, Any]) -> PlacedElement:
+    def find_placed(self, surface: Surface, named: Mapping[str, Any]) -> PlacedElement:
         """Return the element a page names by block_id and action_id, as it is there or was there last."""
         ids = str(named.get("block_id")), str(named.get("action_id"))
         placed = find_element(surface.blocks, *ids) or self.workspace.replaced.find(surface.place, *ids)
@@ -164,7 +164,7 @@ class PageRequest:
             raise Refusal("That button or field has changed. Please look again.")
         return placed
 
-    def where(self, surface: Surface) -> dict[str, Any]:
+    def build_place(self, surface: Surface) -> dict[str, Any]:
         """Return the part of an action's payload about its place: surface, entered values, and where to answer.
 
         What was entered in a view is kept with it, so that it is there again after a restart.
@@ -172,13 +172,13 @@ class PageRequest:
         match surface:
             case MessageSurface(channel, message):
                 target = ResponseTarget(channel.id, self.me.id, message.ts, message.thread_ts)
-                return {**self.glimpse(surface), "response_url": self.workspace.response_url(target)}
+                return {**self.build_place_of_suggestion(surface), "response_url": self.workspace.response_url(target)}
             case ViewSurface(view):
                 return interactions.on_view(self.workspace.modals.remember(view, self.part("state")))
             case _:
                 assert_never(surface)
 
-    def glimpse(self, surface: Surface) -> dict[str, Any]:
+    def build_place_of_suggestion(self, surface: Surface) -> dict[str, Any]:
         """Return the same for options looked up while typing: nothing is kept and there is nowhere to answer."""
         values = state_values(surface.blocks, self.part("state"))
         match surface:

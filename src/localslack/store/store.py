@@ -11,6 +11,8 @@ from localslack.store.messages import Messages
 
 
 class Files:
+    """Uploaded files, content included: they are small and few here."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -37,7 +39,7 @@ class Files:
 
 
 class Sessions:
-    """Keyed by channel and thread; an empty thread means the channel itself."""
+    """Agent sessions by channel and thread; an empty thread means the channel itself."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -134,6 +136,8 @@ class ResponseTarget:
 
 
 class ResponseUrls:
+    """URLs for answers to an interaction without a token: for half an hour, five times."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 

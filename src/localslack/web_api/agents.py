@@ -1,4 +1,7 @@
-"""agents.sessions.*, the older assistant.threads.* bridged to them, and the streamed messages of chat.*Stream."""
+"""agents.sessions.*, the older assistant.threads.* bridged to them, and chat.*Stream.
+
+Sessions have a status, a title and suggested prompts; streamed messages grow while the app works.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

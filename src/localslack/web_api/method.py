@@ -1,4 +1,4 @@
-"""Declaration of a Web API method, its arguments, and finding what these name."""
+"""Declaration of a Web API method, its arguments, and lookups of what they name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

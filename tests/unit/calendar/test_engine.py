@@ -140,7 +140,7 @@ def test_no_longer_in_the_plan() -> None:
         ({"raw": {"transparency": "transparent"}}, "you changed the free or busy setting on your calendar"),
         ({"start": DAY, "end": DAY}, "it is an all-day event now"),
         ({"raw": {"recurrence": ["RRULE:FREQ=DAILY"]}}, "it repeats now"),
-        ({"event_type": "focusTime"}, "it is an event of a special kind now, as focus time is"),
+        ({"event_type": "focusTime"}, "it is a special kind of event now, such as focus time"),
         ({"organized_by_me": False}, "it is an invitation now"),
         ({"properties": {}}, "it lost the mark that makes it ours"),
     ],

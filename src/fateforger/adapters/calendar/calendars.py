@@ -111,7 +111,7 @@ class McpCalendar(GuardedWrites):
             return Rejected("This calendar can change a color but not take it away.")
         return await super()._write_over(write)
 
-    def _vouch(self, write: Update | Delete) -> EventImage | None:
+    def _get_seen(self, write: Update | Delete) -> EventImage | None:
         if isinstance(write, Delete) or write.seen is None:
             return None
         return write.seen if self._can_trust_seen(write.seen, write.changes) else None

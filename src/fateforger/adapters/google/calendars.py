@@ -175,7 +175,7 @@ class GoogleCalendar(GuardedWrites):
         path = build_path("calendars", self.calendar_id, "events")
         return self._judge(await self.client.request("POST", path, query=query, body=body), write)
 
-    def _vouch(self, write: Update | Delete) -> EventImage | None:
+    def _get_seen(self, write: Update | Delete) -> EventImage | None:
         if isinstance(write, Update):
             return write.seen if write.seen is not None and has_etag(write.seen) else None
         known = self._known.get(write.event_id)

@@ -261,7 +261,7 @@ class MicrosoftCalendar(GuardedWrites):
         body = build_create(write.event_id, write.fields, write.marker, self._zone.key, write.extras)
         return await self._send(write.kind, "POST", f"{self._path}/events", body, None)
 
-    def _vouch(self, write: Update | Delete) -> EventImage | None:
+    def _get_seen(self, write: Update | Delete) -> EventImage | None:
         seen = write.seen if isinstance(write, Update) else None
         return seen if seen is not None and not seen.gone and seen.version is not None else None
 

@@ -1,4 +1,4 @@
-"""What a reading of a message knows besides the plan of its thread."""
+"""Context for reading a message, apart from the plan of its thread."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def list_uses(workflows: Workflows) -> tuple[WorkflowUse, ...]:
 
 
 class OutsideContext(Value):
-    """What a reading knows besides the plan of a thread: the queue, its rules, how long tasks take, plans, talk."""
+    """Context apart from the plan of a thread: the queue, its rules, how long tasks take, other plans, recent talk."""
 
     tasks: tuple[QueuedTask, ...] = ()
     workflows: tuple[WorkflowUse, ...] = Field(default_factory=lambda: list_uses(Workflows()))
