@@ -51,7 +51,9 @@ def call_seconds() -> float:
 async def client(google: GoogleEmulator, clock: HandClock, call_seconds: float) -> AsyncIterator[GoogleClient]:
     async with served(google.app()) as base:
         tokens = await connect_person(google, base, clock)
-        async with aclosing(GoogleClient(tokens, clock, url=f"{base}/calendar/v3", call_seconds=call_seconds)) as opened:
+        async with aclosing(
+            GoogleClient(tokens, clock, url=f"{base}/calendar/v3", call_seconds=call_seconds)
+        ) as opened:
             google.calm()
             yield opened
 
