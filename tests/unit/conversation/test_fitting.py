@@ -189,6 +189,7 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
         "title_3": "Mail",
         "minutes_1": 90,
         "minutes_2": 45,
+        "kind_2": "deep",
     }
     await anna.fill("tasks", one_thing="1", minutes_3=60, kind_3="shallow", **values)
     assert "**Did not fit**\n- Mail: “Nothing before ten” rules out the time that is still free" in anna.words
@@ -213,7 +214,7 @@ async def test_what_a_should_pushes_out_can_have_the_day_without_it(anna: Person
     meeting(house, "Review", "13:30", "17:00")
     await anna.to_tasks()
     await anna.fill("rule_new", words="Nothing after five", kind="avoid_window", times="17-24", necessity="should")
-    await anna.fill("tasks", title_1="Report", minutes_1=50, title_2="Slides", minutes_2=60)
+    await anna.fill("tasks", title_1="Report", minutes_1=50, kind_1="deep", title_2="Slides", minutes_2=60)
     assert "the only time left for it is not what you want: “Nothing after five”" in anna.words
     assert "Today without “Nothing after five”" in offers(anna)
     await anna.press("Today without “Nothing after five”")

@@ -66,7 +66,7 @@ async def test_a_task_added_in_words_has_its_details() -> None:
 async def test_the_form_shows_the_title_the_minutes_and_what_is_filled_in(anna: Person) -> None:
     """S260: the rest folds out, and what is folded away stays as it is."""
     await anna.to_tasks()
-    await anna.fill("tasks", title_1="Dentist", minutes_1=45, title_2="Report", minutes_2=60, proceed=False)
+    await anna.fill("tasks", title_1="Dentist", minutes_1=60, title_2="Report", minutes_2=60, proceed=False)
     shown = await anna.look("task", target=anna.menu("Dentist").target)
     assert [field.name for field in shown.inputs] == ["title", "minutes", "remove"]
     await anna.fill_row("Dentist", "task", at=DETAILED.at, kind="errand", notes="Bring the card")
