@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import html
 import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -329,12 +330,12 @@ class LocalServer:
     needed. ``tools`` and ``pane`` are applications to mount.
     """
 
-    def __init__(self, settings: Settings, clock: Clock, port: int, stack: AsyncExitStack) -> None:
-        """Leave it to ``stack`` to close what is opened. ``port`` is that of the embedded calendar."""
+    def __init__(self, settings: Settings, clock: Clock, port: int) -> None:
+        """Open nothing yet. ``port`` is that of the embedded calendar."""
         self._settings = settings
         self._clock = clock
         self._port = port
-        self._stack = stack
+        self._stack = AsyncExitStack()
         self._opening = asyncio.Lock()
         self._local: LocalCalendar | None = None
 
@@ -343,8 +344,8 @@ class LocalServer:
         """The address of the calendar; ``None`` until its server answers."""
         return None if self._local is None else self._local.caldav_url
 
-    async def start(self) -> None:
-        """Open the calendar if it is not open.
+    async def start(self) -> LocalCalendar:
+        """Return the calendar; open it if it is not open.
 
         Raises ``CalendarUnreachable`` while its server does not answer, and other ``UserError`` and ``WorldError``.
         """
@@ -352,6 +353,7 @@ class LocalServer:
             if self._local is None:
                 opened = start_local_calendar(self._settings, self._clock, port=self._port)
                 self._local = await self._stack.enter_async_context(opened)
+            return self._local
 
     @asynccontextmanager
     async def open(self, url: str, token: str) -> AsyncIterator[Calendar]:
@@ -366,6 +368,9 @@ class LocalServer:
         async with aclosing(build_calendar(self._settings, url, token=token)) as calendar:
             yield calendar
 
+    async def aclose(self) -> None:
+        await self._stack.aclose()
+
     def release_pages(self) -> None:
         """Answer every open page at once, because the server that they ask is about to stop."""
         if self._local is not None:
@@ -377,11 +382,14 @@ class LocalServer:
 
     async def pane(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await self.start()
+            local = await self.start()
         except (BadInput, WorldError) as problem:
             log.info("the day cannot be shown: %s", problem.message)
-        app: ASGIApp = HTMLResponse(WAITING_PAGE.format(words=_(NO_ANSWER)), status_code=503)
-        await (app if self._local is None else self._local.pane_app)(scope, receive, send)
+            words = _(NO_ANSWER) if isinstance(problem, CalendarUnreachable) else problem.message
+            page = WAITING_PAGE.format(words=html.escape(words))
+            await HTMLResponse(page, status_code=503)(scope, receive, send)
+        else:
+            await local.pane_app(scope, receive, send)
 
 
 class CalDavGateway:

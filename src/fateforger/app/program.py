@@ -165,7 +165,8 @@ async def _open_calendar(resources: _Resources, web: WebServer, token: str) -> t
     settings = resources.settings
     if settings.calendar_url:
         return build_calendar(settings, settings.calendar_url, resources.store.quota), None
-    local = LocalServer(settings, resources.clock, settings.caldav_port if settings.port else 0, resources.stack)
+    local = LocalServer(settings, resources.clock, settings.caldav_port if settings.port else 0)
+    resources.stack.push_async_callback(local.aclose)
     try:
         await local.start()
     except CalendarUnreachable as problem:

@@ -14,6 +14,7 @@ from tests.fakes.google_tools import GoogleTools, OneCalendar
 
 from fateforger.adapters.calendar.budget import GOOGLE_LIMIT, MOST_A_MINUTE
 from fateforger.adapters.store.calendars import USE
+from fateforger.app.calendars import LocalServer
 from fateforger.app.health import LOGIN_FIX, START_FIX, STATE_FIRST, check_calendars
 from fateforger.app.resources import build_clock, find_local_key, open_state, start_local_calendar
 from fateforger.config import Settings, read_settings
@@ -139,6 +140,20 @@ async def test_nothing_is_written_to_a_calendar_that_nobody_chose(caldav: str, t
     chosen = settings.model_copy(update={"calendar_id": "Work"})
     async with start_local_calendar(chosen, build_clock(chosen)) as calendar:
         assert [about.name for about in calendar.account.calendars] == ["Home", "Work"]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("", "Name one with FATEFORGER_CALENDAR_ID"), ("nowhere/", "There is nothing at")],
+)
+async def test_the_pane_says_why_the_day_cannot_be_shown(caldav: str, tmp_path: Path, path: str, said: str) -> None:
+    """S438: a server that answers is not said to be silent."""
+    settings = read_settings(data_dir=tmp_path, caldav_url=caldav + path, caldav_username="me")
+    local = LocalServer(settings, build_clock(settings), port=0)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(local.pane), base_url="http://pane") as http:
+        page = await http.get("/")
+    await local.aclose()
+    assert (page.status_code, said in page.text, "not answering" in page.text) == (503, True, False)
 
 
 def test_the_journals_name_of_a_calendar_holds_no_password() -> None:
