@@ -20,8 +20,7 @@ from fateforger.drafting.context import DraftContext, must_ids
 from fateforger.drafting.model import Member, MustConflict
 from fateforger.drafting.problem import Item, Placed, Problem, empty_placement
 from fateforger.memory.vocabulary import Status
-from fateforger.planning.grid import in_words
-from fateforger.text import format_date, join_words, quote_title
+from fateforger.text import format_date, format_length, join_words, quote_title
 from fateforger.text import gettext as _
 
 NODES = 6_000
@@ -305,7 +304,7 @@ def _describe_must(context: DraftContext, must: str) -> tuple[tuple[int, int, fl
         return (kind, 0, 1.0 if record.confidence is None else record.confidence), member
     task = next((t for t in context.instance.tasks if t.id == must and t.required), None)
     if task is not None:
-        long = in_words(task.length(context.instance.policy))
+        long = format_length(task.length(context.instance.policy))
         title = quote_title(task.title)
         if task.deadline is None:
             said = _("{title} has to be done ({length})", title=title, length=long)

@@ -18,9 +18,9 @@ from fateforger.drafting.neighborhood_search import improve_placement
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.planning.block_times import LUNCH
-from fateforger.planning.grid import GRID, in_words
+from fateforger.planning.grid import GRID
 from fateforger.planning.timing import zone
-from fateforger.text import format_percent, join_words, ngettext, quote_title
+from fateforger.text import format_length, format_percent, join_words, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -188,7 +188,7 @@ class _LeftOut:
                     if meetings
                     else _("the day leaves no {minutes} minutes free around that time", minutes=minutes)
                 )
-            length = in_words(item.minutes)
+            length = format_length(item.minutes)
             return (
                 _("meetings leave it no {length} at the end of the day", length=length)
                 if meetings
@@ -197,7 +197,9 @@ class _LeftOut:
         frame = sum(day.frame.bit_count() for day in self.context.days)
         total, longest = self.context.free.bit_count(), longest_run(self.context.free)
         if item.slots <= frame and item.bounds.most > 1 and 0 < total < item.slots:
-            return _("{needs}, and the day has {free} free in all", needs=_needs(item), free=in_words(total * GRID))
+            return _(
+                "{needs}, and the day has {free} free in all", needs=_needs(item), free=format_length(total * GRID)
+            )
         return explain_length(item.minutes, frame * GRID, longest * GRID, 0)
 
     def _explain_others(self, item: Item) -> str:
@@ -250,7 +252,7 @@ class _LeftOut:
         if where:
             if not left:
                 return _("no time is left {when}", when=where)
-            longest = in_words(left * GRID)
+            longest = format_length(left * GRID)
             return _(
                 "{needs}, and the longest stretch still free {when} is {free}",
                 needs=_needs(item),
@@ -288,7 +290,7 @@ class _LeftOut:
         return _(
             "it comes after {titles}, and the longest stretch still free after that is {free}",
             titles=titles,
-            free=in_words(longest_run(left) * GRID),
+            free=format_length(longest_run(left) * GRID),
         )
 
     def _find_allowed_slots(self, item: Item) -> int:
@@ -366,7 +368,7 @@ def _explain_price(rules: Sequence[SlotRule], item: Item) -> str:
 
 
 def _needs(item: Item) -> str:
-    length = in_words(item.minutes)
+    length = format_length(item.minutes)
     if item.source.way:
         return _("it needs {length} with the way there and back", length=length)
     return _("it needs {length}", length=length)
@@ -374,7 +376,7 @@ def _needs(item: Item) -> str:
 
 def _explain_rules(rules: Sequence[SlotRule], item: Item) -> str:
     """Explain an item for which rules leave no room."""
-    count, named, length = len(rules), _join_rules(rules), in_words(item.minutes)
+    count, named, length = len(rules), _join_rules(rules), format_length(item.minutes)
     if _is_lunch(item):
         return ngettext(
             "{rules} leaves no {minutes} minutes free around that time",

@@ -11,10 +11,11 @@ from datetime import date as Date  # noqa: N812  the field is called ``date`` an
 from typing import Any, Literal
 
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.grid import clock_at, in_words
+from fateforger.planning.grid import clock_at
 from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart
 from fateforger.planning.wire import write_plan
+from fateforger.text import format_length
 from fateforger.text import gettext as _
 
 OptionKind = Literal["drop", "defer", "shrink", "split", "extend", "relax", "fill"]
@@ -62,17 +63,21 @@ def explain_length(minutes: int, frame: int, longest: int, left: int) -> str:
     longest one still free.
     """
     if minutes > frame:
-        return _("it needs {length}, and the whole day has {free}", length=in_words(minutes), free=in_words(frame))
+        return _(
+            "it needs {length}, and the whole day has {free}", length=format_length(minutes), free=format_length(frame)
+        )
     if longest == 0 or (left == 0 and minutes <= longest):
         return _("the day is full")
     if minutes > longest:
         return _(
             "it needs {length}, and the longest free stretch of the day is {free}",
-            length=in_words(minutes),
-            free=in_words(longest),
+            length=format_length(minutes),
+            free=format_length(longest),
         )
     return _(
-        "it needs {length}, and the longest stretch still free is {free}", length=in_words(minutes), free=in_words(left)
+        "it needs {length}, and the longest stretch still free is {free}",
+        length=format_length(minutes),
+        free=format_length(left),
     )
 
 

@@ -17,10 +17,10 @@ from fateforger.drafting.model import PlacementOption, UnplacedItem, Violation
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Item, Placed, Problem
 from fateforger.planning.block_times import LUNCH, SHUTDOWN
-from fateforger.planning.grid import GRID, in_words
+from fateforger.planning.grid import GRID
 from fateforger.planning.timing import zone
+from fateforger.text import format_length, join_words, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import join_words, quote_title
 from fateforger.values import replace
 
 MOST_TRIED = 5
@@ -62,14 +62,14 @@ def _options(looser: RelaxedProblems, placement: Placement, item: Item) -> Itera
         task = task_of_item(context, item)
         done = 0 if task is None else task.length(context.instance.policy) - item.slots * GRID + item.source.over
         minutes = short * GRID + done
-        yield PlacementOption("shrink", f"Make it {in_words(minutes)}", minutes=minutes)
+        yield PlacementOption("shrink", f"Make it {format_length(minutes)}", minutes=minutes)
     if item.bounds.most == 1 and item.slots >= 2 * item.bounds.shortest and _fits_in_pieces(placement, item):
         yield PlacementOption("split", "Do it in pieces")
     least = _find_extension(context, placement, item)
     for more in () if least is None else (least, least + ROUND_LONGER * GRID):
         end = _later(context.instance, context.days[0].end, more)
         ends = f"your day ends at {end:%H:%M}" if len(context.days) == 1 else "each day"
-        yield PlacementOption("extend", f"Work {in_words(more)} longer: {ends}", minutes=more)
+        yield PlacementOption("extend", f"Work {format_length(more)} longer: {ends}", minutes=more)
     if item.index in looser.slack_takers:
         yield PlacementOption("fill", "Use the free time")
     for rule in looser.rules_about(item):
@@ -262,7 +262,7 @@ def list_costs(before: Outcome, after: Outcome) -> list[str] | None:
     costs = [_("{title} then waits for another day", title=quote_title(before.titles[item])) for item in lost]
     for item, slots in after.slots.items():
         if item.startswith(f"{LUNCH}-") and slots < before.slots.get(item, 0):
-            costs.append(_("lunch is {length} then", length=in_words(slots * GRID)))
+            costs.append(_("lunch is {length} then", length=format_length(slots * GRID)))
     if len(gone) > len(lost):
         costs.append(_("no time is left to shut down"))
     new = (words for rule, words in after.broken.items() if rule not in before.broken)

@@ -11,11 +11,11 @@ from fateforger.drafting.context import MARGIN, DraftContext, SlotRule, build_co
 from fateforger.drafting.instance import Instance
 from fateforger.drafting.model import Block, Violation
 from fateforger.planning.block_times import WAY
-from fateforger.planning.grid import GRID, in_words
+from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, Resolved
 from fateforger.planning.timing import zone
+from fateforger.text import format_length, join_words, ngettext, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import join_words, ngettext, quote_title
 
 
 def find_violations(day: Instance | DraftContext, resolved: Iterable[Resolved]) -> tuple[Violation, ...]:
@@ -133,9 +133,11 @@ class _Check:
             slots = sum(-(-b.minutes // GRID) for b in here) + there.bit_count()
             most = None if rule.daily.most is None else max(rule.daily.most, there.bit_count())
             if most is not None and slots > most and here:
-                yield self._violation(rule, here, _("it is {length} on that day", length=in_words(slots * GRID)))
+                yield self._violation(rule, here, _("it is {length} on that day", length=format_length(slots * GRID)))
             if rule.daily.least is not None and slots < rule.daily.least:
-                yield self._violation(rule, here, _("it is only {length} on that day", length=in_words(slots * GRID)))
+                yield self._violation(
+                    rule, here, _("it is only {length} on that day", length=format_length(slots * GRID))
+                )
             if rule.daily.count is not None and len(here) + len(masks) > max(rule.daily.count, len(masks)):
                 yield self._violation(
                     rule, here, _("there are {count} of them on that day", count=len(here) + len(masks))

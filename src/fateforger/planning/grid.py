@@ -11,7 +11,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from fateforger.planning.timing import Clock, instant_of, zone
-from fateforger.text import format_length
 
 GRID = 5
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -40,11 +39,6 @@ def minute_of(instant: datetime) -> int:
 def instant(minute: int) -> datetime:
     """Return the instant of a minute since the epoch, in UTC."""
     return _EPOCH + timedelta(minutes=minute)
-
-
-def in_words(minutes: int) -> str:
-    """Return a length like ``45 min``, ``2 h``, ``1 h 30 min``."""
-    return format_length(minutes)
 
 
 def find_next_fit(taken: Iterable[tuple[datetime, datetime]], start: datetime, length: timedelta) -> datetime:
