@@ -1,7 +1,6 @@
-"""conversations.* and reactions.*: channels, members, what was said in them, and emoji on it."""
+"""conversations.*: channels, members, and what was said in them."""
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from localslack.errors import SlackError
 from localslack.limits import MAX_PAGE
 from localslack.store.channels import Channel
 from localslack.store.messages import StoredMessage
-from localslack.web_api.method import Arguments, Method, channel_of, joined_channel, message_of
+from localslack.web_api.method import Arguments, Method, channel_of, joined_channel
 from localslack.workspace import Workspace
 
 DEFAULT_PAGE = 100
@@ -135,46 +134,6 @@ def _describe_channel(workspace: Workspace, channel: Channel) -> dict[str, Any]:
 _READ = ("channels:read", "groups:read", "im:read", "mpim:read")
 _HISTORY = ("channels:history", "groups:history", "im:history", "mpim:history")
 
-# --- reactions.*: emoji on messages ---
-
-
-_NAME = re.compile(r"[a-z0-9_+'-]+(::skin-tone-[2-6])?")
-
-
-def add(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
-    if not workspace.conversations.react(_find_message(workspace, arguments), _emoji(arguments), BOT_USER_ID):
-        raise SlackError("already_reacted")
-    return {}
-
-
-def remove(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
-    if not workspace.conversations.unreact(_find_message(workspace, arguments), _emoji(arguments), BOT_USER_ID):
-        raise SlackError("no_reaction")
-    return {}
-
-
-def get(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
-    message = _find_message(workspace, arguments)
-    return {
-        "type": "message",
-        "channel": message.channel,
-        "message": workspace.conversations.for_reader(message),
-    }
-
-
-def _find_message(workspace: Workspace, arguments: Arguments) -> StoredMessage:
-    if "channel" not in arguments or "timestamp" not in arguments:
-        raise SlackError("no_item_specified")
-    return message_of(workspace, channel_of(workspace, arguments), arguments.text("timestamp"))
-
-
-def _emoji(arguments: Arguments) -> str:
-    name = arguments.text("name").strip(":")
-    if not _NAME.fullmatch(name):
-        raise SlackError("invalid_name")
-    return name
-
-
 METHODS = {
     "conversations.open": Method(open_channel, ("im:write", "mpim:write")),
     "conversations.info": Method(info, _READ, ("channel",)),
@@ -182,7 +141,4 @@ METHODS = {
     "conversations.members": Method(members, _READ, ("channel",)),
     "conversations.history": Method(history, _HISTORY, ("channel",)),
     "conversations.replies": Method(replies, _HISTORY, ("channel", "ts")),
-    "reactions.add": Method(add, ("reactions:write",), ("name",)),
-    "reactions.remove": Method(remove, ("reactions:write",), ("name",)),
-    "reactions.get": Method(get, ("reactions:read",)),
 }

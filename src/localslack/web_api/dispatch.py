@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from localslack.errors import Fault, SlackError
-from localslack.web_api import agents, chat, conversations, files, team, views
+from localslack.web_api import agents, chat, conversations, files, reactions, streams, team, views
 from localslack.web_api.method import Arguments, Method, read_arguments
 from localslack.workspace import Workspace
 
@@ -21,6 +21,8 @@ METHODS: Mapping[str, Method] = {
     **conversations.METHODS,
     **views.METHODS,
     **agents.METHODS,
+    **reactions.METHODS,
+    **streams.METHODS,
     **files.METHODS,
 }
 
