@@ -377,19 +377,25 @@ class LocalServer:
             self._local.release_pages()
 
     async def tools(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app: ASGIApp = PlainTextResponse(_(NO_ANSWER), status_code=503)
-        await (app if self._local is None else self._local.mcp_app)(scope, receive, send)
+        found = await self._start_or_explain()
+        app = PlainTextResponse(found, status_code=503) if isinstance(found, str) else found.mcp_app
+        await app(scope, receive, send)
 
     async def pane(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            local = await self.start()
-        except (BadInput, WorldError) as problem:
-            log.info("the day cannot be shown: %s", problem.message)
-            words = _(NO_ANSWER) if isinstance(problem, CalendarUnreachable) else problem.message
-            page = WAITING_PAGE.format(words=html.escape(words))
-            await HTMLResponse(page, status_code=503)(scope, receive, send)
+        found = await self._start_or_explain()
+        if isinstance(found, str):
+            page = HTMLResponse(WAITING_PAGE.format(words=html.escape(found)), status_code=503)
+            await page(scope, receive, send)
         else:
-            await local.pane_app(scope, receive, send)
+            await found.pane_app(scope, receive, send)
+
+    async def _start_or_explain(self) -> LocalCalendar | str:
+        """Return the calendar, or the reason it cannot be used now."""
+        try:
+            return await self.start()
+        except (BadInput, WorldError) as problem:
+            log.info("the calendar cannot be opened: %s", problem.message)
+            return _(NO_ANSWER) if isinstance(problem, CalendarUnreachable) else problem.message
 
 
 class CalDavGateway:
