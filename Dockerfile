@@ -1,5 +1,5 @@
 # The bot. Everything it stands on comes from requirements.lock, by hash.
-FROM python:3.11.14-slim-bookworm AS build
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d AS build
 
 WORKDIR /build
 COPY requirements.lock ./
@@ -9,7 +9,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN /opt/fateforger/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation .
 
-FROM python:3.11.14-slim-bookworm
+FROM python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d
 
 # pg_dump and pg_restore, for fateforger admin backup and restore of a PostgreSQL up to this version.
 RUN apt-get update \

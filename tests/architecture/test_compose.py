@@ -61,18 +61,33 @@ def checked_by(service: str) -> list[str]:
     return [str(word) for word in command]
 
 
-def test_every_image_is_pinned_to_a_version() -> None:
-    bases = [i.split()[0] for path in DOCKERFILES.values() for i in instructions(path, "FROM")]
-    run = [s["image"] for s in SERVICES.values() if "build" not in s]
-    pinned = re.compile(r".+:\d+\.\d+(\.\d+)?(-pg\d+)?-[a-z-]+(@sha256:[0-9a-f]{64})?")
-    assert [image for image in bases + run if not pinned.fullmatch(image)] == []
+def named_images() -> list[str]:
+    """Every image of others that we build on, run or test in."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    return [
+        *(i.split()[0] for path in DOCKERFILES.values() for i in instructions(path, "FROM")),
+        *(service["image"] for service in SERVICES.values() if "build" not in service),
+        *(job["container"] for job in workflow["jobs"].values()),
+    ]
+
+
+def test_every_image_is_pinned_to_a_version_and_its_digest() -> None:
+    """S389: a tag can be moved, a digest cannot."""
+    pinned = re.compile(r".+:\d+\.\d+(\.\d+)?(-pg\d+)?-[a-z-]+@sha256:[0-9a-f]{64}")
+    assert [image for image in named_images() if not pinned.fullmatch(image)] == []
 
 
 def test_an_image_has_the_same_pin_wherever_it_is_named() -> None:
-    """S389: a release that pins digests pins every place, not the first one only."""
-    everywhere = [i.split()[0] for path in DOCKERFILES.values() for i in instructions(path, "FROM")]
-    tags = {image.partition("@")[0] for image in everywhere}
-    assert len(set(everywhere)) == len(tags)
+    """S389: whoever renews a digest renews it in every place, not in the first one only."""
+    images = set(named_images())
+    assert len(images) == len({image.partition("@")[0] for image in images})
+
+
+def test_actions_are_pinned_to_a_commit() -> None:
+    """S389: the tag of an action can be moved as well."""
+    used = re.findall(r"uses: (\S+)", (ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    assert used
+    assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
 
 
 def test_everything_that_is_installed_is_pinned_by_hash() -> None:
