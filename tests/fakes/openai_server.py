@@ -88,7 +88,8 @@ def in_turn(*lines: Says | str) -> Script:
 
 @dataclass
 class ModelServer:
-    """Counts what it is asked. ``keeps_to`` are the kinds of ``response_format`` that it accepts.
+    """Counts what it is asked. ``keeps_to`` are the kinds of ``response_format`` that it accepts; it refuses others with
+    the status ``refuses_with``: 400, as most servers, or 500, as llama-cpp-python.
 
     ``rejects`` is asked about each request first; its words are those of a refusal. ``context`` are the tokens of four
     characters that the model reads: chat completions drop the beginning of a longer prompt without a word, and Ollama's
@@ -97,6 +98,7 @@ class ModelServer:
 
     script: Script
     keeps_to: frozenset[str] = frozenset({"json_object", "json_schema"})
+    refuses_with: int = 400
     rejects: Callable[[dict[str, Any]], str | None] = lambda _: None
     context: int | None = None
     asked: list[Asked] = field(default_factory=list)
@@ -135,7 +137,11 @@ class ModelServer:
         if (refusal := self.rejects(body)) is not None:
             return _error(400, refusal, None)
         if asked.response_format is not None and asked.response_format["type"] not in self.keeps_to:
-            return _error(400, f"Invalid parameter: 'response_format' of type '{asked.response_format['type']}'.", None)
+            return _error(
+                self.refuses_with,
+                f"Invalid parameter: 'response_format' of type '{asked.response_format['type']}'.",
+                None,
+            )
         self.asked.append(asked)
         self.arrived.set()
         says = self.script(asked)

@@ -17,7 +17,7 @@ from fateforger.adapters.model.endpoint import (
     Price,
     Thinking,
 )
-from fateforger.adapters.model.probe import EndpointReport, LengthReport, probe_length, probe_model
+from fateforger.adapters.model.probe import SUM, EndpointReport, LengthReport, probe_length, probe_model
 from fateforger.app.resources import Check, State
 from fateforger.config import Settings
 from fateforger.conversation.language.answers import PatchWords
@@ -126,6 +126,9 @@ async def _check_model(endpoint: Endpoint, roles: list[Role]) -> Check:
         )
         return Check("model", "broken", f"{name}: {error.message}", fix)
     named = f"{name} ({', '.join(roles)})"
+    if report.wrong is not None:
+        fix = "Choose a larger model: this one would misread what it is told."
+        return Check("model", "broken", f"{named} answers in JSON, but says that {SUM} is {report.wrong}.", fix)
     if report.answers is None:
         fix = "Choose a model that can answer in JSON."
         return Check("model", "broken", f"{named} answers, but not with the JSON it was asked for.", fix)

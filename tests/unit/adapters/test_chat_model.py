@@ -113,8 +113,9 @@ async def test_no_union_is_sent_as_a_response_format() -> None:
         assert [(asked.response_format or {}).get("type") for asked in server.asked] == ["json_object", "json_schema"]
 
 
-async def test_a_server_that_knows_no_schema_is_asked_for_less_and_remembered() -> None:
-    async with model_server(lambda _: Says("{}"), keeps_to=frozenset()) as server:
+@pytest.mark.parametrize("status", [400, 500])
+async def test_a_server_that_knows_no_schema_is_asked_for_less_and_remembered(status: int) -> None:
+    async with model_server(lambda _: Says("{}"), keeps_to=frozenset(), refuses_with=status) as server:
         model = open_model(endpoint(server, answers=Answers.SCHEMA))
         for _ in range(2):
             await model.complete(PROMPT, seconds=60)
@@ -281,6 +282,7 @@ FAILURES = [
     (Says("Slow down.", status=429), ModelBusy),
     (Says(cut=True), ModelUnreachable),
     (Says("Model's context length is 10 tokens.", status=400), ModelRejected),
+    (Says("Model's context length is 10 tokens.", status=500), ModelRejected),
     (Says(body={"error": {"message": "upstream"}}), ModelUnreachable),
     (Says(body={"choices": []}), ModelUnreachable),
     (Says(body=[]), ModelUnreachable),
@@ -400,7 +402,9 @@ async def test_doctor_finds_the_strictest_way_that_works() -> None:
         assert (await probe_model(endpoint(server), Role.DECIDE)).answers is Answers.JSON
     async with model_server(lambda _: Says("It is 42.")) as server:
         report = await probe_model(endpoint(server), Role.DECIDE)
-        assert report == EndpointReport(MODEL, None, report.seconds, "It is 42.")
+        assert report == EndpointReport(MODEL, None, report.seconds)
+    async with model_server(lambda _: Says('{"sum": 37}')) as server:
+        assert (await probe_model(endpoint(server), Role.DECIDE)).wrong == 37
 
 
 async def test_doctor_says_what_is_wrong_with_the_endpoint() -> None:

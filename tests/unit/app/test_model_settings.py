@@ -240,6 +240,15 @@ async def test_doctor_says_what_is_too_slow(
     assert (check.state, check.message.partition("schema. ")[2], check.fix) == ("broken", message, fix)
 
 
+async def test_doctor_says_that_a_model_is_too_weak(tmp_path: Path) -> None:
+    """S275: SmolLM2 of 135 million parameters answers so."""
+    async with model_server(lambda _: Says('{ "sum": 37 }')) as server:
+        (check,) = await model_checks(tmp_path, model_url=server.url, model_key=KEY)
+    assert check.state == "broken"
+    assert check.message.endswith("answers in JSON, but says that 17 plus 25 is 37.")
+    assert check.fix == "Choose a larger model: this one would misread what it is told."
+
+
 async def test_doctor_on_a_wrong_key_a_dead_server_and_no_json(tmp_path: Path) -> None:
     async with model_server(lambda _: Says("Forty-two!")) as server:
         (wrong,) = await model_checks(tmp_path, model_url=server.url, model_key="sk-wrong")

@@ -236,14 +236,6 @@ def _build_format(prompt: Prompt, answers: Answers) -> dict[str, Any]:
 
 
 def _to_error(answer: httpx.Response, model: str) -> ModelError | Refused:
-    """Return the error for a response without an answer.
-
-    A busy server answers with status 503. Some versions refuse a prompt that is too long, and others an option, with
-    status 500.
-    """
-    status, words = answer.status_code, answer.text
-    if status == 503:
-        status = 429
-    elif status >= 500 and ("context" in words or "think" in words):
-        status = 400
-    return build_error(status, words, model=model)
+    """Return the error for a response without an answer. A busy server answers with status 503."""
+    status = 429 if answer.status_code == 503 else answer.status_code
+    return build_error(status, answer.text, model=model)

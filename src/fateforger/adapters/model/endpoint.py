@@ -242,6 +242,11 @@ class Refused(Exception):
         """Check whether the server does not support the parameter for thinking."""
         return any(name in self._words for name in ("reasoning", "think", "chat_template_kwargs"))
 
+    @property
+    def says_why(self) -> bool:
+        """Check whether the words name something in the request: an option, or its length."""
+        return self.is_about_answers or self.is_about_thinking or "context" in self._words
+
     def to_error(self) -> ModelRejected:
         """Return the error for the person."""
         if any(name in self._words for name in ("context_length", "context length", "context size")):
@@ -250,7 +255,11 @@ class Refused(Exception):
 
 
 def build_error(status: int, words: str, *, model: str, retry_after: float | None = None) -> ModelError | Refused:
-    """Return the error for a response with another status than success; ``words`` are those of the server."""
+    """Return the error for a response with another status than success; ``words`` are those of the server.
+
+    Some servers (llama-cpp-python, versions of Ollama) refuse an option or a long prompt with status 500.
+    """
+    refused = Refused(status, words)
     match status:
         case 401 | 403:
             return ModelAuthFailed(_("The language model's server does not accept my key."))
@@ -258,8 +267,8 @@ def build_error(status: int, words: str, *, model: str, retry_after: float | Non
             return ModelRejected(_("The language model's server does not have the model “{model}”.", model=model))
         case 429:
             return ModelBusy(_("The language model wants fewer requests right now."), retry_after=retry_after)
-        case _ if status < 500:
-            return Refused(status, words)
+        case _ if status < 500 or (status == 500 and refused.says_why):
+            return refused
         case _:
             return ModelUnreachable(_("The language model's server has a fault."))
 

@@ -22,11 +22,12 @@ def _build_schema(**fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
+SUM = "17 plus 25"
 _SUM = Prompt(
     name="probe/1",
     role=Role.DECIDE,
     system='Answer with one JSON object of the form {"sum": <integer>} and nothing else.',
-    user="What is 17 plus 25?",
+    user=f"What is {SUM}?",
     schema=_build_schema(sum={"type": "integer"}),
 )
 _THOUGHTFUL = 60
@@ -38,14 +39,14 @@ class EndpointReport:
     """The result of a short question.
 
     ``answers`` is the strictest way of holding the server to JSON that worked; ``None`` when none did. ``seconds`` is
-    the time of one short answer. ``said`` is the text of a wrong answer. ``thinks`` is true if most of the answer was
-    thinking.
+    the time of one short answer. ``wrong`` is an answer of the right form to the question in ``SUM`` that is not the
+    right one. ``thinks`` is true if most of the answer was thinking.
     """
 
     model: str
     answers: Answers | None
     seconds: float
-    said: str = ""
+    wrong: int | None = None
     thinks: bool = False
 
 
@@ -54,7 +55,7 @@ async def probe_model(endpoint: Endpoint, role: Role) -> EndpointReport:
 
     Raises ``ModelError`` when the server cannot be reached or refuses the key.
     """
-    model, last, said, seconds = endpoint.model_for(role), None, "", 0.0
+    model, last, wrong, seconds = endpoint.model_for(role), None, None, 0.0
     for answers in Answers:
         client = ChatModel(replace(endpoint, answers=answers))
         try:
@@ -64,12 +65,15 @@ async def probe_model(endpoint: Endpoint, role: Role) -> EndpointReport:
             continue
         finally:
             await client.aclose()
-        said, seconds, last = completion.text, completion.seconds, None
-        if _parse(completion.text) == {"sum": 42}:
-            return EndpointReport(model, client.get_answers(model), seconds, thinks=_has_thought(completion))
+        seconds, last = completion.seconds, None
+        match _parse(completion.text):
+            case {"sum": 42, **rest} if not rest:
+                return EndpointReport(model, client.get_answers(model), seconds, thinks=_has_thought(completion))
+            case {"sum": int(found), **rest} if not rest:
+                wrong = found
     if last is not None:
         raise last
-    return EndpointReport(model, None, seconds, said[:80])
+    return EndpointReport(model, None, seconds, wrong)
 
 
 def _has_thought(completion: Completion) -> bool:
