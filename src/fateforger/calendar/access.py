@@ -44,7 +44,7 @@ class Limits:
     lease_wait: float = 5.0
     lease_poll: float = 0.1
     roll_forward: timedelta = timedelta(minutes=15)
-    """An interrupted transaction younger than this is finished; an older one is only settled."""
+    """An interrupted write younger than this is finished; an older one is only settled. An undo is always finished."""
     window_after: timedelta = timedelta(hours=12)
     """The time after the end of the local day up to which the calendar is read: blocks may cross midnight."""
     id_rounds: int = 3

@@ -263,7 +263,8 @@ class CalendarSubmitter:
     async def recover(self) -> tuple[SyncResult, ...]:
         """Settle interrupted transactions, at start-up or after an outage.
 
-        Recent ones are finished; the rest of old ones is given up. Calling it again, or crashing inside, does no harm.
+        Undos and recent writes are finished; the rest of an old write is given up. Calling it again, or crashing
+        inside, does no harm.
         """
         async with self._holding() as hold:
             unsettled = await self._outside.journal.list_unsettled(self.calendar_key)
@@ -297,8 +298,10 @@ class CalendarSubmitter:
             await settle(transaction, hold)
 
     async def _finish(self, transaction: Transaction, hold: Hold, *, finishing: bool = False) -> ExecutionResult:
+        """Finish an interrupted transaction, or settle it if it wrote a plan that may be out of date by now."""
         age = self._outside.clock.now() - transaction.created_at
-        carry_on = resume if finishing or age <= self._outside.limits.roll_forward else settle
+        lasting = finishing or transaction.kind == "undo"
+        carry_on = resume if lasting or age <= self._outside.limits.roll_forward else settle
         return await carry_on(transaction, hold)
 
     async def _undo(

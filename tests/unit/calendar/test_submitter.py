@@ -287,6 +287,20 @@ async def test_an_old_interruption_is_only_settled(world: World) -> None:
     assert (await world.submitter().undo_last(cause="2")).deleted == 1
 
 
+async def test_an_interrupted_undo_is_finished_whenever_that_is(world: World) -> None:
+    """S113: a program that died in the middle starts again the next day, or another one has a clock that is ahead."""
+    world.limits = Limits(concurrency=1)
+    await world.submitter().submit_plan(PLAN, cause="1")
+    world.calendar.inject(Answer(Unauthorized("Your login expired.")), verb="delete", nth=1)
+    assert (await world.submitter().undo_last(cause="2")).status == "paused"
+    assert [m[0] for m in world.managed()] == ["b", "c"]
+    world.store.user_edit(event(world, "c").id, summary="Mine")
+    world.time.instant += timedelta(hours=20)
+    (result,) = await world.submitter().recover()
+    assert [m[0] for m in world.managed()] == ["Mine"]
+    assert "“c”" in " ".join(result.sentences)
+
+
 @pytest.mark.parametrize("what", [{"summary": "Mine"}, {"start": at("20:00"), "end": at("21:00")}])
 async def test_what_waited_is_looked_at_again(world: World, what: dict[str, object]) -> None:
     """Pitfall 11: the person was at the calendar while the rest of a transaction waited."""
