@@ -329,7 +329,7 @@ class Settings(BaseSettings):
     model_context: int | None = Field(
         None,
         ge=2_048,
-        description="Tokens that it reads at once; a longer prompt is refused, not cut. Left out, 8192 for Ollama.",
+        description="Tokens that it reads at once; a longer prompt is refused, not cut. Left out, 10240 for Ollama.",
     )
     model_prices: Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_pairs)] = Field(
         {}, description="US dollars for a million tokens in and out, to count costs, like NAME=0.25/2.00."

@@ -91,7 +91,7 @@ class ModelServer:
     """Counts what it is asked. ``keeps_to`` are the kinds of ``response_format`` that it accepts; it refuses others with
     the status ``refuses_with``: 400, as most servers, or 500, as llama-cpp-python.
 
-    ``rejects`` is asked about each request first; its words are those of a refusal. ``context`` are the tokens of four
+    ``rejects`` is asked about each request first; its words are those of a refusal. ``context`` are the tokens of three
     characters that the model reads: chat completions drop the beginning of a longer prompt without a word, and Ollama's
     own API takes ``num_ctx`` and refuses a longer one if it is not to be cut.
     """
@@ -188,7 +188,7 @@ class ModelServer:
 
 def _cut(messages: list[dict[str, Any]], context: int | None) -> tuple[dict[str, Any], ...]:
     """The messages without the beginning that does not fit."""
-    kept, left = [], None if context is None else context * 4
+    kept, left = [], None if context is None else context * 3
     for message in reversed(messages):
         text = str(message["content"])
         if left is not None:

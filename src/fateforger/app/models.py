@@ -138,7 +138,7 @@ async def _check_model(endpoint: Endpoint, roles: list[Role]) -> Check:
     return Check("model", state, f"{spoken} {measured}", " ".join(filter(None, advice)))
 
 
-FULL_DAY = 5_000
+FULL_DAY = 7_500
 """Tokens of the longest prompts: a change of a day with thirty blocks and many rules, after a long message."""
 
 

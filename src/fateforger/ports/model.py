@@ -47,8 +47,12 @@ class Prompt:
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a text has, by the usual rule of four characters (bytes, in other scripts)."""
-    return len(text.encode()) // 4
+    """Return about how many tokens a text has: one for each digit, and one for three other bytes.
+
+    Most open models read digit by digit. Of the prompts here, SmolLM2 makes 0.8 to 1.1 times as many.
+    """
+    digits = sum(map(text.count, "0123456789"))
+    return digits + (len(text.encode()) - digits) // 3
 
 
 @dataclass(frozen=True, slots=True)

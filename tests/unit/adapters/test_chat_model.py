@@ -19,7 +19,7 @@ from fateforger.app.health import find_ollama_models
 from fateforger.conversation.language.answer_types import build_schema
 from fateforger.conversation.language.answers import PatchWords
 from fateforger.errors import ModelAuthFailed, ModelBusy, ModelError, ModelRejected, ModelTimedOut, ModelUnreachable
-from fateforger.ports.model import Completion, Prompt, Role
+from fateforger.ports.model import Completion, Prompt, Role, estimate_tokens
 from fateforger.text import list_languages, speak
 from fateforger.values import replace
 
@@ -243,17 +243,31 @@ async def test_a_refusal_for_another_reason_changes_no_option() -> None:
 LONG = replace(PROMPT, system=f"The beginning. {'word ' * 5_000}")
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ('  b1,Draft chapter 0 of the report for the board,DW,"09:15","09:45",""\n', 33),
+        ('{"op": "move", "block": "b2", "start": "14:30"}', 23),
+        ("Ich möchte am Vormittag zwei Stunden am Bericht arbeiten und danach Mails beantworten.", 32),
+        ("Plan tomorrow: write the report for two hours, call mum, and go to the gym at six.", 22),
+    ],
+)
+def test_tokens_are_estimated_as_a_model_counts_them(text: str, tokens: int) -> None:
+    """S274: as the tokenizer of SmolLM2 counts them. Too few, and a prompt would be sent that does not fit."""
+    assert 0.8 * tokens < estimate_tokens(text) < 1.3 * tokens
+
+
 async def test_ollama_is_told_how_much_to_read() -> None:
     """S274: its chat completions read 4,096 tokens, and drop the beginning of a longer prompt without a word."""
     async with model_server(lambda _: Says("{}"), context=4_096) as server:
         compatible = open_model(endpoint(server))
         await compatible.complete(LONG, seconds=60)
         await compatible.aclose()
-        native = open_model(endpoint(server, provider=PROVIDERS["ollama"], context=8_192))
+        native = open_model(endpoint(server, provider=PROVIDERS["ollama"], context=10_240))
         await native.complete(LONG, seconds=60)
         await native.aclose()
         assert ["The beginning." in a.text for a in server.asked] == [False, True]
-        assert server.asked[1].body["options"] == {"num_ctx": 8_192}
+        assert server.asked[1].body["options"] == {"num_ctx": 10_240}
 
 
 @pytest.mark.parametrize(

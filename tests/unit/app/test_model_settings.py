@@ -54,7 +54,7 @@ OPTIONS = {
     "openai": (Answers.JSON, None, 20, None),
     "openrouter": (Answers.JSON, None, 20, None),
     "gemini": (Answers.JSON, None, 20, None),
-    "ollama": (Answers.SCHEMA, Thinking.OFF, 60, 8_192),
+    "ollama": (Answers.SCHEMA, Thinking.OFF, 60, 10_240),
     "vllm": (Answers.SCHEMA, Thinking.OFF, 20, None),
 }
 
@@ -148,7 +148,7 @@ async def test_doctor_asks_each_model_and_says_how_fast_it_is(tmp_path: Path) ->
         spoken = re.sub(r"[\d.]+ s\b", "1 s", re.sub(r"[\d,]+ tokens a", "9 tokens a", checks[0].message))
         assert spoken == (
             f"{MODEL} (decide, gate, draft, extract) answers in 1 s and keeps to a JSON schema."
-            " For a full day (about 5,000 tokens) it takes 1 s, 9 tokens a second."
+            " For a full day (about 7,500 tokens) it takes 1 s, 9 tokens a second."
         )
         assert checks[0].fix == "FATEFORGER_MODEL_ANSWERS=schema would hold it to the exact form, for more tokens."
         assert [a.model for a in server.asked] == [MODEL, MODEL, "big", "big"]
@@ -168,7 +168,7 @@ async def test_doctor_sends_as_much_as_the_fullest_day_needs(tmp_path: Path) -> 
     assert prompt.name.startswith("patch/")
     async with model_server(answer) as server:
         await model_checks(tmp_path, model_url=server.url, model_key=KEY)
-        assert estimate_tokens(server.asked[1].text) > estimate_tokens(prompt.system + prompt.user) > 4_000
+        assert estimate_tokens(server.asked[1].text) > estimate_tokens(prompt.system + prompt.user) > 7_000
 
 
 async def test_doctor_finds_that_the_beginning_of_a_prompt_is_lost(tmp_path: Path) -> None:
@@ -177,10 +177,10 @@ async def test_doctor_finds_that_the_beginning_of_a_prompt_is_lost(tmp_path: Pat
         (check,) = await model_checks(tmp_path, model_url=server.url, model_key=KEY)
         assert check.state == "broken"
         assert check.message.endswith(
-            "Of a full day (about 5,000 tokens) it does not see the beginning, so it would miss its instructions."
+            "Of a full day (about 7,500 tokens) it does not see the beginning, so it would miss its instructions."
         )
         assert check.fix.endswith(
-            "Give the server a context of 8192 tokens, or more (vLLM: --max-model-len)."
+            "Give the server a context of 10240 tokens, or more (vLLM: --max-model-len)."
             " If it is Ollama, set FATEFORGER_MODEL_PROVIDER=ollama, and it is asked for that."
         )
         (followed,) = await model_checks(tmp_path, model_url=server.url, model_provider="ollama")
@@ -191,8 +191,8 @@ async def test_doctor_says_which_context_to_set(tmp_path: Path) -> None:
     """S275"""
     async with model_server(answer, context=4_096) as server:
         (small,) = await model_checks(tmp_path, model_url=server.url, model_provider="ollama", model_context=4_096)
-    assert small.message.endswith("It refuses a full day (about 5,000 tokens).")
-    assert (small.state, small.fix) == ("broken", "Set FATEFORGER_MODEL_CONTEXT=8192.")
+    assert small.message.endswith("It refuses a full day (about 7,500 tokens).")
+    assert (small.state, small.fix) == ("broken", "Set FATEFORGER_MODEL_CONTEXT=10240.")
 
 
 async def test_doctor_sees_that_a_model_thinks(tmp_path: Path) -> None:
@@ -209,17 +209,17 @@ async def test_doctor_sees_that_a_model_thinks(tmp_path: Path) -> None:
     [
         (
             LengthReport(5_000, complete=True, seconds=100.0, rate=1.5),
-            "For a full day (about 5,000 tokens) it takes 100.0 s, 2 tokens a second. A change has only 60 s.",
+            "For a full day (about 7,500 tokens) it takes 100.0 s, 2 tokens a second. A change has only 60 s.",
             "Set FATEFORGER_MODEL_SECONDS=50, or choose a smaller model.",
         ),
         (
             ModelTimedOut("Too long."),
-            "For a full day (about 5,000 tokens) it takes too long; a change has 60 s.",
+            "For a full day (about 7,500 tokens) it takes too long; a change has 60 s.",
             "Choose a smaller model, or a quicker machine.",
         ),
         (
             ModelUnreachable("It has a fault."),
-            "Asked about a full day (about 5,000 tokens), it fails: It has a fault.",
+            "Asked about a full day (about 7,500 tokens), it fails: It has a fault.",
             "Look into the log of the server.",
         ),
     ],

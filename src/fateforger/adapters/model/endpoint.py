@@ -129,7 +129,7 @@ class Provider:
     native: bool = False
 
 
-OLLAMA_CONTEXT = 8_192
+OLLAMA_CONTEXT = 10_240
 """Tokens that hold the longest prompt with its answer. Ollama's own default, 4,096, does not."""
 
 PROVIDERS: Mapping[str, Provider] = {
