@@ -14,6 +14,7 @@ from fateforger.drafting import weights
 from fateforger.drafting.axis import (
     PlannedDay,
     longest_run,
+    run_starts,
     slot_range,
     spread,
     stretches,
@@ -219,15 +220,21 @@ class _Items:
                     starts = slot_range(at - drift, at + drift + 1)
                     self._daily(LUNCH, day, lengths, starts, at)
             if self.policy.shutdown and self._has_work():
-                slots = -(-self.policy.shutdown // GRID)
-                end = self._find_end_of_work(day)
-                wish = self._find_end_of_meetings(day, end)
-                if wish + slots > end:  # meetings take the end of the day: shut down before the last of them
-                    wish = end - _SHUTDOWN_EARLY
-                starts = slot_range(wish, end - slots + 1)
-                if self._goes_on_after_tasks(day):
-                    wish = end - slots
-                self._daily(SHUTDOWN, day, [slots], starts, wish)
+                self._shutdown(day, -(-self.policy.shutdown // GRID))
+
+    def _shutdown(self, day: PlannedDay, slots: int) -> None:
+        """Add the shutdown: after the last meeting and work at a given time, or before those that take the end."""
+        end = self._find_end_of_work(day)
+        given = [times for item in self.items if (times := item.given_slots & day.slots) & slot_range(0, end)]
+        left = ~reduce(or_, given, 0)
+        wish = self._find_end_of_meetings(day, end)
+        starts = slot_range(wish, end - slots + 1) & run_starts(left, slots)
+        if not starts >> max((times.bit_length() for times in given), default=wish):
+            wish = end - _SHUTDOWN_EARLY
+            starts = slot_range(wish, end - slots + 1) & run_starts(left, slots)
+        if self._goes_on_after_tasks(day):
+            wish = end - slots
+        self._daily(SHUTDOWN, day, [slots], starts, wish)
 
     def _has_work(self) -> bool:
         """Check whether there is work to end: days of habits and meals need no shutdown."""

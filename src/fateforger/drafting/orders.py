@@ -53,7 +53,9 @@ def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Ord
     shallow = frozenset(i.index for i in items if i.work and not i.deep and not i.source.one)
     end = frozenset(i.index for i in items if i.source.id.startswith(f"{SHUTDOWN}-"))
     frames = tuple(day.frame for day in context.days)  # what the person put after hours does not end the day
-    orders = [("shutdown", one | deep | shallow, end, weights.WORK_END, frames)]
+    starts = reduce(or_, (items[i].firm or 0 for i in end), 0)
+    before_end = frozenset(i for i in one | deep | shallow if not _takes_end(context, items[i], starts))
+    orders = [("shutdown", before_end, end, weights.WORK_END, frames)]
     if policy.one_thing_early:
         movable = frozenset(i for i in one if items[i].firm is None or items[i].source.pinned)
         hours = reduce(or_, (context.best_hours(each) for each in context.instance.tasks if each.one_thing), 0)
@@ -67,6 +69,13 @@ def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Ord
     for name, first, then, points, on in orders:
         if first and then:
             yield Order(name, first, then, on, points)
+
+
+def _takes_end(context: DraftContext, item: Item, starts: int) -> bool:
+    """Check whether work at a given time leaves no time to shut down after it, as a late meeting does."""
+    given = item.given_slots
+    on = next((day.slots for day in context.days if given & day.slots), 0)
+    return bool(on) and not (starts & on) >> given.bit_length()
 
 
 def _slots_from(best: int, day: PlannedDay) -> int:

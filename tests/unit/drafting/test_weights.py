@@ -137,6 +137,16 @@ def test_work_that_is_wanted_after_hours_has_its_place() -> None:
     assert shown[-2:] == ["Shut down", "Novel"]
 
 
+def test_the_day_shuts_down_before_work_at_a_given_time_that_takes_its_end() -> None:
+    """S440: also with two such tasks in a row, and with the way there; after them where there is time."""
+    report, gym = task("Report", 90), task("Gym", 60, type="SW", start="17:00")
+    call = task("Call", 30, type="SW", start="16:30")
+    assert names(drafted(report, gym, end="18:00"))[-2:] == ["Shut down", "Gym"]
+    assert names(drafted(report, call, gym, end="18:00"))[-3:] == ["Shut down", "Call", "Gym"]
+    assert names(drafted(report, {**gym, "travel": 20}, end="18:00"))[-4:-2] == ["Shut down", "Way to Gym"]
+    assert names(drafted(report, call, end="18:00"))[-2:] == ["Call", "Shut down"]
+
+
 def test_a_declined_part_of_the_policy_stays_declined_in_the_document_of_a_day() -> None:
     """S245: the optimizer, the command line, and the thread read the same policy."""
     policy = {"lunch": None, "longest_focus": None, "deep_blocks": 3}
