@@ -13,7 +13,6 @@ from typing import Any
 from fateforger.drafting import weights
 from fateforger.drafting.axis import (
     PlannedDay,
-    longest_run,
     run_starts,
     slot_range,
     spread,
@@ -163,8 +162,7 @@ class _Items:
             required=task.required and task.id not in self.relaxed,
             bounds=bounds,
         )
-        if longest_run(item.domain) < slots:
-            item.domain |= open_hours(self.context, task)
+        item.domain |= open_hours(self.context, task, item.domain, slots)
         self._set_previous(item, was)
         if self.context.mending:
             self._hold_in_place(item)

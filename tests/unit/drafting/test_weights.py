@@ -147,6 +147,17 @@ def test_the_day_shuts_down_before_work_at_a_given_time_that_takes_its_end() -> 
     assert names(drafted(report, call, end="18:00"))[-2:] == ["Call", "Shut down"]
 
 
+def test_the_evening_begins_at_six() -> None:
+    """S442: dinner is then, even after the end of the day; work has the last hour of a day that ends before."""
+    dinner = task("Dinner", 45, details={"kind": "meal", "best": "evening"})
+    novel = task("Novel", 60, details={"kind": "deep", "best": "evening"})
+    for end, start in (("15:00", "14:00"), ("18:00", "17:00"), ("22:00", "18:00")):
+        draft = drafted(dinner, novel, end=end, shutdown=0, focus=[])
+        shown = {block.event.name: f"{block.start:%H:%M}" for block in resolve(draft.plan)}
+        assert shown["Dinner"] >= "18:00"
+        assert shown["Novel"] >= start
+
+
 def test_a_declined_part_of_the_policy_stays_declined_in_the_document_of_a_day() -> None:
     """S245: the optimizer, the command line, and the thread read the same policy."""
     policy = {"lunch": None, "longest_focus": None, "deep_blocks": 3}
