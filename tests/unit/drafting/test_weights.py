@@ -95,6 +95,19 @@ def test_a_task_at_a_time_that_is_taken_says_by_what() -> None:
         assert left.reason == f"it is wanted at {at}{with_way}, when there is “Review”"
 
 
+def test_a_meeting_is_the_reason_and_not_the_task_that_uses_the_rest_of_the_time() -> None:
+    """S253"""
+    document = {
+        "date": "2026-03-02",
+        "tz": "Europe/Amsterdam",
+        "frame": {"start": "09:00", "end": "13:00"},
+        "immovables": [{"title": "Interview", "start": "10:00", "end": "11:00"}],
+        "tasks": [task("Talk", 60, start="10:30"), task("Report", 120)],
+    }
+    (left,) = (each for each in draft_instance(read_instance(document)).unplaced if each.title == "Talk")
+    assert left.reason == "it is wanted at 10:30, when there is “Interview”"
+
+
 def test_a_block_that_the_person_put_there_is_the_reason() -> None:
     """S253: the draft would have put it elsewhere."""
     plan = drafted(task("Report", 60, type="SW"), start="09:00", end="12:00", lunch=None, shutdown=0).plan
