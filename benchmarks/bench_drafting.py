@@ -1,11 +1,10 @@
 """What drafting a day costs and how good it gets, on fixed sets of days (``instances/``, written by ``--write`` from
 ``tests/factories/instances.py``), in processor time.
 
-A plan's worth is what the placed things are worth less what is wrong with it; its gap is what it misses of the best
-known one: the best of this run, of three searches four to six times as long with ``--best``, and of what is remembered
-in ``instances/best.json``. The peer, in the same run, is filling the day once in the order of the list, as a person
-would; and OR-tools' CP-SAT, if it happens to be installed, on a simpler day (each task in one piece, no breaks
-between blocks), with its import.
+A plan's worth is what the placed things are worth less what is wrong with it. With ``--best``, its gap is what it
+misses of the best known one: the best of this run and of three searches four to six times as long. The peer, in the
+same run, is filling the day once in the order of the list, as a person would; and OR-tools' CP-SAT, if it happens to be
+installed, on a simpler day (each task in one piece, no breaks between blocks), with its import.
 
 ``--exact N`` holds N new days of each class against the proof: the optimum of the whole objective by CP-SAT, hinted
 with the best plan known, or as good a bound as ``EXACT_WORK`` of its work gives.
@@ -47,7 +46,6 @@ MOVING_DAYS = 40
 MOVING_TARGET = 0.15
 RUNS = 100
 INSTANCES = Path(__file__).parent / "instances"
-BEST = INSTANCES / "best.json"
 TARGETS_MS = {
     "typical": {"first_p95": 40, "final_p95": 400},
     "heavy": {"first_p95": 60, "final_p95": 400, "conflict_p95": 300},
@@ -93,9 +91,9 @@ def _place_as_listed(instance: Instance) -> float:
     return as_listed(compile_problem(build_context(instance)))
 
 
-def measured(family: str, best: dict[str, float], *, look_for_best: bool) -> dict[str, Any]:
-    first, final, peer, gaps, first_gaps, peer_gaps, unkept = [], [], [], [], [], [], 0
-    for number, document in enumerate(days(family)):
+def measured(family: str, *, look_for_best: bool) -> dict[str, Any]:
+    first, final, peer, gaps, unkept = [], [], [], [], 0
+    for document in days(family):
         instance = read_instance(document)
         ms, early = timed(partial(_whole, instance, 0))
         first.append(ms)
@@ -103,26 +101,30 @@ def measured(family: str, best: dict[str, float], *, look_for_best: bool) -> dic
         final.append(ms)
         ms, listed = timed(partial(_place_as_listed, instance))
         peer.append(ms)
-        name = f"{family}-{number}"
-        known = [worth(r.problem, r.placed) for r in (early, late)]
+        unkept += late.conflict is not None
         if look_for_best:
             longer = [solve_context(build_context(instance), steps=STEPS * times) for times in LONG]
-            best[name] = max(best.get(name, known[1]), *(worth(r.problem, r.placed) for r in longer))
-        best[name] = max(best.get(name, known[1]), *known)
-        gaps.append(1 - known[1] / best[name])
-        first_gaps.append(1 - known[0] / best[name])
-        peer_gaps.append(1 - listed / best[name])
-        unkept += late.conflict is not None
+            known = (*(worth(r.problem, r.placed) for r in (late, early)), listed)
+            best = max(*known, *(worth(r.problem, r.placed) for r in longer))
+            gaps.append([1 - each / best for each in known])
     return {
         "days": len(final),
         "first_ms": percentiles(first),
         "final_ms": percentiles(final),
         "peer_as_listed_ms": percentiles(peer),
-        "within_1_percent_of_the_best_known": sum(gap <= 0.01 for gap in gaps) / len(gaps),
-        "gap": {"mean": statistics.mean(gaps), "worst": max(gaps)},
-        "gap_of_the_first_plan": statistics.mean(first_gaps),
-        "gap_of_the_peer": statistics.mean(peer_gaps),
         "conflicts": unkept,
+        **(_gaps_to_best(gaps) if gaps else {}),
+    }
+
+
+def _gaps_to_best(gaps: list[list[float]]) -> dict[str, Any]:
+    """Gaps of the final plan, of the first one, and of the peer, by day."""
+    final, first, peer = zip(*gaps, strict=True)
+    return {
+        "within_1_percent_of_the_best_known": sum(gap <= 0.01 for gap in final) / len(final),
+        "gap": {"mean": statistics.mean(final), "worst": max(final)},
+        "gap_of_the_first_plan": statistics.mean(first),
+        "gap_of_the_peer": statistics.mean(peer),
     }
 
 
@@ -318,18 +320,15 @@ def main() -> int:
         for family in families:
             print(json.dumps({family: exact(family, number)}, indent=2), flush=True)
         return 0
-    best: dict[str, float] = json.loads(BEST.read_text()) if BEST.exists() else {}
     result: dict[str, Any] = {"targets_ms": TARGETS_MS, "steps": STEPS}
     for family in SETS:
-        result[family] = measured(family, best, look_for_best="--best" in sys.argv)
+        result[family] = measured(family, look_for_best="--best" in sys.argv)
     result["conflict_ms"] = conflicts()
     result["memory_mb"] = memory_mb()
     result["moving_a_meeting"] = moving()
     result["same_plan"] = same_plan()
     if importlib.util.find_spec("ortools"):
         result["cp_sat"] = {family: cp_sat(family) for family in ("light", "typical", "heavy")}
-    if "--best" in sys.argv:
-        BEST.write_text(json.dumps(best, indent=1, sort_keys=True) + "\n")
     print(json.dumps(result, indent=2))
     return 0
 

@@ -383,6 +383,10 @@ def judge_shutdown(day: Day) -> Findings:
         return
     shutdown = next((b for b in day.blocks if (b.task or "").startswith("shutdown-")), None)
     meetings = [event.end for event in day.events if event.type == "M"]
+    given = [b for b in work if "start" in day.tasks.get(b.task or "", TASK) and b.start < day.length]
+    if day.length - max((b.end for b in given), default=0) < length:  # like meetings at the end of the day
+        meetings += [block.end for block in given]
+        work = [block for block in work if block not in given]
     allowed = day.free & day.room({"id": "shutdown", "type": "PR", "after": []}) - _promised(day)
     room = [run for run in runs(allowed) if len(run) >= length and run.stop - length >= max(meetings, default=0)]
     if shutdown is None:

@@ -268,12 +268,20 @@ def _undo_create(lineage: Lineage, op: SyncOp, left: Canon, extras: EventExtras,
     if lineage.released:
         return
     if (reason := _explain_keeping(lineage, left, extras, force=force)) is not None:
-        lineage.release(_("I left {title} on your calendar: {reason}.", title=quote_title(left.summary), reason=reason))
+        lineage.release(_("I left {title} on your calendar: {reason}.", title=_name(lineage, left), reason=reason))
         return
     lineage.known = op.head_before
     if not lineage.is_gone:
         lineage.now = None
     lineage.extras = None
+
+
+def _name(lineage: Lineage, left: Canon) -> str:
+    """Return the title that we wrote, and the one that the calendar shows now if it is another one."""
+    title, shown = quote_title(left.summary), lineage.current
+    if shown is None or shown.summary == left.summary:
+        return title
+    return _("{title} (now {name})", title=title, name=quote_title(shown.summary))
 
 
 def _explain_keeping(lineage: Lineage, left: Canon, extras: EventExtras, *, force: bool) -> str | None:
@@ -298,7 +306,7 @@ def _undo_update(lineage: Lineage, op: SyncOp, left: Canon) -> None:
     if lineage.released or lineage.was_removed:
         return
     lineage.known_as(op.head_before)
-    title = quote_title(left.summary)
+    title = _name(lineage, left)
     if lineage.now is None or lineage.obstacle is not None:
         reason = _("it is gone from your calendar") if lineage.obstacle is None else lineage.obstacle
         lineage.told.append(_("I could not set {title} back: {reason}.", title=title, reason=reason))

@@ -33,11 +33,11 @@ from fateforger.tasks.durations import Estimate, estimate_kinds, find_named, for
 from fateforger.tasks.queue import NewTask, QueuePlace, describe_facts, describe_move, move_task
 from fateforger.tasks.task import (
     ENDED,
+    PRIORITIES,
     Origin,
     QueuedTask,
     TaskSpec,
     TaskState,
-    priority_words,
 )
 from fateforger.tasks.transitions import TaskAction, apply_action, describe_action, rename_task, set_priority
 from fateforger.text import PULL, command_name, format_count, quote_title
@@ -185,7 +185,7 @@ def _describe_added(task: QueuedTask, tasks: Sequence[QueuedTask], today: date, 
     """Return the confirmation (S155), with what the title said of length and time."""
     facts = ", ".join(describe_facts(task, tasks, today, lambda first: first.id))
     lines = [f"Added {task.id} {quote_title(task.spec.title)}: {facts}."]
-    lines.append(f"Priority: {priority_words(task.spec.priority)}")
+    lines.append(f"Priority: {PRIORITIES[task.spec.priority]}")
     if workflow is not None:
         lines += [f"Workflow: {workflow.name}", *(f"  {rule}" for rule in list_rule_texts(workflow))]
     in_slack = f"{command_name(PULL)} {task.id}"
@@ -231,7 +231,7 @@ def priority_command(call: CommandCall, task_id: str, priority: int, user_id: st
 
     async def do(queue: Queue) -> Answer:
         task, tasks = await _change_task(queue, task_id, lambda task: set_priority(task, priority))
-        return f"{quote_title(task.spec.title)} has priority {priority_words(priority)} now.", task, tasks
+        return f"{quote_title(task.spec.title)} has priority {PRIORITIES[priority]} now.", task, tasks
 
     _run_change(call, user_id, do)
 

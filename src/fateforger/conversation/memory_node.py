@@ -215,8 +215,8 @@ def _apply_command(stage: StageInput, command: SessionCommand) -> MemoryChange:
     match command:
         case RememberConstraint(record=record, supersedes=supersedes):
             return remember_constraint(taken, record, supersedes=supersedes)
-        case ReviseConstraint(uid=uid, record=record, seen=seen):
-            return revise_constraint(taken, uid, record, seen)
+        case ReviseConstraint(uid=uid, record=record, seen=seen, renewed=renewed):
+            return revise_constraint(taken, uid, record, seen, renewed=renewed)
         case SetPolicy(records=records, withdrawn=withdrawn):
             return set_policy(taken, records, withdrawn)
         case JudgeConstraint(uid=uid, verdict="set_aside", seen=seen) if _is_yes(stage.session.sync.held, uid):

@@ -13,7 +13,7 @@ from typing import Any
 from fateforger.drafting import weights
 from fateforger.drafting.axis import (
     PlannedDay,
-    longest_run,
+    run_starts,
     slot_range,
     spread,
     stretches,
@@ -162,8 +162,7 @@ class _Items:
             required=task.required and task.id not in self.relaxed,
             bounds=bounds,
         )
-        if longest_run(item.domain) < slots:
-            item.domain |= open_hours(self.context, task)
+        item.domain |= open_hours(self.context, task, item.domain, slots)
         self._set_previous(item, was)
         if self.context.mending:
             self._hold_in_place(item)
@@ -219,15 +218,21 @@ class _Items:
                     starts = slot_range(at - drift, at + drift + 1)
                     self._daily(LUNCH, day, lengths, starts, at)
             if self.policy.shutdown and self._has_work():
-                slots = -(-self.policy.shutdown // GRID)
-                end = self._find_end_of_work(day)
-                wish = self._find_end_of_meetings(day, end)
-                if wish + slots > end:  # meetings take the end of the day: shut down before the last of them
-                    wish = end - _SHUTDOWN_EARLY
-                starts = slot_range(wish, end - slots + 1)
-                if self._goes_on_after_tasks(day):
-                    wish = end - slots
-                self._daily(SHUTDOWN, day, [slots], starts, wish)
+                self._shutdown(day, -(-self.policy.shutdown // GRID))
+
+    def _shutdown(self, day: PlannedDay, slots: int) -> None:
+        """Add the shutdown: after the last meeting and work at a given time, or before those that take the end."""
+        end = self._find_end_of_work(day)
+        given = [times for item in self.items if (times := item.given_slots & day.slots) & slot_range(0, end)]
+        left = ~reduce(or_, given, 0)
+        wish = self._find_end_of_meetings(day, end)
+        starts = slot_range(wish, end - slots + 1) & run_starts(left, slots)
+        if not starts >> max((times.bit_length() for times in given), default=wish):
+            wish = end - _SHUTDOWN_EARLY
+            starts = slot_range(wish, end - slots + 1) & run_starts(left, slots)
+        if self._goes_on_after_tasks(day):
+            wish = end - slots
+        self._daily(SHUTDOWN, day, [slots], starts, wish)
 
     def _has_work(self) -> bool:
         """Check whether there is work to end: days of habits and meals need no shutdown."""

@@ -139,10 +139,17 @@ class Day:
         wish, frame = self.lunch, self.frame
         if wish is None or wish.minutes <= 0 or not frame.start <= floor(wish.start) < frame.end:
             return False
-        return not any(
-            _is_lunch(title) and abs(floor(start) - floor(wish.start)) <= LUNCH_DRIFT and end - start >= _SHORTEST_LUNCH
-            for title, start, end in self._find_meals()
-        )
+        return self.find_lunch() is None
+
+    def find_lunch(self) -> tuple[str, datetime] | None:
+        """Return title and start of the event, or of the task at a given time, that is the lunch of the day."""
+        if self.lunch is None:
+            return None
+        wish = floor(self.lunch.start)
+        for title, start, end in self._find_meals():
+            if _is_lunch(title) and abs(floor(start) - wish) <= LUNCH_DRIFT and end - start >= _SHORTEST_LUNCH:
+                return title, start
+        return None
 
     def _find_meals(self) -> Iterator[tuple[str, datetime, datetime]]:
         """Yield title, start and end of what may be a lunch: events, and tasks whose start is given."""

@@ -159,8 +159,8 @@ class _LeftOut:
             return None
         start = item.firm.bit_length() - 1
         span = slot_range(start, start + item.slots)
-        there = [event.title for event in self.context.events if event.mask & span]
-        there += [
+        # Without the events it would have had the time of any other task that is there now.
+        there = [event.title for event in self.context.events if event.mask & span] or [
             other.source.title
             for other in self.placement.problem.items
             if any(slot_range(s, s + n) & span for s, n in self.placement.placed[other.index])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, permutations
 from operator import or_
 
 from fateforger.drafting import weights
@@ -14,6 +15,9 @@ from fateforger.drafting.problem import SITTING, Item, Order
 from fateforger.memory.vocabulary import Necessity
 from fateforger.planning.block_times import SHUTDOWN
 from fateforger.planning.grid import GRID
+
+_NUMBER = re.compile(r" \((\d+)/\d+\)$")
+"""Number of a piece at the end of its title."""
 
 
 def soft_points(rule: SlotRule) -> tuple[int, int]:
@@ -26,6 +30,8 @@ def soft_points(rule: SlotRule) -> tuple[int, int]:
 def build_orders(context: DraftContext, rules: Sequence[SlotRule], items: Sequence[Item]) -> Iterator[Order]:
     """Yield the orders that rules ask for, and those of a good day."""
     yield from _policy_orders(context, items)
+    if context.mending:
+        yield from _orders_of_pieces(context, items)
     for rule in rules:
         days = tuple(day.slots & rule.on for day in context.days)
         points = None if rule.must else soft_points(rule)[1]
@@ -53,7 +59,9 @@ def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Ord
     shallow = frozenset(i.index for i in items if i.work and not i.deep and not i.source.one)
     end = frozenset(i.index for i in items if i.source.id.startswith(f"{SHUTDOWN}-"))
     frames = tuple(day.frame for day in context.days)  # what the person put after hours does not end the day
-    orders = [("shutdown", one | deep | shallow, end, weights.WORK_END, frames)]
+    starts = reduce(or_, (items[i].firm or 0 for i in end), 0)
+    before_end = frozenset(i for i in one | deep | shallow if not _takes_end(context, items[i], starts))
+    orders = [("shutdown", before_end, end, weights.WORK_END, frames)]
     if policy.one_thing_early:
         movable = frozenset(i for i in one if items[i].firm is None or items[i].source.pinned)
         hours = reduce(or_, (context.best_hours(each) for each in context.instance.tasks if each.one_thing), 0)
@@ -67,6 +75,27 @@ def _policy_orders(context: DraftContext, items: Sequence[Item]) -> Iterator[Ord
     for name, first, then, points, on in orders:
         if first and then:
             yield Order(name, first, then, on, points)
+
+
+def _orders_of_pieces(context: DraftContext, items: Sequence[Item]) -> Iterator[Order]:
+    """Yield the orders of the numbered pieces of each task, but for those that the person wanted otherwise."""
+    pieces: dict[str, list[tuple[int, Item]]] = {}
+    for item in items:
+        numbered = _NUMBER.search(item.source.title)
+        if numbered is not None and not item.source.pinned:
+            pieces.setdefault(item.source.title[: numbered.start()], []).append((int(numbered[1]), item))
+    on = (sum(day.slots for day in context.days),)
+    for (one, first), (two, then) in (pair for same in pieces.values() for pair in permutations(same, 2)):
+        was = (first.preferences.previous, then.preferences.previous)
+        if one < two and not (all(was) and was[0] > was[1]):
+            yield Order("pieces", frozenset({first.index}), frozenset({then.index}), on, weights.PIECES)
+
+
+def _takes_end(context: DraftContext, item: Item, starts: int) -> bool:
+    """Check whether work at a given time leaves no time to shut down after it, as a late meeting does."""
+    given = item.given_slots
+    on = next((day.slots for day in context.days if given & day.slots), 0)
+    return bool(on) and not (starts & on) >> given.bit_length()
 
 
 def _slots_from(best: int, day: PlannedDay) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 
 from fateforger.drafting import weights
-from fateforger.drafting.axis import Axis, PlannedDay, run_starts, slots_of
+from fateforger.drafting.axis import Axis, PlannedDay, run_starts, slots_of, spread
 from fateforger.drafting.instance import Policy
 from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, WORK
@@ -199,6 +199,11 @@ class Item:
     @property
     def work(self) -> bool:
         return self.source.kind in WORK
+
+    @property
+    def given_slots(self) -> int:
+        """Slots of work that begins at a given time; none for another item."""
+        return spread(self.starts(self.slots), self.slots) if self.work and self.firm is not None else 0
 
     def starts(self, length: int) -> int:
         """Return the slots at which a piece of that length may begin on an otherwise empty day."""

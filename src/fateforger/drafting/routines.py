@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Collection, Iterator
 from datetime import UTC, date, datetime, timedelta
 
-from fateforger.drafting.axis import slot_range, wall_instant
+from fateforger.drafting.axis import longest_run, slot_range, wall_instant
 from fateforger.drafting.context import DraftContext, build_context
 from fateforger.drafting.instance import Instance, Pin, Task, Told
 from fateforger.drafting.policy import applies_on
 from fateforger.memory.settings import Hours, Routine, read_routine
 from fateforger.memory.vocabulary import Necessity, Status
 from fateforger.planning.grid import GRID, ceil
+from fateforger.planning.plan import WORK
 from fateforger.planning.timing import zone
 from fateforger.values import replace
 
@@ -76,12 +77,22 @@ def keep_hours(instance: Instance, task: Task) -> Task:
     return replace(task, not_before=start, deadline=end)
 
 
-def open_hours(context: DraftContext, task: Task) -> int:
-    """Return the open slots of a routine's hours, also outside of the frames; none for any other task."""
+def open_hours(context: DraftContext, task: Task, domain: int, slots: int) -> int:
+    """Return the open slots outside of the frames for a task whose hours leave it no room in its ``domain``.
+
+    These are the hours of a routine, and, after the end of the day, the hours named for a meal, a rest, or a habit.
+    """
+    hours = context.limits(task)
     if find_routine(context.instance, task.id) is None:
+        if task.type in WORK or not task.energy:
+            return 0
+        named = context.windows(task.energy)
+        domain &= named
+        hours &= named & ~slot_range(0, context.days[-1].frame.bit_length())
+    if longest_run(domain) >= slots:
         return 0
     behind = 0 if context.now is None else slot_range(0, -(-(ceil(context.now) - context.axis.origin) // GRID))
-    return context.limits(task) & ~(context.busy | behind)
+    return hours & ~(context.busy | behind)
 
 
 def _place(context: DraftContext, told: Told, routine: Routine, day: date) -> Pin | Task | None:

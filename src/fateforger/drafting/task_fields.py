@@ -10,6 +10,7 @@ from typing import Any
 
 from fateforger.drafting.context import build_context
 from fateforger.drafting.instance import Between, Instance, Task
+from fateforger.planning.plan import ET, WORK
 from fateforger.planning.task_details import BestTime, TaskDetails
 from fateforger.planning.timing import instant_of, zone
 from fateforger.values import replace, replace_named
@@ -19,8 +20,9 @@ _FAR = timedelta(days=8)
 _BEST = {
     BestTime.MORNING: Between(start=time(5), end=time(12)),
     BestTime.AFTER_LUNCH: Between(start=time(12, 30), end=time(17)),
-    BestTime.EVENING: Between(start=time(17), end=time(23, 30)),
+    BestTime.EVENING: Between(start=time(18), end=time(23, 30)),
 }
+_LAST_HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def task_fields(details: TaskDetails, day: TaskDay, known: Collection[str]) -> d
     fields: dict[str, Any] = {
         "type": details.kind.type,
         "after": tuple(each for each in details.after if each in known),
-        "energy": () if details.best is None else (_BEST[details.best],),
+        "energy": () if details.best is None else (_hours_of(details.best, details.kind.type, day),),
     }
     if details.at is not None:
         fields["start"] = day.instant(details.at)
@@ -98,6 +100,15 @@ def _apply(task: Task, day: TaskDay, known: Collection[str]) -> Task:
     open_ = {"type"} if "kind" not in details.model_fields_set else set()
     open_ |= {name for name in ("after", "energy") if not fields[name]}
     return replace_named(task, {name: value for name, value in fields.items() if name not in open_})
+
+
+def _hours_of(best: BestTime, kind: ET, day: TaskDay) -> Between:
+    """Return the hours of a part of the day; work in the evening is no later than the last hour of the frame."""
+    hours = _BEST[best]
+    latest = (day.end.astimezone(UTC) - _LAST_HOUR).astimezone(zone(day.tz))
+    if best is BestTime.EVENING and kind in WORK and latest.date() == day.date and latest.time() < hours.start:
+        return replace(hours, start=latest.time().replace(second=0, microsecond=0))
+    return hours
 
 
 def _deadline(details: TaskDetails, day: TaskDay) -> datetime | None:

@@ -55,6 +55,8 @@ MOVED_FAR = 24
 """Slots beyond which a longer move costs no more."""
 MENDED = 4_000
 """For a move in a repair or a refit."""
+PIECES = 5_000
+"""For each two pieces of a task that change their order there: more than one move costs."""
 KEPT = 100 * MENDED
 """Reward there for a block that stays in the plan: more than the moves of all others."""
 

@@ -106,6 +106,15 @@ class View:
         left = self.context.open_to(ET.PLAN_REVIEW) & ~slot_range(0, end)
         return longest_run(left & ~reduce(or_, map(self.slots_of, kept), 0)) * GRID >= self.policy.shutdown
 
+    @property
+    def ends_with_given_work(self) -> bool:
+        """True when the day ends with work at a given time, and there is no time to shut down after it."""
+        starts = {t.id: begins for t in self.instance.tasks if t.start and (begins := self.context.instant(t.start))}
+        given = [b for b in self.work if starts.get(task_of(b.key, list(starts)) or "") == begin(b) < self.end]
+        last = max((self.slots_of(block).bit_length() for block in given), default=0)
+        left = self.context.open_to(ET.PLAN_REVIEW) & ~slot_range(0, last)
+        return bool(given) and longest_run(left) * GRID < self.policy.shutdown
+
     def _is_one(self, block: Resolved) -> bool:
         return self.one is not None and task_of(block.key, (self.one.id,)) is not None
 
@@ -366,7 +375,7 @@ def _check_after_meal(view: View) -> Findings:
 
 
 def _check_shutdown(view: View) -> Findings:
-    if not view.policy.shutdown or not view.is_long or not view.work:
+    if not view.policy.shutdown or not view.is_long or not view.work or view.ends_with_given_work:
         return
     # Work after hours does not end the day, as in a draft.
     last = max((finish(block) for block in view.work if begin(block) < view.end), default=view.start)

@@ -15,7 +15,7 @@ from fateforger.session.frame import frame_in_force
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.zones import instant_of_clock
-from fateforger.text import NO_TITLE, format_length
+from fateforger.text import NO_TITLE
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -231,30 +231,6 @@ def is_over(session: Session, now: datetime) -> bool:
     with suppress(BadInput):  # an invalid frame has no end of its own
         ends.append(whole_frame(session)[1].astimezone(UTC))
     return max(ends) <= now.astimezone(UTC)
-
-
-def frame_words(session: Session) -> str:
-    """Return the frame in one line: ``09:00–18:00 (9 h), lunch around 12:30 for 45 min``."""
-    frame = frame_in_force(session)
-    line = f"{visible_start(session):%H:%M}–{frame.day_end:%H:%M}"
-    if frame_mistake(session) is None:
-        start, end = whole_frame(session) if frame.usual_start is not None else frame_of(session)
-        minutes = int((end.astimezone(UTC) - start.astimezone(UTC)).total_seconds() // 60)
-        length = format_length(minutes)
-        if end.date() > session.date:
-            length = _("{length}, until the next day", length=length)
-        line += f" ({length})"
-    if frame.lunch_start is None or not frame.lunch_minutes:
-        return _("{line}, no lunch break", line=line)
-    lunch = lunch_start(session)
-    if lunch is None:
-        return line
-    return _(
-        "{line}, lunch around {lunch:%H:%M} for {lunch_minutes}",
-        line=line,
-        lunch=lunch,
-        lunch_minutes=format_length(frame.lunch_minutes),
-    )
 
 
 def day_window(day: date, tz: str) -> tuple[datetime, datetime]:

@@ -21,10 +21,11 @@ from fateforger.session.commands.base import PLANNED, SessionCommandBase
 from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.plan import RestoreChange
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
-from fateforger.session.day import frame_mistake, frame_words, on_calendar
+from fateforger.session.day import frame_mistake, on_calendar
 from fateforger.session.frame import frame_in_force
 from fateforger.session.messages import Notice, format_writes
 from fateforger.session.model import Session, SessionStatus
+from fateforger.session.overview import frame_words
 from fateforger.session.stages import Move, StageGateOutput, TimeboxingStage, target
 from fateforger.session.undone import NONE_UNDONE, find_undone
 from fateforger.text import count_blocks, count_meetings, count_tasks, format_day, mark_message, ngettext

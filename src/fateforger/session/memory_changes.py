@@ -424,8 +424,10 @@ CHANGED = mark_message("That rule has changed since this card was made, so I did
 CHANGED_SINCE = mark_message("{name} was changed since, so I left it as it is.")
 
 
-def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, seen: int | None) -> MemoryChange:
-    """Return the result of revising a constraint.
+def revise_constraint(
+    taken: MemoryChange, uid: str, record: ConstraintRecord, seen: int | None, *, renewed: bool = False
+) -> MemoryChange:
+    """Return the result of revising a constraint. It ends when it would have, unless its time to live was given.
 
     Raises ``BadInput`` when it does not exist, when the person saw another version of it, or when it contains a
     secret.
@@ -436,11 +438,17 @@ def revise_constraint(taken: MemoryChange, uid: str, record: ConstraintRecord, s
     taken, record = _leave_out_private_data(taken, record.with_uid(uid))
     if record == before.record:
         return taken.with_lines(_("{name} stays as it is.", name=quote_title(record.name)))
+    left = None if renewed else _count_days_left(taken.memory, before)
+    if left is not None and left >= 0 and record.lifecycle.ttl_days == before.record.lifecycle.ttl_days:
+        record = replace(record, lifecycle=replace(record.lifecycle, ttl_days=left))
     declined = record.status is Status.DECLINED
     event = Event(action=Action.DECLINE if declined else Action.UPDATE)
     name = quote_title(record.name)
+    end = record.find_last_day(taken.memory.today)
     said = _("{name} is declined.", name=name) if declined else _("{name} is changed.", name=name)
-    if not declined and (wish := confirm_wish(record, record.find_last_day(taken.memory.today))):
+    if not declined and end is not None:
+        said = _("{name} is changed, and kept until {end}.", name=name, end=format_date(end))
+    if not declined and (wish := confirm_wish(record, end)):
         said = wish
     taken = taken.with_record(uid, record, event, said)
     return restore_displaced(taken, uid) if declined else resolve_conflicts(taken, uid)
@@ -602,11 +610,16 @@ def undo_writes(taken: MemoryChange, wrote: Sequence[Version], before: Mapping[s
 
 def _keep_last_day(memory: Memory, was: Version) -> ConstraintRecord:
     """Return an earlier record with the days that are left of its time to live, which counts from each new version."""
-    last = was.record.lifecycle.count_from(local_today(was.updated_at, memory.tz))
-    if last is None:
+    left = _count_days_left(memory, was)
+    if left is None:
         return was.record
-    left = max((last - memory.today).days, 0)
-    return replace(was.record, lifecycle=replace(was.record.lifecycle, ttl_days=left))
+    return replace(was.record, lifecycle=replace(was.record.lifecycle, ttl_days=max(left, 0)))
+
+
+def _count_days_left(memory: Memory, version: Version) -> int | None:
+    """Return the days that are left of a constraint's time to live, negative once it is over; ``None`` without one."""
+    last = version.record.lifecycle.count_from(local_today(version.updated_at, memory.tz))
+    return None if last is None else (last - memory.today).days
 
 
 def _only_replaced(version: Version, before: Version | None) -> bool:

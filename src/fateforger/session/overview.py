@@ -1,4 +1,4 @@
-"""A plan in words: the overview (S48), its commitment (S209), and the reason for a block's place."""
+"""A day in words: its frame, its plan (S48), the commitment (S209), and the reason for a block's place."""
 
 from __future__ import annotations
 
@@ -15,8 +15,18 @@ from fateforger.planning.plan import ET, Resolved, TBPlan
 from fateforger.planning.task_details import TaskKind, format_items
 from fateforger.session.cards import plain
 from fateforger.session.checks import broken_day_rules
-from fateforger.session.day import Meeting, busy_meetings, on_calendar
-from fateforger.session.draft import instance_in
+from fateforger.session.day import (
+    Meeting,
+    busy_meetings,
+    frame_mistake,
+    frame_of,
+    lunch_start,
+    on_calendar,
+    visible_start,
+    whole_frame,
+)
+from fateforger.session.draft import day_of, instance_in
+from fateforger.session.frame import frame_in_force
 from fateforger.session.model import Session, Task
 from fateforger.session.placement import GONE, by_time, find_placed, span
 from fateforger.session.recall import followed_constraints
@@ -35,6 +45,35 @@ class Line:
 
     start: datetime
     text: str
+
+
+def frame_words(session: Session) -> str:
+    """Return the frame in one line: ``09:00–18:00 (9 h), lunch around 12:30 for 45 min``."""
+    frame = frame_in_force(session)
+    line = f"{visible_start(session):%H:%M}–{frame.day_end:%H:%M}"
+    valid = frame_mistake(session) is None
+    if valid:
+        start, end = whole_frame(session) if frame.usual_start is not None else frame_of(session)
+        minutes = int((end.astimezone(UTC) - start.astimezone(UTC)).total_seconds() // 60)
+        length = format_length(minutes)
+        if end.date() > session.date:
+            length = _("{length}, until the next day", length=length)
+        line += f" ({length})"
+    if frame.lunch_start is None or not frame.lunch_minutes:
+        return _("{line}, no lunch break", line=line)
+    lunch, day = lunch_start(session), day_of(session) if valid else None
+    found = None if day is None else day.find_lunch()
+    if found is not None:
+        title, at = quote_title(found[0]), local_time(session, found[1])
+        return _("{line}, lunch at {lunch:%H:%M} ({title})", line=line, lunch=at, title=title)
+    if lunch is None or (day is not None and not day.wants_lunch):
+        return line
+    return _(
+        "{line}, lunch around {lunch:%H:%M} for {lunch_minutes}",
+        line=line,
+        lunch=lunch,
+        lunch_minutes=format_length(frame.lunch_minutes),
+    )
 
 
 def overview(session: Session) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 
@@ -18,7 +19,7 @@ from fateforger.session.day import busy_meetings, day_window
 from fateforger.session.model import RefineUpdate, Session
 from fateforger.session.zones import local_time, zone_at, zone_suffix
 from fateforger.text import gettext as _
-from fateforger.text import mark_message, quote_title
+from fateforger.text import join_words, mark_message, quote_title
 
 GONE = mark_message("That block is not in the plan any more.")
 _REMEDY = mark_message("Move one of them first, make one shorter, or let them trade places.")
@@ -161,8 +162,8 @@ def list_differences(
     ]
     changed = [(was[k], b) for k, b in now.items() if k in was and _differs(was[k], b)]
     parts += [_describe_change(session, old, new) for old, new in changed if new.key not in aside]
-    parts += [_describe_made_room(session, old, new) for old, new in changed if new.key in aside]
-    return tuple(parts)
+    made_room = [each for each in changed if each[1].key in aside]
+    return (*parts, _describe_made_room(session, made_room)) if made_room else tuple(parts)
 
 
 def _differs(old: Resolved, new: Resolved) -> bool:
@@ -192,13 +193,16 @@ def _describe_change(session: Session, old: Resolved, new: Resolved) -> str:
     return _("“{name}” has new notes.", name=new.event.name)
 
 
-def _describe_made_room(session: Session, old: Resolved, new: Resolved) -> str:
-    return _(
-        "To make it fit, “{name}” moves to {hours} (was {before}).",
-        name=new.event.name,
-        hours=local_span(session, new),
-        before=_span_before(session, old, new),
-    )
+def _describe_made_room(session: Session, moved: Sequence[tuple[Resolved, Resolved]]) -> str:
+    one = _("To make it fit, “{name}” moves to {hours} (was {before}).")
+    several = _("“{name}” to {hours} (was {before})")
+    places = [
+        (one if len(moved) == 1 else several).format(
+            name=new.event.name, hours=local_span(session, new), before=_span_before(session, old, new)
+        )
+        for old, new in moved
+    ]
+    return places[0] if len(moved) == 1 else _("To make it fit, these move: {places}.", places=join_words(places))
 
 
 def local_span(session: Session, block: Resolved, *, named: bool = True) -> str:

@@ -285,11 +285,6 @@ STATES: Mapping[TaskState, str] = {
 """Names of the states."""
 
 
-def priority_words(priority: int) -> str:
-    """Return a priority with its name: ``2 (normal)``."""
-    return f"{priority} ({_(PRIORITIES[priority])})"
-
-
 _PRIORITY_NAMES: Mapping[int, str] = {
     0: mark_message("urgent"),
     1: mark_message("high priority"),

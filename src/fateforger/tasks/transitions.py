@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from fateforger.errors import BadInput, InternalError
 from fateforger.limits import MAX_TITLE_CHARS
 from fateforger.planning.validation import first_mistake
-from fateforger.tasks.task import PRIORITIES, STATES, Claim, QueuedTask, TaskSpec, TaskState, priority_words
+from fateforger.tasks.task import PRIORITIES, STATES, Claim, QueuedTask, TaskSpec, TaskState
 from fateforger.tasks.task import (
     TaskState as S,
 )
@@ -222,10 +222,8 @@ def set_priority(task: QueuedTask, priority: int) -> QueuedTask:
     Raises :class:`BadInput`.
     """
     if priority not in PRIORITIES:
-        listed = ", ".join(map(priority_words, PRIORITIES))
-        raise BadInput(
-            _("There is no priority {number}; there are {listed}.", number=priority, listed=listed), where="priority"
-        )
+        text = _("There is no priority {number}; they go from 0, urgent, to 4, some day.", number=priority)
+        raise BadInput(text, where="priority")
     return replace_spec(task, replace(task.spec, priority=priority))
 
 

@@ -26,7 +26,6 @@ from fateforger.session.day import (
     Meeting,
     frame_of,
     frame_span,
-    frame_words,
     has_day_ended,
     has_ended,
     has_passed,
@@ -38,7 +37,7 @@ from fateforger.session.day import (
 from fateforger.session.frame import TEMPLATE, FrameRule, frame_in_force, frame_rules
 from fateforger.session.gate import move_token
 from fateforger.session.model import Session
-from fateforger.session.overview import meeting_line
+from fateforger.session.overview import frame_words, meeting_line
 from fateforger.session.stages import Move
 from fateforger.text import (
     count_meetings,

@@ -17,9 +17,9 @@ from fateforger.session.cards import (
     localize_row,
     plain,
 )
-from fateforger.session.day import frame_words
 from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
+from fateforger.session.overview import frame_words
 from fateforger.session.queue_commands import ReadAgain
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import (

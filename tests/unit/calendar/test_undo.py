@@ -64,6 +64,15 @@ def test_a_created_block_that_the_person_made_theirs_stays(what: dict[str, Any],
     assert paper.perform(plan, "u")[0].plan(day_of()).ops == ()
 
 
+def test_a_block_that_the_person_renamed_is_called_by_both_names() -> None:
+    """S239: as it was planned, and as the calendar shows it now."""
+    paper, done = after(FIRST)
+    paper = paper.edit(paper.shown("a").id, summary="Deep focus")
+    assert undo_plan(paper, done[0]).warnings == (
+        "I left “Focus” (now “Deep focus”) on your calendar: you changed it since.",
+    )
+
+
 @pytest.mark.parametrize(
     ("what", "goes"),
     [({"description": "Mine"}, True), ({"raw": {"location": "Room 5"}}, True), ({"properties": {}}, False)],

@@ -88,7 +88,7 @@ def test_a_task_is_added_with_all_it_says(doors: Doors) -> None:
     lines = said["message"].splitlines()
     assert lines[:3] == [
         f"Added {task['id']} “Dark mode”: paused, 1 h 30 min.",
-        "Priority: 1 (high)",
+        "Priority: high",
         "Workflow: feature-dev",
     ]
     assert lines[-1] == f"Next: fateforger tasks pull {task['id']}, or /pull {task['id']} in Slack."
@@ -179,7 +179,7 @@ def test_a_task_is_moved_and_changed(doors: Doors) -> None:
     assert doors.said("move", a, "--before", c) == "“a” is first now."
     assert doors.said("move", a, "down") == "“a” is number 2 of 3 now."
     assert doors.json("move", b, "up")["message"] == "“b” is number 2 of 3 now."
-    assert doors.said("priority", a, "1") == "“a” has priority 1 (high) now."
+    assert doors.said("priority", a, "1") == "“a” has priority high now."
     assert doors.said("move", b, "first").startswith("“b” is first now. That makes its priority “high”")
     assert doors.said("rename", b, "be") == "It is called “be” now."
     assert doors.said("pause", c) == "“c” is paused. It keeps its place until you resume it."

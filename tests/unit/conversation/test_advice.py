@@ -155,3 +155,16 @@ async def test_what_is_after_hours_does_not_end_the_day(anna: Person) -> None:
     await anna.fill("tasks", deep="Report, 2 h\nTaxes, 2 h", other="Gym at 19:00, 1 h", first=True)
     assert "Shut down" in anna.words
     assert "to look back and shut down" not in anna.words
+
+
+async def test_work_at_a_given_time_may_end_the_day(anna: Person) -> None:
+    """S440: as a meeting may."""
+    await anna.to_tasks()
+    await anna.fill("tasks", deep="Report, 2 h\nTaxes, 2 h", other="Gym at 17:00, 1 h", first=True)
+    assert "to look back and shut down" not in anna.words
+    await anna.press("Refine")
+    rows = anna.rows()
+    assert "Shut down" in rows[-2], rows
+    assert "Gym" in rows[-1], rows
+    await anna.choose("Shut down", "Remove")
+    assert "to look back and shut down" not in anna.words

@@ -67,6 +67,14 @@ async def test_undo_keeps_what_the_person_changed(house: House, anna: Person) ->
     assert "I left “Mail” on your calendar: you changed it since." in anna.words
 
 
+async def test_undo_calls_a_renamed_block_as_it_is_called_now(house: House, anna: Person) -> None:
+    """S239"""
+    await anna.to_committed("Report", "Mail")
+    house.calendar.store.user_edit(event(house, "Mail").id, summary="Post")
+    await anna.press("Undo")
+    assert "I left “Mail” (now “Post”) on your calendar: you changed it since." in anna.words
+
+
 async def test_a_new_meeting_is_seen_before_the_next_change(house: House, anna: Person) -> None:
     """S202, K9: the day is read again; the change is made on what the person saw, and then mended for what came."""
     await anna.to_refine("Report")

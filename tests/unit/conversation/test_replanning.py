@@ -148,6 +148,21 @@ async def test_a_part_that_is_done_leaves_the_other_parts(anna: Person, house: H
     assert len(session.open_work.settled) == 1
 
 
+async def test_parts_stay_in_order(anna: Person, house: House) -> None:
+    """S441: the first part, which a meeting hits, does not come after the second one."""
+    await anna.to_tasks()
+    await anna.fill("tasks", size=3, title_1="Thesis", minutes_1=150, title_2="Mail", minutes_2=30)
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    assert house.on_calendar()["Thesis (1/2)"] == "09:00-10:30"
+    at(house, "08:50")
+    meeting(house, "Stand-up", "09:00", "09:30")
+    await anna.press("Redo step")
+    await anna.press("Refit the rest")
+    shown = house.on_calendar()
+    assert shown["Thesis (1/2)"] < shown["Thesis (2/2)"], shown
+
+
 async def test_all_parts_that_are_done_are_the_whole_task(anna: Person, house: House) -> None:
     """S290: in one step, whatever the order; and it is said once."""
     await anna.to_tasks()

@@ -144,6 +144,20 @@ async def test_undo_does_not_extend_a_time_to_live(anna: Person, house: House) -
     assert "kept until 16 March 2026" in words_in(await anna.look("rules"))
 
 
+async def test_an_edit_does_not_extend_a_time_to_live(anna: Person, house: House) -> None:
+    """S421: unless it is of the time to live itself; the reply says until when the rule is kept."""
+    await anna.to_frame()
+    await anna.fill("rule_new", words="No coffee", kept_days=14)
+    house.clock.at += timedelta(days=5)
+    version = await newest(house, "No coffee")
+    await anna.fill("rule", target=f"{version.seq} {version.uid}", words="No coffee after noon")
+    assert "is changed, and kept until 16 March 2026." in anna.words
+    assert "kept until 16 March 2026" in words_in(await anna.look("rules"))
+    version = await newest(house, "No coffee")
+    await anna.fill("rule", target=f"{version.seq} {version.uid}", kept_days=20)
+    assert "kept until 27 March 2026" in words_in(await anna.look("rules"))
+
+
 async def test_the_list_is_filtered_by_necessity_and_tag(anna: Person, house: House) -> None:
     """S27"""
     rules = [

@@ -171,6 +171,25 @@ async def test_the_frame_of_last_time_is_proposed(house: House, anna: Person) ->
     assert "09:00–18:00 (9 h), lunch around 12:30 for 45 min" in other.words
 
 
+async def test_the_hours_of_the_day_name_the_lunch_that_is_there(house: House, anna: Person) -> None:
+    """S434: on the calendar, or a task at a given time; none is promised outside the hours."""
+    meeting(house, "Lunch with Karin", "13:00", "14:00")
+    await anna.to_frame()
+    assert "09:00–18:00 (9 h), lunch at 13:00 (“Lunch with Karin”)" in anna.words
+    assert "lunch around" not in anna.words
+    await anna.pick("set_day_start", time(15))
+    assert "15:00–18:00 (3 h)" in anna.words
+    assert "lunch around" not in anna.words
+    later = Person(house)
+    await later.start(MONDAY + timedelta(days=1))
+    await later.press("Plan this day")
+    await later.press("Continue")
+    await later.fill("tasks", other="Lunch in the park at 12:00, 1 h", deep="Report", first=True)
+    await later.press("Back")
+    await later.press("Back")
+    assert "lunch at 12:00 (“Lunch in the park”)" in later.words
+
+
 async def test_a_day_that_was_made_longer_leaves_other_days_as_they_are(house: House, anna: Person) -> None:
     """S409: by a way out of “Did not fit”, on the draft and on the plan; the day's first form still counts for other days."""
     await anna.to_frame()

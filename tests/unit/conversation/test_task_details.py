@@ -123,6 +123,16 @@ async def test_a_task_at_a_time_outside_of_the_day_is_put_there(anna: Person, ho
     assert house.on_calendar()["Dinner"] == "20:00-21:30"
 
 
+async def test_dinner_in_the_evening_is_after_the_day(house: House, anna: Person) -> None:
+    """S442: a day until six has dinner at six, not in its last hour."""
+    await anna.to_tasks()
+    await anna.fill("tasks", title_1="Report", minutes_1=60, title_2="Dinner", minutes_2=45, proceed=False)
+    await anna.fill_row("Dinner", "task", size=1, best="evening", kind="meal")
+    for label in ("Continue", "Refine", "Commit to calendar"):
+        await anna.press(label)
+    assert house.on_calendar()["Dinner"] == "18:00-18:45"
+
+
 async def test_a_rule_about_work_is_not_one_about_family(anna: Person) -> None:
     """No work after half past five, said with the kinds that the form suggests, moves no dinner."""
     await anna.to_frame()

@@ -13,10 +13,11 @@ from tests.laws.drafting_checker import Judge
 
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.model import write_draft
-from fateforger.drafting.solver import draft_instance, repair_plan
+from fateforger.drafting.solver import draft_instance, refit_plan, repair_plan
 from fateforger.planning.plan import TBPlan, overlaps, resolve
 from fateforger.planning.wire import read_plan
 from fateforger.session.replanning import extend_current_block, finish_early
+from fateforger.values import replace
 
 DAY: dict[str, Any] = {
     "date": "2026-03-02",
@@ -81,6 +82,21 @@ def test_a_pinned_later_piece_does_not_stand_for_the_first() -> None:
     assert overlaps(resolve(result.plan)) == ()
     assert [m.key for m in result.moved] in (["a"], ["b"])
     assert "a-2 15:00 60" in shown(result.plan)
+
+
+def test_pieces_stay_in_order() -> None:
+    """S441: unless the person wanted them otherwise."""
+    before = plan("a 09:00 60", "b 10:00 60", "a-2 11:00 60", "a-3 13:00 60")
+    titles = {"a": "A (1/3)", "a-2": "A (2/3)", "a-3": "A (3/3)"}
+    before = before.replace(replace(e, name=titles.get(e.block_key, e.name)) for e in before.events)
+    for end in ("09:30", "12:00"):
+        busy = instance(immovables=[meeting("09:00", end)])
+        for result in (repair_plan(before, busy), refit_plan(before, busy)):
+            order = [b.key for b in resolve(result.plan) if b.key != "b"]
+            assert order == ["a", "a-2", "a-3"]
+    last_first = plan("a 13:00 60", "b 10:00 60", "a-2 09:00 60", "a-3 11:00 60")
+    last_first = last_first.replace(replace(e, name=titles.get(e.block_key, e.name)) for e in last_first.events)
+    assert [m.key for m in repair_plan(last_first, instance(immovables=[meeting("10:00", "10:30")])).moved] == ["b"]
 
 
 def test_what_cannot_be_mended_is_refused_with_the_reason() -> None:

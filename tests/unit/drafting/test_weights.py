@@ -95,6 +95,19 @@ def test_a_task_at_a_time_that_is_taken_says_by_what() -> None:
         assert left.reason == f"it is wanted at {at}{with_way}, when there is “Review”"
 
 
+def test_a_meeting_is_the_reason_and_not_the_task_that_uses_the_rest_of_the_time() -> None:
+    """S253"""
+    document = {
+        "date": "2026-03-02",
+        "tz": "Europe/Amsterdam",
+        "frame": {"start": "09:00", "end": "13:00"},
+        "immovables": [{"title": "Interview", "start": "10:00", "end": "11:00"}],
+        "tasks": [task("Talk", 60, start="10:30"), task("Report", 120)],
+    }
+    (left,) = (each for each in draft_instance(read_instance(document)).unplaced if each.title == "Talk")
+    assert left.reason == "it is wanted at 10:30, when there is “Interview”"
+
+
 def test_a_block_that_the_person_put_there_is_the_reason() -> None:
     """S253: the draft would have put it elsewhere."""
     plan = drafted(task("Report", 60, type="SW"), start="09:00", end="12:00", lunch=None, shutdown=0).plan
@@ -135,6 +148,27 @@ def test_work_that_is_wanted_after_hours_has_its_place() -> None:
     """The day ends with the work of the frame, and what the person wants later comes later."""
     shown = names(drafted(task("Report", 60), task("Novel", 60, start="20:00"), end="17:30"))
     assert shown[-2:] == ["Shut down", "Novel"]
+
+
+def test_the_day_shuts_down_before_work_at_a_given_time_that_takes_its_end() -> None:
+    """S440: also with two such tasks in a row, and with the way there; after them where there is time."""
+    report, gym = task("Report", 90), task("Gym", 60, type="SW", start="17:00")
+    call = task("Call", 30, type="SW", start="16:30")
+    assert names(drafted(report, gym, end="18:00"))[-2:] == ["Shut down", "Gym"]
+    assert names(drafted(report, call, gym, end="18:00"))[-3:] == ["Shut down", "Call", "Gym"]
+    assert names(drafted(report, {**gym, "travel": 20}, end="18:00"))[-4:-2] == ["Shut down", "Way to Gym"]
+    assert names(drafted(report, call, end="18:00"))[-2:] == ["Call", "Shut down"]
+
+
+def test_the_evening_begins_at_six() -> None:
+    """S442: dinner is then, even after the end of the day; work has the last hour of a day that ends before."""
+    dinner = task("Dinner", 45, details={"kind": "meal", "best": "evening"})
+    novel = task("Novel", 60, details={"kind": "deep", "best": "evening"})
+    for end, start in (("15:00", "14:00"), ("18:00", "17:00"), ("22:00", "18:00")):
+        draft = drafted(dinner, novel, end=end, shutdown=0, focus=[])
+        shown = {block.event.name: f"{block.start:%H:%M}" for block in resolve(draft.plan)}
+        assert shown["Dinner"] >= "18:00"
+        assert shown["Novel"] >= start
 
 
 def test_a_declined_part_of_the_policy_stays_declined_in_the_document_of_a_day() -> None:

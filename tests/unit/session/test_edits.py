@@ -149,6 +149,16 @@ def test_what_began_before_a_block_is_not_pushed_but_gets_out_of_its_way() -> No
     )
 
 
+def test_what_made_room_is_said_in_one_sentence() -> None:
+    """S51"""
+    now = with_plan(block("A", "09:30", 60), block("B", "10:30", 60), block("C", "14:00", 60))
+    result = apply_edit(now, said("edit_block", key="c", start="10:00", minutes=90))
+    assert shown(result.after) == ["09:00-10:00 A", "10:00-11:30 C", "11:30-12:30 B"]
+    assert result.sentence.endswith(
+        "To make it fit, these move: “A” to 09:00–10:00 (was 09:30–10:30) and “B” to 11:30–12:30 (was 10:30–11:30)."
+    )
+
+
 def test_a_new_block_gets_its_place_when_the_others_can_move() -> None:
     now = with_plan(block("A", "09:00", 60), block("B", "10:00", 60))
     result = apply_edit(now, said("add_block", title="Call", start="09:30", minutes=30, depth="shallow"))

@@ -8,8 +8,9 @@ import pytest
 from tests.unit.conversation.sessions import at, session
 
 from fateforger.errors import BadInput
-from fateforger.session.day import day_to_plan, day_window, frame_span, frame_words, instant_in, local_today
+from fateforger.session.day import day_to_plan, day_window, frame_span, instant_in, local_today
 from fateforger.session.model import FrameFacts
+from fateforger.session.overview import frame_words
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import format_day
 

@@ -42,13 +42,13 @@ from fateforger.planning.timing import zone
 from fateforger.ports.people import PersonLanguage
 from fateforger.quality.fixes import find_fixes
 from fateforger.session.cards import Activity, Card, Choice, Controls, Menu, Picture, Progress, Prose
-from fateforger.session.day import Meeting, busy_meetings, frame_words
+from fateforger.session.day import Meeting, busy_meetings
 from fateforger.session.edits import apply_edit
 from fateforger.session.forms import FormErrors
 from fateforger.session.gate import describe_stage
 from fateforger.session.messages import PreviewView, SyncReport
 from fateforger.session.model import FrameFacts, InputFacts
-from fateforger.session.overview import meeting_line
+from fateforger.session.overview import frame_words, meeting_line
 from fateforger.session.stages import TimeboxingStage
 from fateforger.slack.blocks import render
 from fateforger.slack.phrases import describe_progress

@@ -190,7 +190,8 @@ def _change_rule(words: MemoryWords, version: Version, head: Mapping[str, Any]) 
     if words.rule.windows is not None:
         changes = merge_document(changes, {"applicability": {"timezone": None}})
     if words.wish is MemoryWish.UPDATE:
-        return ReviseConstraint(**head, uid=version.uid, record=patch_record(version.record, changes), seen=seen)
+        record, renewed = patch_record(version.record, changes), "lifecycle" in changes
+        return ReviseConstraint(**head, uid=version.uid, record=record, seen=seen, renewed=renewed)
     record = read_record(merge_document(_as_new(version.record), changes))
     return RememberConstraint(**head, record=record, supersedes=version.uid)
 

@@ -21,9 +21,9 @@ from fateforger.session.cards import (
     name_button,
     plain,
 )
-from fateforger.session.day import frame_words, has_day_ended, on_calendar
+from fateforger.session.day import has_day_ended, on_calendar
 from fateforger.session.model import Session
-from fateforger.session.overview import meeting_line
+from fateforger.session.overview import frame_words, meeting_line
 from fateforger.session.queue_commands import (
     Advice,
     AnswerMorning,

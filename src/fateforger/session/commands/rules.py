@@ -46,7 +46,8 @@ class RememberConstraint(RuleStatement):
 class ReviseConstraint(RuleStatement):
     """Replace a constraint's record; its uid stays.
 
-    ``seen`` is the ``seq`` of the version that was edited. If there is a newer one by now, nothing is done.
+    ``seen`` is the ``seq`` of the version that was edited. If there is a newer one by now, nothing is done. With
+    ``renewed`` the person said for how long it is kept from now on.
     """
 
     forms = ("rule",)
@@ -54,6 +55,7 @@ class ReviseConstraint(RuleStatement):
     uid: str
     record: ConstraintRecord
     seen: int | None = None
+    renewed: bool = False
 
 
 class SetPolicy(SessionCommandBase):
