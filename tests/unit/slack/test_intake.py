@@ -256,6 +256,13 @@ async def test_words_of_anybody_in_a_thread_are_noted_as_the_newest(table: Table
     assert await table.store.messages.count_after("D1", "1.0", "9.0") == 1
 
 
+async def test_first_words_in_a_thread_are_noted_as_the_newest(table: Table) -> None:
+    """S345: whichever program answers them."""
+    await table.answer(said("77.5", thread_ts="77.0", channel_type="im"))
+    await table.store.messages.observe("D1", "77.0", "77.0")
+    assert await table.store.messages.count_after("D1", "77.0", "77.0") == 1
+
+
 async def test_a_mention_outside_of_a_session_is_recorded_once(table: Table) -> None:
     """The worker welcomes the person: by then the first message of a plan may be known to be there."""
     for kind in ("message", "app_mention", "message"):
