@@ -71,7 +71,7 @@ test-all: install-dev  ## The tests that take long and seldom fail: stand-ins, s
 test-http: install-dev  ## The scenarios of a conversation in Slack once more, over HTTP
 	SCENARIO_SLACK_MODE=http $(PYTEST) tests/scenarios/test_slack_room.py
 
-mutants: install-dev  ## Seed bugs into the calendar engine; the tests have to notice each (part of test-all)
+mutants: install-dev  ## Seed bugs and take away fixes; the tests have to notice each (part of test-all)
 	$(BIN)/pytest tests/mutants
 
 HISTORIES ?= 10000

@@ -18,7 +18,8 @@ class StaleMutant(AssertionError):
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """One bug. ``loses`` is what the person would lose, in a sentence; ``file`` is relative to the import package, ``old``
-    is replaced by ``new`` there, within a function; at least one of ``killed_by`` (test ids) has to notice. ``package`` is the import package."""
+    is replaced by ``new`` there, within a function; at least one of ``killed_by`` (test ids) has to notice. ``package`` is the import package;
+    ``finding`` is the finding of an audit whose fix is taken away."""
 
     name: str
     loses: str
@@ -27,6 +28,7 @@ class Mutant:
     new: str
     killed_by: tuple[str, ...]
     package: str = "fateforger"
+    finding: str = ""
 
     @property
     def module(self) -> str:

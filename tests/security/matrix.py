@@ -22,7 +22,7 @@ HEAD = """\
 Each attack that was tried at an entry point, and the test that repeats it. "Held" means that it failed when it was first
 tried, in the security audit of 2026-11-22 or later; "mended" means that it succeeded then. The number is that of the audit's
 finding. For each mended attack, `tests/mutants/safety.toml` takes away the defense, and the attack succeeds again. The few for
-which that is not possible are listed in `tests/mutants/test_safety.py`, with the reason. This page is written from the marks of the tests:
+which that is not possible are listed in `tests/mutants/test_fixes.py`, with the reason. This page is written from the marks of the tests:
 `ATTACKS_WRITE=1 .venv/bin/pytest tests/security/test_matrix.py`. [Limits](limits.md) lists the limits on input.
 
 The program of the audit, commit f755753, was attacked once more on 2026-11-27, side by side with the present one. There the page, the

@@ -192,6 +192,25 @@ def test_an_order_of_named_tasks_holds_across_days(due: str, conflict: list[str]
     assert conflict or shown(result) == ["09:00 Outline 60", "10:10 Draft 60"]
 
 
+def test_an_order_that_cannot_be_kept_across_days_is_told() -> None:
+    """It is only wished for, so the plan stands."""
+    wish = about("order", "sequencing", ["outline", "draft"])
+    wish["constraint_record"]["necessity"] = "should"
+    document = {
+        **DAY,
+        "days": 2,
+        "tasks": [
+            {"id": "draft", "title": "Draft", "minutes": 60, "required": True, "deadline": "2026-03-02T12:00"},
+            {"id": "outline", "title": "Outline", "minutes": 60, "required": True, "not_before": "2026-03-03T09:00"},
+        ],
+        "constraints": [wish],
+        "immovables": [],
+    }
+    result = drafted(document)
+    assert (result["conflict"], shown(result)) == (None, ["09:00 Draft 60", "09:00 Outline 60"])
+    assert [each["id"] for each in result["broken"]] == ["order"]
+
+
 def test_a_task_waits_for_the_task_that_is_ordered_before_it() -> None:
     tasks = [{"id": name, "title": name.title(), "minutes": 60} for name in ("outline", "draft")]
     result = drafted(

@@ -19,8 +19,11 @@ from fateforger.errors import CalendarUnreachable
 from fateforger.planning.plan import resolve
 from fateforger.ports.model import Prompt
 from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.rulebook import rules_in_force
 from fateforger.session.stages import TimeboxingStage
+from fateforger.workers.lanes import EXTRACT
+from fateforger.workers.memory import build_extract_job
 
 Stage = TimeboxingStage
 EARLY = {"kind": "avoid_window", "necessity": "must", "words": "Nothing before eleven", "times": "0-11"}
@@ -461,6 +464,15 @@ class Stuck(ScriptedModel):
 def bed(clock: str) -> dict[str, Any]:
     window = {"kind": "prefer", "start": clock, "end": "06:00"}
     return rule(f"Bed at {clock}", f"in bed by {clock}", rule_kind="fixed_bedtime", windows=[window])
+
+
+async def test_messages_are_read_at_the_same_time(house: House) -> None:
+    """S1: those of one session, too, so that none waits for another one."""
+    jobs, now = house.store.jobs, house.clock.now()
+    for n in range(2):
+        reply = TimeboxingUserReply(command_id=f"m{n}", user_id=ANNA, at=now, session_id="s1", text="no calls")
+        await jobs.enqueue(build_extract_job(reply), now=now)
+    assert None not in [await jobs.claim(EXTRACT.name, "w", now=now, lease_seconds=60) for _ in range(2)]
 
 
 async def test_one_stuck_message_holds_up_no_other(tmp_path: Path) -> None:

@@ -243,6 +243,14 @@ async def test_a_first_message_is_heard_whole(talk: Begin) -> None:
     assert [version.record.name for version in await anna.house.remembered.of(ANNA)] == ["Ten"]
 
 
+async def test_a_first_message_is_read_with_the_time_of_day(talk: Begin) -> None:
+    """K11: also in the evening, when the day that is planned is usually the next one."""
+    anna = await talk(opening(date="2026-03-03"))
+    anna.house.clock.at = datetime(2026, 3, 2, 19, 30, tzinfo=UTC)
+    assert await anna.opens("plan tomorrow") is True
+    assert "2026-03-02 20:30" in anna.model.prompts[0].user
+
+
 async def test_the_thumbs_of_a_first_card_stay_when_the_calendar_and_a_rule_arrive(talk: Begin) -> None:
     """S286: they are about the first message, whenever the rest of its card is known."""
     first = opening(date="2026-03-03", inputs=inputs_of(add=[new("Report", 90)]), rules=True)

@@ -107,9 +107,7 @@ async def test_what_cannot_be_done_keeps_the_plan_off_the_calendar_and_the_rest_
 
 async def test_the_plan_on_another_day_in_words() -> None:
     heard, _ = await hear(planned(Stage.REFINE, *TASKS), wants("change"), patch({"op": "to_day", "day": "2026-03-06"}))
-    (move,) = heard.heard
-    assert isinstance(move, MovePlan)
-    assert f"{move.day:%A}" == "Friday"
+    assert [f"{move.day:%A}" for move in heard.heard if isinstance(move, MovePlan)] == ["Friday"]
     assert heard.session.open_work.sent
 
 

@@ -187,6 +187,15 @@ async def test_a_call_that_reaches_nobody_may_have_reached_somebody() -> None:
     await session.close()
 
 
+async def test_a_refusal_for_haste_parks_the_method(served: Callable[[Answers], Any]) -> None:
+    """S319: for as long as Slack asks, and no other method."""
+    client = await served(says({"ok": False, "error": "ratelimited"}, 429, **{"Retry-After": "30"}))
+    with pytest.raises(TransientSlackError):
+        await call_slack(client.chat_update(channel="C1", ts="1.0", text="hi"))
+    assert client.limits.of("chat.update").pause > 29
+    assert client.limits.of("chat.delete").is_free
+
+
 async def test_a_call_is_made_once(served: Callable[[Answers], Any]) -> None:
     """The SDK's own retries would post a second message."""
     calls: list[str] = []
