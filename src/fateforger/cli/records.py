@@ -160,12 +160,12 @@ def person_command() -> None:
 def export_command(call: CommandCall, user_id: str, target: str) -> None:
     """Everything that is held about USER (their Slack id) as one JSON document; docs/privacy.md says what is in it."""
     from fateforger.app.people import export_person  # noqa: PLC0415  heavy
-    from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
+    from fateforger.app.resources import read_instant  # noqa: PLC0415  heavy
 
     settings = call.load_settings()
 
     async def note(store: Store, person: str) -> None:
-        await note_action(call.ctx, Opened(store, settings, settings.now or build_clock(settings).now()), (person,))
+        await note_action(call.ctx, Opened(store, settings, read_instant(settings)), (person,))
 
     document = asyncio.run(export_person(settings, user_id, note))
     with open_output(target) as write_line:
