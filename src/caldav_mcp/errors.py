@@ -128,7 +128,7 @@ class PrivateNetwork(ServiceError):
 
 
 class NoAnswer(ServiceError):
-    default = "The operation was aborted."
+    default = "The request timed out"
 
 
 def invalid_arguments(tool: str, issues: list[str]) -> ToolError:

@@ -184,8 +184,8 @@ async def test_no_answer_in_time(wire: Wire) -> None:
     async with Dav(username="me", on_this_machine=True, time_limit=0.5) as dav:
         with pytest.raises(NoAnswer) as silence:
             await dav.request("GET", wire.url)
-    assert silence.value.bare == "The operation was aborted."
-    assert silence.value.full == "MCP error -32600: Google API error: The operation was aborted."
+    assert silence.value.bare == "The request timed out"
+    assert silence.value.full == "MCP error -32600: Google API error: The request timed out"
     assert wire.sent.count("GET") == 1
 
 

@@ -106,6 +106,19 @@ def test_the_board_follows_every_change(program: Program) -> None:
     home.reads("Planning *Monday 2 March*: refining", gone="Next: ")
 
 
+def test_the_board_names_the_clock_of_a_day_planned_elsewhere(program: Program) -> None:
+    """S443: who planned in Amsterdam and flew to New York reads whose times they are."""
+    person = program.person()
+    for _ in all_steps(person):
+        pass
+    Board(person).reads("Next: *Prepare talk* at 09:00.", gone="Amsterdam time")
+    program.kill()
+    program.environment["FATEFORGER_TIME_ZONE"] = "America/New_York"
+    program.environment["FATEFORGER_NOW"] = "2026-03-02T11:00:00+01:00"
+    program.start()
+    Board(program.person()).reads("Now: *Write report*, until 11:40.", "The times of this day are in Amsterdam time.")
+
+
 def test_the_board_follows_the_queue_the_rules_and_the_language(program: Program) -> None:
     """S353, S355"""
     person = program.person()

@@ -82,9 +82,13 @@ async def count_held(settings: Settings, user_id: str) -> Counts:
 
 
 async def export_person(settings: Settings, user_id: str, note: NoteAction) -> dict[str, Any]:
-    """Return everything that is stored about a person, and note the export. Raises ``StoreError`` and ``BadInput``."""
+    """Return everything that is stored about a person, and note the export. Raises ``StoreError`` and ``BadInput``.
+
+    Of an unknown person nothing is stored, not even the note.
+    """
     async with _open_personal_data(settings) as (store, found):
-        await note(store, user_id)
+        if any((await found.count_held(user_id)).values()):
+            await note(store, user_id)
         return {**await found.export(user_id), "stays": list(list_leftovers(settings))}
 
 

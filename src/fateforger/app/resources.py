@@ -13,6 +13,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -82,6 +83,11 @@ LOCAL_CALENDAR = "local"
 def build_clock(settings: Settings) -> Clock:
     """Return the system clock, or a clock that started at the configured instant."""
     return ShiftedClock(settings.now) if settings.now else SystemClock()
+
+
+def read_instant(settings: Settings) -> datetime:
+    """Return the instant of a command, in UTC: the configured one itself, if there is one."""
+    return build_clock(settings).now() if settings.now is None else settings.now.astimezone(UTC)
 
 
 async def open_state(settings: Settings) -> Store:

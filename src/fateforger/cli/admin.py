@@ -299,11 +299,10 @@ def maintain_command(call: CommandCall, days: int, vacuum: bool) -> None:
 def backup_command(call: CommandCall, file: Path) -> None:
     """Write everything durable into a new FILE, while the program runs. The keys of logins are not in it."""
     from fateforger.app.backup import make_backup  # noqa: PLC0415  heavy
-    from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
+    from fateforger.app.resources import read_instant  # noqa: PLC0415  heavy
 
     settings = call.load_settings()
-    now = settings.now or build_clock(settings).now()
-    manifest = asyncio.run(make_backup(settings, file, now=now))
+    manifest = asyncio.run(make_backup(settings, file, now=read_instant(settings)))
     size = file.stat().st_size
     lines = [
         f"Backed up to {file} ({size / 1_000_000:.1f} MB): {join_words(manifest.parts)}.",
@@ -333,6 +332,8 @@ def restore_command(call: CommandCall, file: Path, without_logins: bool) -> None
     lines = [f"Restored as of {manifest.made_at:%Y-%m-%d %H:%M}Z: {join_words(manifest.parts)}."]
     if lost:
         lines.append(f"{format_count(lost, 'person', 'people')} must connect a calendar again.")
+    lines.append("What was said and planned later is lost.")
+    lines.append("What went to a calendar on another server later is still there, and cannot be undone from here.")
     lines.append("Start fateforger up: it goes on from there.")
     call.print_result({**_describe_manifest(manifest), "logins_lost": lost}, lines)
 

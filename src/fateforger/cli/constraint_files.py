@@ -163,7 +163,9 @@ def import_command(call: CommandCall, source: str) -> None:
     """
     count = call.run(lambda opened: _import(call.ctx, opened, source))
     if count.bad and count.total == len(count.bad):
-        raise BadInput(f"No line of {source} can be used: {count.bad[0]['message']}", where=count.bad[0]["where"])
+        first = count.bad[0]
+        sentence = f"No line of {source} can be used: {first['message']} It reads what constraints export has written."
+        raise BadInput(sentence, where=first["where"])
     for mistake in () if call.as_json else count.bad:
         echo(f"Line {mistake['line']} is skipped: {mistake['message']} ({mistake['where']})", err=True)
     skipped = f", {len(count.bad)} skipped" if count.bad else ""
@@ -283,7 +285,8 @@ def _iter_versions(source: str, bad: list[dict[str, Any]]) -> Iterator[tuple[int
 
 
 def _describe_mistake(number: int, error: BadInput, where: str) -> dict[str, Any]:
-    place = where if error.where in {None, where} else f"{where}, {remove_credentials(error.where or '')}"
+    part = error.where or ""
+    place = where if not part or part.startswith(where) else f"{where}, {remove_credentials(part)}"
     return {"line": number, "message": remove_credentials(error.message), "where": place}
 
 

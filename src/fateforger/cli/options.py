@@ -134,10 +134,10 @@ async def find_owner(opened: Opened) -> str:
 
 
 async def _run_with_store(ctx: click.Context, settings: Settings, work: Callable[[Opened], Awaitable[_R]]) -> _R:
-    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_state, read_instant  # noqa: PLC0415  heavy
 
     async with aclosing(await open_state(settings)) as store:
-        opened = Opened(store, settings, settings.now or build_clock(settings).now())
+        opened = Opened(store, settings, read_instant(settings))
         await note_action(ctx, opened, find_person(ctx))
         return await work(opened)
 
@@ -165,11 +165,11 @@ async def note_action(ctx: click.Context, opened: Opened, people: Iterable[str])
 
 async def note_command(ctx: click.Context, settings: Settings, people: Iterable[str]) -> None:
     """Note a command that opens no store here; see :func:`note_action`."""
-    from fateforger.app.resources import build_clock, open_state  # noqa: PLC0415  heavy
+    from fateforger.app.resources import open_state, read_instant  # noqa: PLC0415  heavy
 
     if named := tuple(people):
         async with aclosing(await open_state(settings)) as store:
-            opened = Opened(store, settings, settings.now or build_clock(settings).now())
+            opened = Opened(store, settings, read_instant(settings))
             await note_action(ctx, opened, named)
 
 

@@ -160,19 +160,19 @@ def person_command() -> None:
 def export_command(call: CommandCall, user_id: str, target: str) -> None:
     """Everything that is held about USER (their Slack id) as one JSON document; docs/privacy.md says what is in it."""
     from fateforger.app.people import export_person  # noqa: PLC0415  heavy
-    from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
+    from fateforger.app.resources import read_instant  # noqa: PLC0415  heavy
 
     settings = call.load_settings()
 
     async def note(store: Store, person: str) -> None:
-        await note_action(call.ctx, Opened(store, settings, settings.now or build_clock(settings).now()), (person,))
+        await note_action(call.ctx, Opened(store, settings, read_instant(settings)), (person,))
 
     document = asyncio.run(export_person(settings, user_id, note))
     with open_output(target) as write_line:
         write_line(json.dumps(document, ensure_ascii=False, indent=1))
     counts = {kind: len(rows) for kind, rows in document["held"].items()}
     if target != "-":
-        sentence = f"{_format_total(counts)} about {user_id} in {target}."
+        sentence = f"{_format_total(counts)} about {user_id} in {target}." if counts else _describe_nothing(user_id)
         call.print_result({"person": user_id, "counts": counts, "file": target}, [sentence])
 
 
@@ -206,9 +206,13 @@ def erase_command(call: CommandCall, user_id: str, apply: bool) -> None:
     call.print_result({**outcome, "message": sentence, "stays": list(stays)}, lines)
 
 
+def _describe_nothing(user_id: str) -> str:
+    return f"Nothing is held about {user_id}."
+
+
 def _describe_result(user_id: str, counts: Counts, *, apply: bool) -> str:
     if not counts:
-        return f"Nothing is held about {user_id}."
+        return _describe_nothing(user_id)
     if apply:
         return f"Erased: {_format_total(counts)} about {user_id}. That it was done is noted, without who it was about."
     return f"{_format_total(counts)} about {user_id}. Nothing was erased; say so with --apply."

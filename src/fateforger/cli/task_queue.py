@@ -115,7 +115,8 @@ def print_answer(call: CommandCall, sentence: str, task: QueuedTask, tasks: Sequ
 def format_task(task: QueuedTask, tasks: Sequence[QueuedTask], today: date) -> str:
     facts = describe_facts(task, tasks, today, lambda first: first.id)
     where = ", ".join(filter(None, (name_priority(task.spec.priority), *facts)))
-    return f"{task.id}  {' '.join(task.spec.title.split())}\n           {where}"
+    tags = "".join(f"[{tag}] " for tag in task.spec.tags)
+    return f"{task.id}  {tags}{' '.join(task.spec.title.split())}\n           {where}"
 
 
 def describe_task(

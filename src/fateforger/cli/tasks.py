@@ -267,7 +267,7 @@ def _build_action_command(name: TaskAction, text: str) -> click.Command:
 pause_command = _build_action_command("pause", "Keep a task from being pulled, without losing its place.")
 resume_command = _build_action_command("resume", "Let a paused task be pulled again.")
 stop_command = _build_action_command("stop", "Stop a task, also while it is being done.")
-retry_command = _build_action_command("retry", "Put a task that failed or was stopped back into the queue.")
+retry_command = _build_action_command("retry", "Put a task that failed, was stopped or is not done into the queue.")
 
 
 async def _change_task(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Annotated, Literal, assert_never
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import Field, PlainSerializer, TypeAdapter
 from pydantic.functional_validators import AfterValidator, BeforeValidator
@@ -34,6 +34,18 @@ def zone(name: str) -> ZoneInfo:
         raise ValueError(
             gettext("“{name}” is not a time zone I know; use an IANA name such as Europe/Amsterdam", name=_show(name))
         ) from None
+
+
+def find_zone(text: str) -> ZoneInfo:
+    """Return the zone that a person names, by its IANA name or by its city: ``new york``.
+
+    Zones of one city are one clock; the longest name is the current one. Raises ``ValueError`` as :func:`zone` does.
+    """
+    wanted = "_".join(text.split()).casefold()
+    known = available_timezones()
+    named = [name for name in known if name.casefold() == wanted]
+    cities = [name for name in known if name.rpartition("/")[2].casefold() == wanted]
+    return zone(max(named or cities or [text], key=len))
 
 
 def _show(name: str) -> str:

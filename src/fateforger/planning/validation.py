@@ -76,14 +76,23 @@ def _sentence(kind: str, message: str, field: str, bounds: Mapping[str, Any]) ->
             return f"{name} has to be {_number(bounds['le'])} or less."
         case "too_long":
             return f"{name} can hold {bounds['max_length']} at most, and here are {bounds['actual_length']}."
-        case "string_too_long":
-            return f"{name} is too long: {message[0].lower()}{message[1:]}."
+        case "string_too_long" | "string_too_short":
+            return f"{name} {_describe_length(bounds)}."
         case "union_tag_invalid" | "union_tag_not_found":
             if "tag" in bounds:
                 return f"{name} does not say which kind it is: “{bounds['tag']}” is none of {bounds['expected_tags']}."
             return f"{name} does not say which kind it is: {bounds['discriminator']} is missing."
         case _:
             return f"{name} cannot be used: {message[0].lower()}{message[1:].rstrip('.')}."
+
+
+def _describe_length(bounds: Mapping[str, Any]) -> str:
+    least = bounds.get("min_length", 0)
+    if least == 1:
+        return "is empty"
+    if least:
+        return f"is too short: it needs {least} characters or more"
+    return f"is too long: it can have {bounds['max_length']} characters at most"
 
 
 def _number(bound: object) -> object:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date as Date  # noqa: N812  the field is called ``date`` and would hide the type
 from datetime import datetime, time
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field
 
@@ -241,9 +241,6 @@ class DropWeek(QueueCommandBase):
 
 RitualKind = Literal["morning", "shutdown", "review"]
 """Kinds of messages that the bot sends by itself: one begins the day, one closes it, one looks back on the week."""
-
-
-RITUAL_KINDS: tuple[RitualKind, ...] = get_args(RitualKind)
 
 
 class RitualChange(Value):

@@ -19,7 +19,7 @@ from fateforger.session.open_work import given_day, to_task
 from fateforger.session.queue_commands import WeekSpan
 from fateforger.session.tasks import describe_circle
 from fateforger.tasks.task import NORMAL, Do, QueuedTask, TaskState
-from fateforger.text import format_day
+from fateforger.text import format_day, format_length
 from fateforger.text import gettext as _
 from fateforger.values import replace
 
@@ -206,8 +206,19 @@ class _Spread:
             here = self._day_of(each.task.id)
             if here is None or (lost := _list_unplaced(self.drafts[here]).get(each.task.id)) is None:
                 continue
-            self._leave(each.task, _("{day}: {reason}", day=format_day(here), reason=lost))
+            self._leave(each.task, self._explain(each, here, lost))
             self._place(each, besides=here)
+
+    def _explain(self, each: WeekTask, here: date, lost: str) -> str:
+        """Say why a task has no place, from the reason of its day; what is too long for all days has a way out."""
+        minutes = self._length(each.task)
+        if any(minutes <= self.room[day] for day in self._open_days(each)):
+            return _("{day}: {reason}", day=format_day(here), reason=lost)
+        return _(
+            "it needs {length}, and none of these days has that much room. Make smaller tasks of it, or pull it and"
+            " block time for it on several days.",
+            length=format_length(minutes),
+        )
 
     def use_room(self) -> None:
         """Place what was left, where others that were left since made room."""

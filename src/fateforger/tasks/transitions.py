@@ -39,7 +39,7 @@ MOVES: Mapping[S, frozenset[S]] = {
     S.PAUSED: frozenset({S.ACTIVE, S.STOPPED}),
     S.FAILED: frozenset({S.ACTIVE, S.STOPPED}),
     S.STOPPED: frozenset({S.ACTIVE}),
-    S.DONE: frozenset({S.WAITING}),
+    S.DONE: frozenset({S.WAITING, S.ACTIVE}),
 }
 
 
@@ -132,7 +132,7 @@ TASK_ACTIONS: Mapping[TaskAction, tuple[S, frozenset[S]]] = {
     "pause": (S.PAUSED, frozenset({S.ACTIVE})),
     "resume": (S.ACTIVE, frozenset({S.PAUSED})),
     "stop": (S.STOPPED, frozenset({S.ACTIVE, S.RUNNING, S.WAITING, S.PAUSED, S.FAILED})),
-    "retry": (S.ACTIVE, frozenset({S.FAILED, S.STOPPED})),
+    "retry": (S.ACTIVE, frozenset({S.FAILED, S.STOPPED, S.DONE})),
 }
 """Target state and allowed source states of each action.
 
@@ -159,7 +159,6 @@ _DONE_ALREADY: Mapping[TaskAction, str] = {
     "pause": mark_message("{title} is done already, so there is nothing left to pause."),
     "resume": mark_message("{title} is done already, so there is nothing left to resume."),
     "stop": mark_message("{title} is done already, so there is nothing left to stop."),
-    "retry": mark_message("{title} is done already, so there is nothing left to retry."),
 }
 _PAST: Mapping[TaskAction, str] = {
     "pause": mark_message("{title} is paused. It keeps its place until you resume it."),

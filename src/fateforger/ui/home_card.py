@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from fateforger.planning.timing import zone
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import (
     Button,
@@ -26,7 +27,7 @@ from fateforger.session.cards import (
 from fateforger.session.day import local_today
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.queue_commands import WRITTEN, ChooseLanguage, CorrectDuration, ForgetDuration
-from fateforger.session.zones import local_time
+from fateforger.session.zones import city, local_time, zone_at
 from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import (
     format_day,
@@ -125,7 +126,7 @@ def _build_day(board: Board) -> tuple[str, tuple[Part, ...]]:
         return _("Plan a day."), (Heading(text=heading), Prose(text=line), localize_row(START))
     is_today = session.date == today
     heading = _("Today, {day}", day=format_day(today)) if is_today else _("Next: {day}", day=format_day(session.date))
-    following = _describe_next(session, board.now) if is_today else _("Nothing is planned for today.")
+    following = _describe_next(session, board) if is_today else _("Nothing is planned for today.")
     again = replace(START.localize(), style="default", label=_("Plan another day"))
     link = board.links.get(session.id)
     to_thread = () if link is None else (_build_link(link, _("Open its thread"), session, style="primary"),)
@@ -139,10 +140,11 @@ def _build_day(board: Board) -> tuple[str, tuple[Part, ...]]:
     return heading, parts
 
 
-def _describe_next(session: Session, now: datetime) -> str:
+def _describe_next(session: Session, board: Board) -> str:
     """Say which block runs and which one follows; empty while nothing of the plan is on the calendar."""
     if session.planning.plan is None or session.sync.written is None:
         return ""
+    now = board.now
     blocks = planned_blocks(session.planning.plan)
     running = next((block for block in blocks if block.start <= now < block.end), None)
     following = next((block for block in blocks if block.start > now), None)
@@ -152,7 +154,12 @@ def _describe_next(session: Session, now: datetime) -> str:
         sentences.append(_("Now: **{title}**, until {time:%H:%M}.", title=plain(running.title), time=until))
     if following is not None:
         sentences.append(_describe_block(following, session))
-    return join_sentences(*sentences) or _("All blocks of today are behind you.")
+    if not sentences:
+        return _("All blocks of today are behind you.")
+    there = zone_at(session, now)
+    if now.astimezone(there).utcoffset() != now.astimezone(zone(board.tz)).utcoffset():
+        sentences.append(_("The times of this day are in {city} time.", city=city(there.key)))
+    return join_sentences(*sentences)
 
 
 def _describe_block(block: PlannedBlock, session: Session) -> str:

@@ -17,7 +17,7 @@ from fateforger.limits import (
 from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, instant
 from fateforger.planning.plan import Resolved
 from fateforger.planning.task_details import KINDS, TaskKind
-from fateforger.planning.timing import zone
+from fateforger.planning.timing import find_zone
 from fateforger.session.cards import Choice
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.day import ChooseDate, SetFrame
@@ -56,9 +56,7 @@ def build_zone_form(session: Session, _request: FormRequest) -> Form:
                 label=_("Time zone"),
                 value=session.tz,
                 placeholder="Europe/Amsterdam",
-                hint=_(
-                    "An IANA name: the continent, a slash and a city, such as Europe/Amsterdam or America/New_York."
-                ),
+                hint=_("The city of your zone, such as New York, or its whole name, such as America/New_York."),
                 max_length=MAX_ZONE_CHARS,
             ),
         ),
@@ -69,7 +67,7 @@ def read_zone_form(_session: Session, filled: Filled) -> SessionCommand | FormEr
     name = filled.text("tz", MAX_ZONE_CHARS, needed=_("Please name a time zone, such as Europe/Amsterdam."))
     if not filled.errors:
         try:
-            zone(name)
+            name = find_zone(name).key
         except ValueError as error:
             filled.errors["tz"] = f"{error}."
     return filled.or_errors(lambda: ChooseDate(**filled.envelope, tz=name))

@@ -23,7 +23,7 @@ from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.adapters.store.vault import Vault
 
-NOW = "2026-03-03T10:00:00+00:00"
+NOW = "2026-03-03T11:00:00+01:00"
 
 
 def write(data: Path, work: Callable[[Store], Awaitable[Any]]) -> Any:
@@ -137,7 +137,9 @@ def test_a_backup_is_restored_where_nothing_is(data: Path, monkeypatch: pytest.M
     monkeypatch.setenv("FATEFORGER_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
     assert "This backup is of an SQLite file." in admin(new, "restore", str(file), status=2)
     monkeypatch.delenv("FATEFORGER_DATABASE_URL")
-    admin(new, "restore", str(file))
+    restored = admin(new, "restore", str(file))
+    assert "Restored as of 2026-03-03 10:00Z:" in restored
+    assert "What went to a calendar on another server later is still there, and cannot be undone from here." in restored
     assert "All tables are whole." in admin(new, "check")
 
 

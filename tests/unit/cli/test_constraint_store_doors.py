@@ -413,6 +413,9 @@ def test_bad_lines_are_named_and_skipped(doors: Doors) -> None:
     assert err.splitlines()[0].startswith("Line 2 is skipped: This is not JSON")
     path.write_bytes(b"\n".join(bad))
     assert refused(doors.json("import", str(path))).startswith(f"No line of {path} can be used: This is not JSON")
+    assert doors.text("import", str(path))[2].endswith(
+        f"It reads what constraints export has written. ({path}, line 1)\n"
+    )
 
 
 def test_a_line_that_is_far_too_long_is_one_bad_line(doors: Doors) -> None:

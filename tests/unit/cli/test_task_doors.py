@@ -169,6 +169,8 @@ def test_the_queue_in_words(doors: Doors) -> None:
     assert doors.said("list") == (
         f"{second}  Write\n           urgent, after {first}\n{first}  Ask Ann\n           ready"
     )
+    third = doors.add("Read", "--tag", "book", "--tag", "slow")
+    assert f"{third}  [book] [slow] Read\n           ready" in doors.said("list")
     assert doors.said("show", first.removeprefix("ff-")) == (f"{first}  Ask Ann\n           ready\nKind: do\nFrom: cli")
 
 
@@ -193,6 +195,7 @@ def test_a_task_is_moved_and_changed(doors: Doors) -> None:
 
 def test_what_makes_no_sense_is_refused(doors: Doors) -> None:
     a = doors.add("a")
+    assert doors.refused("add", "") == "“title” is empty."
     assert doors.refused("move", a, "up") == "“a” is first already."
     assert doors.refused("move", a) == "Say where: first, last, up, down, or --before TASK."
     assert doors.refused("resume", a) == "“a” is not paused; it can be pulled."
@@ -217,6 +220,15 @@ def test_without_a_person_it_is_the_queue_of_the_calendars_owner(doors: Doors, m
     assert doors.refused("list", user=None) == (
         "The calendar has no owner, as fateforger doctor says. Please name a person with --user ID."
     )
+
+
+def test_what_is_not_done_after_all_comes_back(doors: Doors) -> None:
+    """S444"""
+    task = doors.add("Ask Ann")
+    doors.said("pull")
+    assert doors.said("done", task) == "“Ask Ann” is done."
+    assert doors.said("retry", task) == "“Ask Ann” is back in the queue."
+    assert doors.listed() == [("Ask Ann", "active")]
 
 
 def test_a_task_is_pulled_and_done(doors: Doors) -> None:

@@ -117,7 +117,7 @@ def test_a_line_needs_little() -> None:
         ({"windows": [{"kind": "avoid", "start": "25:00", "end": "10:00"}]}, "“25:00” is not a time of day; write it like 09:30.", "payload.windows[0].start"),
         ({"windows": [{"kind": "avoid", "start": "09:00+01:00", "end": "10:00"}]}, "“09:00+01:00” has an offset; the zone of a window is applicability.timezone.", "payload.windows[0].start"),
         ({"rational": "x"}, "“rational” is not a field I know here.", "rational"),
-        ({"name": ""}, "“name” cannot be used: string should have at least 1 character.", "name"),
+        ({"name": ""}, "“name” is empty.", "name"),
     ],
 )  # fmt: skip
 def test_each_mistake_gets_one_sentence_and_its_place(change: dict[str, Any], message: str, where: str) -> None:

@@ -65,8 +65,8 @@ def event(**changes: Any) -> dict[str, Any]:
         ),
         ({"date": "2026-03-02", "tz": "UTC", "events": [], "zz": 1}, "“zz” is not a field I know here.", "zz"),
         (event(zz=1), "“zz” is not a field I know here.", "events[0].zz"),
-        (event(n=""), "“n” cannot be used: string should have at least 1 character.", "events[0].n"),
-        (event(n="x" * 10_000), "“n” is too long: string should have at most 300 characters.", "events[0].n"),
+        (event(n=""), "“n” is empty.", "events[0].n"),
+        (event(n="x" * 10_000), "“n” is too long: it can have 300 characters at most.", "events[0].n"),
         (
             event(p={"a": "fs", "st": "09:00", "dur": "PT0M"}),
             "A block has to last longer than zero minutes.",

@@ -38,8 +38,8 @@ def test_a_refusal_says_what_to_do_instead() -> None:
         apply_action(task("a", state="running"), "pause")
     assert running.value.message == "“a” is being done just now; stop it if it shall not go on."
     with pytest.raises(BadInput) as done:
-        apply_action(task("a", state="done"), "retry")
-    assert done.value.message == "“a” is done already, so there is nothing left to retry."
+        apply_action(task("a", state="done"), "pause")
+    assert done.value.message == "“a” is done already, so there is nothing left to pause."
 
 
 def test_stopping_says_who_waits() -> None:

@@ -48,4 +48,4 @@ def test_a_blocker_that_was_stopped_blocks_on() -> None:
 def test_what_has_not_ended_can_be_stopped_and_what_is_done_can_only_be_taken_back(state: TaskState) -> None:
     ended = state in {TaskState.DONE, TaskState.STOPPED}
     assert can_move(state, TaskState.STOPPED) == (not ended)
-    assert can_move(TaskState.DONE, state) == (state is TaskState.WAITING)
+    assert can_move(TaskState.DONE, state) == (state in {TaskState.WAITING, TaskState.ACTIVE})

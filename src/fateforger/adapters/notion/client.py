@@ -39,7 +39,7 @@ def to_source_error(error: Exception, clock: Clock) -> BadInput | SourceUnavaila
         if isinstance(error, AnswerTooLong):
             return SourceUnavailable("Notion gave an answer that is too long to read.")
         if isinstance(error, httpx.TransportError | RequestTimeoutError | TimeoutError):
-            return SourceUnavailable("I cannot reach Notion just now. What was moved stays; run it again to go on.")
+            return SourceUnavailable("I cannot reach Notion just now. Run it again in a while; nothing is moved twice.")
         return SourceUnavailable("What answered is not Notion; look at FATEFORGER_NOTION_URL.", where="notion_url")
     wait = read_retry_after(error.headers.get("retry-after", ""), clock.now())
     match error.status:

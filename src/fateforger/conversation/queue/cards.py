@@ -273,9 +273,11 @@ def _build_controls(task: QueuedTask, tasks: Sequence[QueuedTask], today: Date) 
             return (SettleTask.retry.button(task.id), SHOW.localize())
         case TaskState.DONE:
             following = next((each for each in ready_tasks(tasks, today) if each.id != task.id), None)
+            again = (SettleTask.retry.button(task.id, label=_("Not done")),) if isinstance(task.spec.work, Do) else ()
             if following is None:
-                return (SHOW.localize(),)
-            return (PullTask.action.button(following.id, label=_("Pull the next"), style="primary"), SHOW.localize())
+                return (*again, SHOW.localize())
+            pull_next = PullTask.action.button(following.id, label=_("Pull the next"), style="primary")
+            return (pull_next, *again, SHOW.localize())
         case TaskState.ACTIVE:
             pull = () if blockers(task, tasks) else (build_pull_button(task, _("Pull it now")),)
             return (*pull, SHOW.localize())

@@ -27,7 +27,7 @@ from fateforger.session.forms import (
     TextPart,
     TimeField,
 )
-from fateforger.session.queue_commands import RITUAL_KINDS, ChangeRituals, ReviewWeek, RitualChange, RitualKind
+from fateforger.session.queue_commands import ChangeRituals, ReviewWeek, RitualChange, RitualKind
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message
 from fateforger.ui.form_values import Filled
@@ -191,7 +191,7 @@ def read_form(settings: RitualSettings, submission: FormSubmission) -> ChangeRit
         shutdown=times["shutdown"],
         at_end=at_end or None,
         review=review or None,
-        off=tuple(kind for kind in RITUAL_KINDS if not wanted[kind]),
+        off=tuple(kind for kind in settings.kinds if not wanted[kind]),
         days=tuple(Weekday(day) for day in filled.many("days")) or WEEK,
         quiet_from=quiet["quiet_from"],
         quiet_until=quiet["quiet_until"],

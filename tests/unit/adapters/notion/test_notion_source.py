@@ -227,7 +227,7 @@ async def test_patient_with_limits_and_failures() -> None:
         assert caught.value.message == "What answered is not Notion."
     with pytest.raises(SourceUnavailable) as caught:
         await read(server)
-    assert caught.value.message == "I cannot reach Notion just now. What was moved stays; run it again to go on."
+    assert caught.value.message == "I cannot reach Notion just now. Run it again in a while; nothing is moved twice."
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.unit.conversation.person import ANNA, EXECUTOR, MONDAY, House
-from tests.unit.conversation.queue.desk import Desk, labels, words_of
+from tests.unit.conversation.queue.desk import Desk, buttons, labels, words_of
 
 from fateforger.errors import StoreUnavailable
 from fateforger.planning.task_details import TaskDetails
@@ -139,6 +139,19 @@ async def test_what_is_somebody_elses_is_not_there(anna: Desk, house: House) -> 
     robin = Desk(house, user="U_ROBIN")
     await robin.pulls(task.id)
     assert robin.words == f"There is no task `{task.id}` in your queue.\n"
+    assert (await anna.task(task.id)).state is TaskState.ACTIVE
+
+
+async def test_what_is_not_done_after_all_comes_back(anna: Desk) -> None:
+    """S444: a slip of the finger is undone on the card that it was made on, and a second press changes nothing."""
+    task = await anna.adds("Ask Ann")
+    await anna.pulls()
+    await anna.press("Done")
+    assert labels(anna.card) == ["Not done", "Show my queue"]
+    (button,) = (button for _, button in buttons(anna.card) if button.label == "Not done")
+    again = anna.pressed(button)
+    for _ in range(2):
+        await anna.send(again)
     assert (await anna.task(task.id)).state is TaskState.ACTIVE
 
 

@@ -129,6 +129,7 @@ async def test_weekdays_are_chosen_by_form(anna: Early) -> None:
     assert isinstance(both, FormErrors)
     assert both.errors.keys() == {"shutdown"}
     await anna.fill("rituals", morning="09:00", days=("TU", "SA"))
+    assert "I no longer" not in anna.words  # nothing was on
     assert "**What I send you on my own**, Tuesday and Saturday:" in anna.words
     assert await anna.until("12:00", days=7) == [
         TUESDAY_MORNING, GOOD_MORNING.format(day="Saturday 7 March")
