@@ -272,8 +272,8 @@ class TasksContract:
         assert await take(other, 10**6) == ""
         assert await other.of("U1") == ()
         assert titles(await other.of("U1", ended=True)) == ["a"]
-        with pytest.raises(BadInput, match="The state of “a” is “done”; it cannot become “ready”"):
-            await other.change("U1", held.id, active, now=later(1))
+        with pytest.raises(BadInput, match="The state of “a” is “done”; it cannot become “stopped”"):
+            await other.change("U1", held.id, becoming({"state": TaskState.STOPPED}), now=later(1))
 
     async def test_settling_keeps_what_was_changed_meanwhile(self, tasks: Tasks, other: Tasks) -> None:
         """A person renames a running task, and its executor ends it."""

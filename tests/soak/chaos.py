@@ -85,12 +85,15 @@ class Human:
         return self.person.user.removeprefix("U0000").lower()
 
     def begin_day(self, day: int, morning: datetime) -> None:
+        before, undone = self.own, self.undone
         self.mark, self.edited, self.spoken = f"{self.name}-{day}", "", 0
         self.undone = self.filled = False
         self.undoes = self.rng.random() < 0.5
         start = morning + timedelta(hours=2)
         self.calendar.put(f"own-{self.mark}", f"Meeting {self.mark}", start, start + timedelta(minutes=30))
-        self.own = self.calendar.raw()
+        now = self.calendar.raw()
+        # An undo of the day before may still be under way: what it has yet to remove does not have to stay.
+        self.own = {name: raw for name, raw in now.items() if not undone or name in before or self.mark in name}
         self.roots_before, self.person.opened = len(self.person.roots()), ""
 
     # --- acting ---

@@ -86,7 +86,7 @@ def test_a_block_in_the_night_after() -> None:
         (said("edit_block", key="a", minutes=0), BadInput, "longer than zero minutes"),
         (said("edit_block", key="a", minutes=2000), BadInput, "24 hours at most"),
         (said("edit_block", key="a", title="x" * 10_000), UserError, "too long"),
-        (said("add_block", title="", start="15:00", minutes=30), UserError, "cannot be used"),
+        (said("add_block", title="", start="15:00", minutes=30), UserError, "is empty"),
     ],
 )
 def test_what_cannot_be_done_says_why(command: object, error: type[UserError], words: str) -> None:
