@@ -102,7 +102,9 @@ async def room(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Room]:
     languages = LanguageService(store.languages, SOURCE)
     people = People(client, clock, languages, store.zones, Admission(store.standings))
     poster, door = Poster(client, Pace(), store.messages), ScriptedDoor(store.sessions)
-    requests = RequestHandler(door, store.jobs, store.feedbacks, people, background, poster, client, clock=clock)
+    requests = RequestHandler(
+        door, store.jobs, store.feedbacks, people, background, poster, client, store.outbox, clock=clock
+    )
     forms = FormHandler(door, requests, client, background, timing=DEFAULT_TIMING)
     home = Home(door, store.homes, people, poster, client, background, clock)
     listeners = Listeners(requests, forms, home, languages, clock=clock, people=people)

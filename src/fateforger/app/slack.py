@@ -120,7 +120,9 @@ class SlackApp:
         people = People(client, clock, services.languages, services.zones, services.admission)
         pace = Pace() if login.is_limited else Pace(per_second=1000.0, burst=1000)
         self._poster = poster = Poster(client, pace, services.messages, services.render)
-        requests = RequestHandler(door, jobs, services.feedbacks, people, background, poster, client, clock=clock)
+        requests = RequestHandler(
+            door, jobs, services.feedbacks, people, background, poster, client, outbox, clock=clock
+        )
         forms = FormHandler(door, requests, client, background, timing=timing)
         home = Home(door, services.homes, people, poster, client, background, clock)
         self._listeners = Listeners(requests, forms, home, services.languages, clock=clock, people=people)

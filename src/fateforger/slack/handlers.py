@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from fateforger.session.queue_commands import (
     QueueCommand,
     QueueCommandBase,
 )
-from fateforger.session.store import Feedbacks, Rating, Sent
+from fateforger.session.store import Feedbacks, Outbox, Rating, Sent
 from fateforger.slack import phrases
 from fateforger.slack.access import (
     CONNECT,
@@ -61,6 +62,9 @@ from fateforger.workers.turns import build_command_job, connection_job
 _CONNECTION_BUTTONS: Mapping[str, ConnectionAction] = {DISCONNECT.action: "disconnect", JOIN.action: "join"}
 
 log = logging.getLogger(__name__)
+
+LATE = 30.0
+"""Age of a late message, in seconds. Slack sends a message again after a minute if no program took it."""
 
 
 def build_command_handler(
@@ -114,6 +118,7 @@ class RequestHandler:
     background: BackgroundTasks
     poster: Poster
     client: AsyncWebClient
+    outbox: Outbox
     clock: Clock
 
     async def start(
@@ -185,8 +190,9 @@ class RequestHandler:
             if said.event != "app_mention":
                 await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), refusal)
             return
-        if len(said.text) > MAX_MESSAGE_CHARS:
-            await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(TOO_LONG))
+        unread = await self._find_unread(said, session_id)
+        if unread is not None:
+            await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(unread))
             return
         typed = parse_command(said.text)
         if typed is not None:
@@ -202,6 +208,20 @@ class RequestHandler:
             withheld=withheld,
         )
         await self.record(reply)
+
+    async def _find_unread(self, said: MessageSaid, session_id: str) -> str | None:
+        """Return what to say about a message that is not read, or ``None``.
+
+        A click is not held up by an earlier message that is late. Once a card is shown that the person had not seen
+        when writing, “go on” would do another step than the one meant.
+        """
+        if len(said.text) > MAX_MESSAGE_CHARS:
+            return TOO_LONG
+        if time.time() - float(said.ts) < LATE:  # Slack's time, whatever the program's clock is set to
+            return None
+        card = await self.outbox.latest(session_id)
+        shown = None if card is None else await self.outbox.slot(session_id, card.slot)
+        return None if shown is None or float(shown.ts) < float(said.ts) else phrases.CAME_LATE
 
     async def _carry_out_typed(self, said: MessageSaid, typed: TypedCommand) -> None:
         """Carry out a slash command that was written out in the thread of a plan, next to the plan (S147, S151)."""

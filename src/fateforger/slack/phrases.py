@@ -32,6 +32,10 @@ CODE_TOO_SOON = mark_message(
 )
 NO_CODE = mark_message("There is no code just now. If you run me, start me again: `fateforger up` prints a new one.")
 
+CAME_LATE = mark_message(
+    "I got your last message only now, and this plan has moved on since you wrote it, so I did nothing with it. Please"
+    " write it again if it still holds."
+)
 SESSION_LOST = mark_message("I can't find this plan any more. Type `{timebox}` to start a new one.")
 
 

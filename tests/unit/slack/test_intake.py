@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +23,9 @@ from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.credentials import TOO_LONG
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.commands.rules import RememberConstraint
+from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session
+from fateforger.session.store import Sent
 from fateforger.slack.access import People
 from fateforger.slack.blocks import render
 from fateforger.slack.client import new_app, new_session
@@ -31,6 +34,7 @@ from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
 from fateforger.slack.limits import LimitedClient, Pace, SlackLimits
 from fateforger.slack.listeners import Listeners
+from fateforger.slack.phrases import CAME_LATE
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import DEFAULT_TIMING
@@ -98,7 +102,9 @@ async def table() -> AsyncIterator[Table]:
     languages = LanguageService(store.languages, SOURCE)
     people = People(client, clock, languages, store.zones)
     poster = Poster(client, Pace(), store.messages)
-    desk = RequestHandler(door, faults.jobs(store), store.feedbacks, people, errands, poster, client, clock=clock)
+    desk = RequestHandler(
+        door, faults.jobs(store), store.feedbacks, people, errands, poster, client, store.outbox, clock=clock
+    )
     listeners = Listeners(
         desk,
         FormHandler(door, desk, client, errands, timing=DEFAULT_TIMING),
@@ -275,6 +281,25 @@ async def test_slack_may_ask_who_is_there(table: Table) -> None:
     """HTTP mode: that question is Bolt's to answer."""
     status, body = await table.answer({"type": "url_verification", "challenge": "abc"})
     assert (status, "abc" in body) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("written", "posted", "taken"),
+    [(-60, -10, False), (-60, -70, True), (-5, -2, True)],
+    ids=["late", "newest", "prompt"],
+)
+async def test_a_late_message_does_nothing_to_a_plan_that_has_moved_on(
+    table: Table, written: float, posted: float, *, taken: bool
+) -> None:
+    """S446: “go on”, written before Undo and delivered after it, would put the plan on the calendar again."""
+    session, now = await table.store.sessions.load("s1"), time.time()
+    assert session is not None
+    card = Outgoing(id="c1:card", session_id="s1", channel="D1", slot="card", card=Card(text="Refined", parts=()))
+    await table.store.sessions.save(session, expected=session.version, outgoing=(card,))
+    await table.store.outbox.mark_sent(card.id, Sent("D1", f"{now + posted:.6f}"), now=AT)
+    assert (await table.answer(said(f"{now + written:.6f}", text="go on")))[0] == 200
+    assert [payload["text"] for payload in await table.recorded()] == ["go on"] * taken
+    assert [job["words"] for job in await table.recorded("sentence")] == [CAME_LATE] * (not taken)
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["in a thread", "first words"])
