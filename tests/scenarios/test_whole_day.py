@@ -115,7 +115,10 @@ def test_own_edits_after_the_commit_survive_the_undo(program: Program) -> None:
     calendar = CalDav(program.caldav_url())
     calendar.retitle("Answer mail", "Answer the important mail")
     person.press("Undo")
-    person.reads("Taken back: I removed 4 blocks", "I left “Answer mail” on your calendar: you changed it since.")
+    person.reads(
+        "Taken back: I removed 4 blocks",
+        "I left “Answer mail” (now “Answer the important mail”) on your calendar: you changed it since.",
+    )
     assert calendar.titles() == ["Answer the important mail"]
 
 

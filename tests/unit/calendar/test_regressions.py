@@ -208,7 +208,7 @@ async def test_s239_undo_keeps_what_the_person_changed(world: World) -> None:
     assert result.status == "undone"
     assert result.sentences[1:] == (
         "I kept what you changed of “a” since: the notes.",
-        "I left “d” on your calendar: you changed it since.",
+        "I left “d” (now “Mine now”) on your calendar: you changed it since.",
     )
 
 

@@ -222,10 +222,12 @@ async def test_an_edit_changes_what_was_changed_and_keeps_the_rest(anna: Person,
     }
     await told(house, "a", **whole)
     await anna.to_frame()
-    before = (await newest(house, "Rule a")).record
+    known = await newest(house, "Rule a")
+    before, days = known.record, (house.clock.now().date() - known.updated_at.date()).days
     assert await anna.fill("rule", target="1 a", necessity="prefer", name="Mornings", words="w" * 2_000) is None
     after = (await newest(house, "Mornings")).record
-    changed = {"name": "Mornings", "necessity": Necessity.PREFER, "confidence": 1.0}
+    lifecycle = before.lifecycle.model_copy(update={"ttl_days": 30 - days})  # it ends when it would have
+    changed = {"name": "Mornings", "necessity": Necessity.PREFER, "confidence": 1.0, "lifecycle": lifecycle}
     assert after == before.model_copy(update=changed)
     assert await anna.fill("rule", target="2 a", times="10-12", words="w" * 2_000) is None
     (window,) = (await newest(house, "Mornings")).record.payload.windows
