@@ -24,7 +24,7 @@ FINDINGS = {
     "planning": "P1 P2 P3 P4 P5 R1 H1 H2 H3 H5 H6 H8",
     "slack-and-scale": "B.1 B.2 B.3 B.4 D.6 F.1",
 }
-"""Findings of the audit of 2026-11-22 that are mended in code, by the page of the audit; those on security are in ``safety.toml``."""
+"""The larger findings of the audit of 2026-11-22 that are mended in code, by its page; those on security are in ``safety.toml``."""
 FINDINGS_WITHOUT = {
     "calendar F7": "no mistake: a deletion of most blocks is asked about (“no brake for a mass deletion”), and the exit code says so",
 }

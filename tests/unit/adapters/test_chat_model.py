@@ -292,6 +292,7 @@ FAILURES = [
     (Says("Not allowed.", status=403), ModelAuthFailed),
     (Says("Gone.", status=410), ModelRejected),
     (Says("Oops.", status=500), ModelUnreachable),
+    (Says("context deadline exceeded", status=500), ModelUnreachable),
     (Says("Overloaded.", status=529), ModelUnreachable),
     (Says("Slow down.", status=429), ModelBusy),
     (Says(cut=True), ModelUnreachable),

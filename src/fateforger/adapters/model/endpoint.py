@@ -245,11 +245,16 @@ class Refused(Exception):
     @property
     def says_why(self) -> bool:
         """Check whether the words name something in the request: an option, or its length."""
-        return self.is_about_answers or self.is_about_thinking or "context" in self._words
+        return self.is_about_answers or self.is_about_thinking or self.is_about_length
+
+    @property
+    def is_about_length(self) -> bool:
+        """Check whether the prompt is longer than the model can read."""
+        return any(name in self._words for name in ("context_length", "context length", "context size"))
 
     def to_error(self) -> ModelRejected:
         """Return the error for the person."""
-        if any(name in self._words for name in ("context_length", "context length", "context size")):
+        if self.is_about_length:
             return ModelRejected(_(TOO_LONG))
         return ModelRejected(_("The language model's server refused the request ({status}).", status=self.status))
 
