@@ -35,7 +35,7 @@ TROUBLE = {
 
 @dataclass(frozen=True)
 class Turn:
-    """A message, or a button that is pressed, and the model's answers by prompt.
+    """A message, words after ``/timebox``, or a button that is pressed, and the model's answers by prompt.
 
     ``outside`` is a message outside of any thread; those after it are written in its thread, with ``newest`` in the newest one.
     ``choose`` is a language that is chosen on App Home. ``at`` starts the program again at another time. ``book`` puts an event into the calendar. ``model`` is
@@ -44,6 +44,7 @@ class Turn:
     """
 
     say: str = ""
+    timebox: str = ""
     press: str = ""
     choose: str = ""
     outside: bool = False
@@ -59,7 +60,8 @@ class Turn:
     def headline(self) -> str:
         """What the person does, as the record says it."""
         pressed = self.press or self.choose
-        done = f"> {self.say}" if self.say else pressed and f"[{pressed}]"
+        said = self.say or (self.timebox and f"/timebox {self.timebox}")
+        done = f"> {said}" if said else pressed and f"[{pressed}]"
         return " ".join(filter(None, (self.at and f"@ {self.at}", self.book and f"+ {self.book}", done)))
 
 

@@ -106,11 +106,15 @@ def test_a_mention_and_the_button_of_its_welcome_plan_in_direct_messages(tmp_pat
         assert ts
 
 
-def test_a_mention_that_a_model_reads_plans_in_direct_messages(tmp_path: Path) -> None:
-    """K14: what is said in words."""
+@pytest.mark.parametrize("command", [False, True], ids=["mention", "command"])
+def test_what_a_model_reads_in_a_channel_is_planned_in_direct_messages(tmp_path: Path, *, command: bool) -> None:
+    """K14, S447: what is said in words, with a mention or after the command."""
     with speaking(Listener({SAID: [opening()]})) as settings, running(tmp_path, settings) as program:
         alex = program.person()
-        alex.post("/ui/message", channel=GENERAL, text=f"@fateforger {SAID}", thread_ts=None)
+        if command:
+            alex.post("/ui/slash", channel=GENERAL, command="/timebox", text=SAID)
+        else:
+            alex.post("/ui/message", channel=GENERAL, text=f"@fateforger {SAID}", thread_ts=None)
         in_general(alex, phrases.ANSWERED_ELSEWHERE)
         alex.reads("Plan this day")
         assert [text for text in nothing_of_it(program) if SAID not in text] == []

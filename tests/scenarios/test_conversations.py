@@ -77,6 +77,11 @@ class Conversation:
             self.book(turn.book, "booked")
         if turn.choose:
             self.choose(turn.choose)
+        elif turn.timebox:
+            before = len(self.person.roots())
+            self.person.slash("/timebox", turn.timebox)
+            eventually(lambda: len(self.person.roots()) > before, "the thread of the command")
+            self.root = self.person.roots()[-1]["ts"]
         elif not (turn.say or turn.press):
             return
         elif turn.press:

@@ -126,6 +126,7 @@ async def test_after_a_word_of_the_person_the_card_comes_anew_below_it(chat: Cha
 
 
 async def test_a_day_can_be_named_with_the_command(chat: Chat, alex: Person) -> None:
+    """S447: without a model, as a date."""
     assert (await alex.slash("2026-03-06"))["ok"]
     await settled(chat)
     (session,) = await chat.store.sessions.of_user(ALEX)

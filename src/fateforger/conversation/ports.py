@@ -161,8 +161,9 @@ class CoordinatorPort(Protocol):
     async def on_opening(self, opening: Opening) -> bool:
         """Begin a session if a first message asks for a plan, on the day that it names. Repetitions have no effect.
 
-        If there is a session by now, the message goes to that session. Returns ``False`` if the message asks for
-        something else. Raises the errors of :meth:`handle`.
+        If there is a session by now, the message goes to that session. A message that is ``to_plan`` begins one in
+        any case, unless it asks for something else that can be done. Returns ``False`` if nothing was done. Raises
+        the errors of :meth:`handle`.
         """
         ...
 

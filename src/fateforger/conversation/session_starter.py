@@ -34,7 +34,7 @@ from fateforger.ui.session_cards import unread_card, welcome_card
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
-_NOT_OF_A_START = {"kind", "text", "opens", "withheld", "heard_channel", "heard_thread_ts"}
+_NOT_OF_A_START = {"kind", "text", "opens", "to_plan", "withheld", "heard_channel", "heard_thread_ts"}
 
 
 def _is_open(session: Session) -> bool:
@@ -54,6 +54,10 @@ def to_reply(session_id: str, opening: Opening) -> TimeboxingUserReply:
         text=opening.text,
         withheld=opening.withheld,
     )
+
+
+def _to_start(opening: Opening) -> StartTimeboxing:
+    return StartTimeboxing(**opening.model_dump(exclude=_NOT_OF_A_START))
 
 
 MOST_PARTS = 4
@@ -129,9 +133,11 @@ class SessionStarter:
         if running is not None:
             await self.turns.carry_out(to_reply(running.id, opening), ignore_progress)
             return True
-        if not opening.text or self.model is None:
-            return False
-        return await self._read(opening, earlier, self.model)
+        if opening.text and self.model is not None and await self._read(opening, earlier, self.model):
+            return True
+        if opening.to_plan:
+            await self.start(_to_start(opening))
+        return opening.to_plan
 
     async def _find_unanswered(self, opening: Opening, earlier: Sequence[Session]) -> Session | None:
         """Return the session whose beginning the person goes on with: they wrote this before it was answered (S228)."""
@@ -166,8 +172,7 @@ class SessionStarter:
 
         The language of this task becomes that of the message, unless the person chose theirs.
         """
-        start = StartTimeboxing(**opening.model_dump(exclude=_NOT_OF_A_START))
-        session = build_session(start, earlier, calendar_write=self.calendar_write)
+        session = build_session(_to_start(opening), earlier, calendar_write=self.calendar_write)
         session = session.with_options(language=spoken.code, language_chosen=spoken.chosen)
         reply = to_reply(session.id, opening)
         context = await self.tasks.find_context(opening.user_id, opening.at, opening.channel, opening.thread_ts)

@@ -137,7 +137,7 @@ class RequestHandler:
         try:
             day = date.fromisoformat(said) if said else None
         except ValueError:
-            return name_commands(phrases.NOT_A_DATE)
+            return await self._start_with_words(command_id, user_id, asked, said)
         refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is not None:
             return refusal
@@ -157,6 +157,31 @@ class RequestHandler:
             where = Sent(asked.channel, welcome_ts)
             self.background.start(retire_welcome(self.poster, self.door, where), name="a used welcome")
         return None if is_private(asked.channel) else _(phrases.PLANNED_ELSEWHERE)
+
+    async def _start_with_words(self, command_id: str, user_id: str, asked: Place, said: str) -> Said | None:
+        """Record words after the command as a first message, which a model reads; return words about it."""
+        if not self.door.reads_words:
+            return name_commands(phrases.NOT_A_DATE)
+        refusal = await calendar_refusal(self.door, self.people, user_id)
+        if refusal is not None:
+            return refusal
+        if len(said) > MAX_MESSAGE_CHARS:
+            return _(TOO_LONG)
+        private = is_private(str(asked.channel))
+        text, withheld = redact_credentials(remove_account_numbers(said))
+        opening = Opening(
+            command_id=command_id,
+            user_id=user_id,
+            at=self.clock.now(),
+            channel=str(asked.channel) if private else "",
+            thread_ts=None,
+            tz="",
+            text=text,
+            to_plan=True,
+            withheld=withheld,
+        )
+        await self.record(opening)
+        return None if private else _(phrases.ANSWERED_ELSEWHERE)
 
     async def press_start(self, command_id: str, user_id: str, asked: Place, *, welcome_ts: str | None = None) -> None:
         """Begin a session by a button or a shortcut, which have no answer, so words are sent separately."""

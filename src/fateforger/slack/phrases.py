@@ -40,7 +40,7 @@ SESSION_LOST = mark_message("I can't find this plan any more. Type `{timebox}` t
 
 
 NOT_A_DATE = mark_message(
-    "I can read a date like this: `{timebox} 2026-03-05`. "
+    "There is no language model connected, so after `{timebox}` I can only read a date like `{timebox} 2026-03-05`. "
     "With just `{timebox}` we start with today, and you can still change the day."
 )
 

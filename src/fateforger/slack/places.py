@@ -133,8 +133,8 @@ def _check_workspace(command: InboxCommand) -> None:
         raise InternalError(f"The command {command.command_id} names a place in another workspace.")
 
 
-def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str]:
-    """Return the channel and the thread in which a message was written."""
+def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str | None]:
+    """Return the channel in which a message was written, and the thread; words after a command are in none."""
     if isinstance(said, Opening) and said.heard_channel is not None:
-        return said.heard_channel, str(said.heard_thread_ts)
-    return said.channel, str(said.thread_ts)
+        return said.heard_channel, said.heard_thread_ts
+    return said.channel, said.thread_ts

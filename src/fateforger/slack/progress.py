@@ -331,7 +331,7 @@ class Presence:
     async def _line(self, command: InboxCommand) -> Line | None:
         if isinstance(command, Opening):
             channel, thread_ts = get_heard_place(command)
-            return Line(channel, thread_ts, None)
+            return None if thread_ts is None else Line(channel, thread_ts, None)
         if isinstance(command, StartTimeboxing | QueueCommandBase):
             return None
         session = await self.sessions.load(command.session_id)

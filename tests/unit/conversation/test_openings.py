@@ -116,6 +116,13 @@ async def test_anything_else_is_for_the_welcome(talk: Begin) -> None:
     assert anna.person.arrived == []
 
 
+async def test_words_after_the_command_begin_a_plan_in_any_case(talk: Begin) -> None:
+    """S447: the person asked for a plan by the command itself, whatever a model makes of the words."""
+    anna = await talk(opening(plan=False))
+    assert await anna.opens("hello there", to_plan=True, thread_ts=None) is True
+    assert anna.person.card.text == "Shall we plan Monday 2 March?"
+
+
 @pytest.mark.parametrize(
     "lines", [(ModelUnreachable("It is down."),), ("no idea", "no idea")], ids=["model down", "nonsense"]
 )

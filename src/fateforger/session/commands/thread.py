@@ -58,9 +58,11 @@ def session_id_of(start_id: str) -> str:
 class Opening(BaseModel):
     """A message to the bot where no session ran yet, in which a model may read the wish to plan a day.
 
-    It ``opens`` its thread unless it is an answer there. ``tz`` is as in :class:`StartTimeboxing`, ``withheld`` as in
-    :class:`TimeboxingUserReply`. If others can read the message, ``channel`` is the person's direct messages without a
-    ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts`` tell where it was written.
+    It ``opens`` its thread unless it is an answer there. If it was typed after the command that begins a plan, it is
+    ``to_plan``: a plan begins even if nothing can be read in it, and there is no thread yet. ``tz`` is as in
+    :class:`StartTimeboxing`, ``withheld`` as in :class:`TimeboxingUserReply`. If others can read the message,
+    ``channel`` is the person's direct messages without a ``thread_ts``, and ``heard_channel`` and ``heard_thread_ts``
+    tell where it was written.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")  # earlier versions stored whether it is to the bot
@@ -73,6 +75,7 @@ class Opening(BaseModel):
     tz: str
     text: str
     opens: bool = True
+    to_plan: bool = False
     withheld: bool = False
     heard_channel: str | None = None
     heard_thread_ts: str | None = None
