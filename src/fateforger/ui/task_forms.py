@@ -101,8 +101,10 @@ def _list_new_lines(session: Session, said: str) -> list[str]:
 def _build_lists(session: Session, said: Sequence[str]) -> tuple[FormField, ...]:
     values: dict[str, list[str]] = {name: [] for name in LISTS}
     for line in said:
-        kind = usual_details(parse_task_line(line).minutes).kind
-        values["deep" if kind is TaskKind.DEEP else "other"].append(line)
+        read = parse_task_line(line)
+        # What has a time of day is more often a dinner than deep work; the person can move the line.
+        deep = read.at is None and usual_details(read.minutes).kind is TaskKind.DEEP
+        values["deep" if deep else "other"].append(line)
     lists = (
         (_("Deep work, one task a line"), _hint_length(session)),
         (_("Everything else, one task a line"), _("What can be done in between: mail, calls, errands, sport.")),

@@ -152,14 +152,14 @@ async def test_commas_separate_the_tasks_of_a_message(anna: Person) -> None:
     await anna.says("report 2h, call Anna, 20 min, gym at 17:00, mails")
     target = beside(anna)[0].target
     shown = {field.name: field.value for field in (await anna.look("tasks", target=target)).inputs}
-    assert (shown["deep"], shown["other"]) == ("report 2h\ngym at 17:00\nmails", "call Anna, 20 min")
+    assert (shown["deep"], shown["other"]) == ("report 2h\nmails", "call Anna, 20 min\ngym at 17:00")
     assert await anna.fill("tasks", target=target, proceed=False) is None
     tasks = (await anna.session()).day.inputs.tasks
     assert [(task.title, task.minutes) for task in tasks] == [
         ("report", 120),
-        ("gym", None),
         ("mails", None),
         ("call Anna", 20),
+        ("gym", None),
     ]
 
 
