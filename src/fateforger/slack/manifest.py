@@ -44,7 +44,7 @@ OPTIONAL_SCOPES: Mapping[str, str] = {
 """Purpose of each scope that may be refused when the app is installed; only this is then missing."""
 
 _COMMANDS = (
-    (TIMEBOX, "Plan a day", "[2026-03-05]"),
+    (TIMEBOX, "Plan a day", "[2026-03-05 | tomorrow from 8]"),
     (PULL, "Do what comes first in your queue, or the task you name", "[ff-4k7w9c]"),
     (TASKS, "See your queue of tasks", None),
     (WEEK, "Plan the next five working days, the rest of this week, or the next week", "[this | next]"),
