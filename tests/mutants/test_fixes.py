@@ -20,7 +20,7 @@ TESTS = tuple(dict.fromkeys(test for _, test in PAIRS))
 FINDINGS = {
     "behaviours": "F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12",
     "calendar": "F1 F2 F3 F4 F5 F6 F7 F8 F9",
-    "conversation": "B1 B2 M1 M2 M3 M4 M5 M6 M7 M8 M9 M10",
+    "conversation": "B1 B2 M1 M2 M3 M4 M5 M6 M7 M8 M9 M10 m1 m2 m3 m4 m5 m6 m7 m8 m9 m10 m11",
     "planning": "P1 P2 P3 P4 P5 R1 H1 H2 H3 H5 H6 H8",
     "slack-and-scale": "B.1 B.2 B.3 B.4 D.6 F.1",
 }
