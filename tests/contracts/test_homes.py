@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tests.contracts.jobs_contract import NOON
+from tests.contracts.session_examples import session
 
 from fateforger.adapters.store.store import Store
 
@@ -39,3 +40,13 @@ async def test_a_change_during_a_publication_stays_due(both: Both) -> None:
     await other.homes.note_change("U1")
     await one.homes.keep(state, show_at=NOON + timedelta(days=1))
     assert await due(one) == ["U1"]
+
+
+async def test_a_change_of_a_plan_makes_its_home_due(both: Both) -> None:
+    """S395"""
+    one, other = both
+    plan = session("s1")
+    await one.homes.open(plan.user_id)
+    assert await due(one) == [plan.user_id]
+    await other.sessions.save(plan, expected=0, outgoing=())
+    assert await due(one) == [plan.user_id]

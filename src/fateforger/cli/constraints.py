@@ -166,7 +166,7 @@ Versions = Callable[[str], Awaitable[Sequence["Version"]]]
 @click.option("--types", "type_ids", metavar="KINDS", help="Only those rule kinds, like buffer,capacity.")
 @click.option("--situation", metavar="LABELS", help="What is part of the day, for conditional constraints.")
 @click.option("--k", type=int, help="How many there is room for; a must is never cut.")
-@click.option("--explain", is_flag=True, help="Also those that do not apply, each with its reason.")
+@click.option("--explain", is_flag=True, help="In text, also those that do not apply, each with its reason.")
 @add_store_options
 def query_command(call: CommandCall, /, source: str | None, batch: str | None, explain: bool, **asked: Any) -> None:
     """The constraints that apply, best first, each with its reasons."""
@@ -178,12 +178,12 @@ def query_command(call: CommandCall, /, source: str | None, batch: str | None, e
 
     async def answer(versions: Versions) -> None:
         if batch is not None:
-            await _answer_lines(versions, batch, settings.now, explain=explain)
+            await _answer_lines(versions, batch, settings.now)
             return
         context = _build_context(_build_context_document(asked), settings.now)
         found = decide_applicability(await versions(context.user_id), context)
         if call.as_json:
-            write_json(write_answer(found, explain=explain))
+            write_json(write_answer(found))
         else:
             _print_answer(found, explain=explain)
 
@@ -215,13 +215,13 @@ def _read_versions(source: str) -> dict[str, list[Version]]:
     return found
 
 
-async def _answer_lines(versions: Versions, batch: str, clock: datetime | None, *, explain: bool) -> None:
+async def _answer_lines(versions: Versions, batch: str, clock: datetime | None) -> None:
     """Answer each line. A bad line gets its error document in its place, so that lines of output and input match."""
     for line, where in read_lines(batch):
         try:
             context = _build_context(parse_json(line, where), clock)
             found = decide_applicability(await versions(context.user_id), context)
-            write_json(write_answer(found, explain=explain))
+            write_json(write_answer(found))
         except FateforgerError as error:
             place = join_place(where, error.where)
             write_json({"error": {"kind": error.kind, "message": error.message, "where": place}})

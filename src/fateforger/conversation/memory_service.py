@@ -191,7 +191,7 @@ async def search_memory(
         return session
     try:
         async with asyncio.timeout(seconds):
-            uids = await _search(effect.queries, session.user_id, finder)
+            uids = await _search(effect.queries, session.user_id, finder) if versions else ()
     except (TimeoutError, MemoryUnavailable) as error:
         log.warning("the index of constraints cannot be asked: %s", error)
         text = "\n".join(effect.queries)

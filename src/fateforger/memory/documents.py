@@ -111,22 +111,15 @@ def read_context(document: object) -> Context:
     return validate(Context, document)
 
 
-def write_answer(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
-    """Return ``{"constraints":[{"uid","constraint_record","reasons"}],"excluded":[{"uid","reason","why"}]}``.
-
-    ``excluded`` is present only with ``explain``.
-    """
-    document: dict[str, Any] = {
+def write_answer(answer: Answer) -> dict[str, Any]:
+    """Return ``{"constraints":[{"uid","constraint_record","reasons"}],"excluded":[{"uid","reason","why"}]}``."""
+    return {
         "constraints": [
             {"uid": item.uid, "constraint_record": write_record(item.record), "reasons": list(item.reasons)}
             for item in answer.applicable
-        ]
+        ],
+        "excluded": [{"uid": item.uid, "reason": item.reason, "why": item.why.value} for item in answer.excluded],
     }
-    if explain:
-        document["excluded"] = [
-            {"uid": item.uid, "reason": item.reason, "why": item.why.value} for item in answer.excluded
-        ]
-    return document
 
 
 def check_person(user_id: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.factories.constraints import version_of
@@ -104,6 +105,28 @@ async def test_nothing_is_shown_from_the_index_itself(house: House, index: Asked
 async def test_nothing_found_shows_everything_and_says_so(house: House) -> None:
     view = await asking(house, "bicycle")
     assert (uids(view), view.lines) == ({"gym", "peanuts"}, ("I found no rule of yours about “bicycle”.",))
+
+
+async def test_what_is_only_a_little_similar_is_no_answer(house: House, index: Asked, monkeypatch: Any) -> None:
+    """“What do you know about my mornings?” is not answered with a rule about something else."""
+
+    async def search(user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
+        return (Recollection("peanuts", 0.3, related=False), Recollection("gym", 0.5))
+
+    monkeypatch.setattr(index, "search", search)
+    view = await asking(house, "my mornings")
+    assert (uids(view), view.lines) == ({"gym"}, ())
+
+
+async def test_while_nothing_is_known_nothing_is_found(tmp_path: Path) -> None:
+    """An index that is empty is not one that is down: its person has told nothing yet."""
+    house = await open_house_at(tmp_path)
+    indexing = Indexer(house.store.constraints, MemoryIndex())
+    await indexing.run_once()
+    house.index = indexing
+    view = await asking(house, "mornings")
+    assert (uids(view), view.lines) == (set(), ("I found no rule of yours about “mornings”.",))
+    await house.close()
 
 
 @pytest.mark.parametrize("how", ["none", "down", "hung"])
