@@ -272,7 +272,7 @@ def _check_unplaced(view: View) -> Findings:
     for left in view.still_unplaced:
         if left.id.startswith((f"{LUNCH}-", f"{SHUTDOWN}-")) or view.is_left_for_slack(left):
             continue
-        text = _("Make room for {title}, or take it off today's list.", title=quote_title(left.title, LONGEST_TITLE))
+        text = _("Find a place for {title}, or take it off today's list.", title=quote_title(left.title, LONGEST_TITLE))
         yield Finding(criterion=Criterion.UNPLACED, level=2, text=text, cause=left.id)
 
 

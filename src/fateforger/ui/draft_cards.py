@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
+from fateforger.planning.patch import apply
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, name_button, plain
 from fateforger.session.commands.day import AdjustFrame, RemoveTask, ResizeTask, SplitTask
+from fateforger.session.draft import ALWAYS
 from fateforger.session.gate import block_words
 from fateforger.session.model import Offer, Session, Unplaced
 from fateforger.session.pending import set_aside_button
@@ -32,6 +35,7 @@ from fateforger.ui.card_parts import (
     warnings,
 )
 from fateforger.ui.rule_cards import rules, unkept_rules
+from fateforger.values import replace
 
 MOST_CHOICES = 5
 """Tasks with buttons of their own; the others are only named."""
@@ -42,7 +46,7 @@ def list_unplaced(session: Session) -> tuple[Part, ...]:
     known = {item.uid: item for item in constraints_for_draft(session).applicable}
     parts: list[Part] = []
     plainly: list[Unplaced] = []
-    for each in session.planning.unplaced:
+    for each in _list_as_now(session):
         offers = [(offer, button) for offer in each.offers if (button := _button(each, offer, known)) is not None]
         buttons = [button for __, button in offers]
         if not buttons or len(parts) >= 2 * MOST_CHOICES:
@@ -54,6 +58,17 @@ def list_unplaced(session: Session) -> tuple[Part, ...]:
         parts.append(Prose(text=heading + "\n".join(lines)))
         parts.append(Controls(items=tuple(buttons)))
     return (*parts, *show_left_out(tuple(plainly), also=bool(parts)))
+
+
+def _list_as_now(session: Session) -> Iterator[Unplaced]:
+    """Return the tasks without a place; for those that a suggestion of the card would add now, the reason is gone."""
+    plan, fixes = session.planning.plan, session.planning.fixes
+    added = {e.name for fix in fixes if plan for e in apply(plan, fix.patch).plan.events}
+    for each in session.planning.unplaced:
+        if each.offers and each.title in added:
+            yield replace(each, reason=_("there is room for it now"), offers=ALWAYS)
+        else:
+            yield each
 
 
 def list_clashing_rules(session: Session) -> tuple[Part, ...]:

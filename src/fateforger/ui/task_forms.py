@@ -102,7 +102,7 @@ def _build_lists(session: Session, said: Sequence[str]) -> tuple[FormField, ...]
     values: dict[str, list[str]] = {name: [] for name in LISTS}
     for line in said:
         read = parse_task_line(line)
-        # What has a time of day is more often a dinner than deep work; the person can move the line.
+        # A line with a time of day is more often a dinner than deep work; the person can move it.
         deep = read.at is None and usual_details(read.minutes).kind is TaskKind.DEEP
         values["deep" if deep else "other"].append(line)
     lists = (

@@ -265,3 +265,19 @@ async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person
     assert [t.title for t in session.open_work.deferred] == ["Mail"]
     assert (session.day.inputs.tasks, session.open_work.deferred[0].details.splittable) == ((), True)
     assert "“Mail” waits for another day; I'll offer it again when you plan one." in anna.words
+
+
+async def test_a_task_that_has_room_by_now_is_offered_its_place(anna: Person, house: House) -> None:
+    """S448: the reason of the first draft is gone once another block has left the plan."""
+    meeting(house, "Workshop", "09:00", "12:00")
+    meeting(house, "Review", "15:30", "18:00")
+    await anna.to_tasks()
+    values: dict[str, Any] = {"title_1": "Talk", "title_2": "Gym", "kind_1": "shallow", "kind_2": "habit"}
+    await anna.fill("tasks", one_thing="1", minutes_1=100, minutes_2=110, **values)
+    await anna.press("Refine")
+    assert "- Gym: it needs 1 h 50 min, and the longest stretch still free is" in anna.words
+    await anna.choose("Talk", "Remove")
+    assert "- Gym: there is room for it now" in anna.words
+    (add,) = [label for label in anna.labels() if label.startswith("Add “Gym” at")]
+    await anna.press(add)
+    assert "- Gym:" not in anna.words

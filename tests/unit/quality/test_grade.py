@@ -27,7 +27,7 @@ EARLY = [said("must", "09:00", "09:30"), said("should", "10:00", "10:30"), said(
         (plan("R 12:00 45 lunch"), SHORT, (), 0, "Add at least one block of work."),
         (plan("DW 09:00 60 a", "SW 09:30 60 b"), SHORT, (), 1, "“a” and “b” overlap; give each a time of its own."),
         (plan("DW 09:00 60 a"), MEETING, (), 1, "Move “a” away from the meeting it runs into."),
-        (plan("DW 09:00 60 a"), SHORT, LEFT, 1, "Make room for “Taxes”, or take it off today's list."),
+        (plan("DW 09:00 60 a"), SHORT, LEFT, 1, "Find a place for “Taxes”, or take it off today's list."),
         (plan("DW 12:00 60 a"), ONE, (), 1, "Start “a” in the first half of the day."),
         (plan("DW 12:00 60 b"), ONE, (), 1, "Give “a” a block: it is the one thing that matters."),
         (plan("DW 09:00 60 a", "SW 10:00 15 b"), ONE, (), 2, "Leave ten minutes between “a” and “b”."),
