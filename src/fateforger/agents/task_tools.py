@@ -19,6 +19,7 @@ from fateforger.limits import (
     MAX_LABEL_CHARS,
     MAX_NOTES_CHARS,
     MAX_OUTCOME_CHARS,
+    MAX_PARTS,
     MAX_STEP_ACTIONS,
     MAX_STEPS,
     MAX_TAG_CHARS,
@@ -42,6 +43,7 @@ from fateforger.tasks.gate import (
     record_steps,
     refuse_broken,
 )
+from fateforger.tasks.parts import Part, Parts, lay_out_parts, recall_parts
 from fateforger.tasks.ports import Change
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import (
@@ -252,6 +254,11 @@ class RecordSteps(Input):
     steps: Steps = Field(min_length=1)
 
 
+class LayOutParts(Input, Parts):
+    task_id: Id
+    parts: tuple[Part, ...] = Field(min_length=1, max_length=MAX_PARTS, description="Three to seven are enough")
+
+
 class FinishTask(Input):
     task_id: Id
     outcome: Literal["done", "failed"]
@@ -313,6 +320,30 @@ async def record_agent_steps(given: RecordSteps, caller: Caller, reach: AgentAcc
     return {"task": describe_task(_require_claim(settled))}
 
 
+async def add_parts(given: LayOutParts, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
+    """Add the parts of a claimed goal, and their review, to the person's queue, once."""
+    goal = await _find_claimed(given.task_id, caller, reach)
+    if not isinstance(goal.spec.work, Decompose):
+        raise BadInput("This task is no goal to break into parts.", where="task_id")
+    workflow = reach.workflows.of(goal.spec)
+    added = tuple(each for each in await reach.tasks.of(caller.user_id, ended=True) if each.goal == goal.id)
+    if not added:
+        parts = Parts.model_validate(given.model_dump(exclude={"task_id"}))
+        seen = await _look_up(goal, workflow, reach)
+        after, new = lay_out_parts(goal, workflow, parts, seen, by_agent=True)
+        added = await reach.tasks.add(caller.user_id, new, cause=f"parts of {goal.id}", now=caller.at)
+    elif workflow is None or len(goal.steps) > 1:
+        raise BadInput("This goal has its parts already. Call finish_task; they wait until the person approves them.")
+    else:  # an earlier attempt added all of them
+        after = recall_parts(goal, workflow)
+
+    def change(now: QueuedTask) -> QueuedTask:
+        return replace(keep_progress(now, after), spec=replace(now.spec, context=after.spec.context))
+
+    _require_claim(await reach.tasks.settle(goal, change, now=caller.at))
+    return {"tasks": [describe_task(task) for task in added]}
+
+
 async def finish_task(given: FinishTask, caller: Caller, reach: AgentAccess) -> dict[str, Any]:
     """End a claim. A task that is reported as done is checked against its rules and against known facts."""
     task = await _find_claimed(given.task_id, caller, reach)
@@ -363,6 +394,8 @@ TASK_TOOLS = (
     Tool("record_steps", "Record steps of a task you claimed as you do them, in the names of its workflow: a rule that"
          " forbids one is named at once, and what it depends on is looked up at that time.", Scope.TASKS_WRITE,
          RecordSteps, record_agent_steps, writes=True),
+    Tool("lay_out_parts", "Put the parts of a goal you claimed into the queue, with what you assume and how to check"
+         " that. They wait until the person approves them.", Scope.TASKS_WRITE, LayOutParts, add_parts, writes=True),
     Tool("finish_task", "Say that a task you claimed is done or failed, with evidence. The rules of its workflow are"
          " checked; what only the person can confirm waits for them.", Scope.TASKS_WRITE, FinishTask, finish_task,
          writes=True),

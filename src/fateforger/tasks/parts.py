@@ -8,13 +8,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_OUTCOME_CHARS, MAX_PARTS, MAX_PROBES, MAX_TITLE_CHARS
-from fateforger.tasks.gate import Report, Seen, add_report, record_steps
+from fateforger.tasks.gate import CLOSE, Report, Seen, add_report, complete_task, record_steps
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import COARSE, PROBE, Do, Origin, QueuedTask, ReviewParts, TaskSpec
 from fateforger.values import Value, replace
 from fateforger.workflow.definition import Workflow
 
 REVIEW = "review"
+_APPROVE = "approve_review"
 Line = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
 
 
@@ -36,16 +37,17 @@ class Parts(Value):
 
 
 def lay_out_parts(
-    task: QueuedTask, workflow: Workflow | None, parts: Parts, seen: Seen
+    task: QueuedTask, workflow: Workflow | None, parts: Parts, seen: Seen, *, by_agent: bool = False
 ) -> tuple[QueuedTask, tuple[NewTask, ...]]:
     """Return the goal with its new steps, and the tasks to add: probes, parts, and their review.
 
-    The probes and parts wait for the review. ``seen`` are the states that were looked up.
+    The probes and parts wait for the review. ``seen`` are the states that were looked up. What is not known of a goal
+    that an agent claimed is left for the person, who approves the parts.
 
     Raises :class:`BadInput` with the remedy when a rule of the workflow objects.
     """
     if workflow is not None:
-        task = _record_parts(task, workflow, parts, seen)
+        task = _record_parts(task, workflow, parts, seen, sure=not by_agent)
     body = "\n\n".join(
         (
             f"## Goal\n{parts.goal}",
@@ -57,7 +59,7 @@ def lay_out_parts(
     return replace(task, spec=spec), _new_tasks(task, parts)
 
 
-def _record_parts(task: QueuedTask, workflow: Workflow, parts: Parts, seen: Seen) -> QueuedTask:
+def _record_parts(task: QueuedTask, workflow: Workflow, parts: Parts, seen: Seen, *, sure: bool) -> QueuedTask:
     """Return the goal with the steps of laying out its parts. Raises ``BadInput`` with the remedy."""
     known = {
         "over_decomposed": len(parts.parts) > COARSE,
@@ -66,7 +68,22 @@ def _record_parts(task: QueuedTask, workflow: Workflow, parts: Parts, seen: Seen
     }
     others = {name: holds for name, holds in seen.items() if name not in known}
     begun = _add_known(task, workflow, known)
-    return record_steps(begun, workflow, Report(tuple(_workflow_actions(parts))), others, sure=True)
+    return record_steps(begun, workflow, Report(tuple(_workflow_actions(parts))), others, sure=sure)
+
+
+def approve_parts(goal: QueuedTask, workflow: Workflow | None, seen: Seen) -> QueuedTask:
+    """Return the goal as done, because the person approved its parts.
+
+    Raises ``BadInput`` with the remedy if a rule of the workflow objects.
+    """
+    steps: tuple[tuple[str, ...], ...] = ()
+    stated: dict[str, bool] = {}
+    if workflow is not None:
+        steps = ((_APPROVE, *((CLOSE,) if CLOSE in workflow.actions else ())),)
+        # An agent that claimed the goal left this open at each of its steps.
+        stated = {name: True for name, state in workflow.predicates.items() if _APPROVE in state.set_by}
+    report = Report(steps, tuple(range(len(goal.spec.acceptance_criteria))), stated)
+    return complete_task(goal, workflow, report, seen)
 
 
 def recall_parts(task: QueuedTask, workflow: Workflow) -> QueuedTask:

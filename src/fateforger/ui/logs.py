@@ -88,6 +88,7 @@ def build_operator_parts(actions: Sequence[OperatorAction], tz: str) -> tuple[Pa
 
 CALLED = {
     "record_steps": mark_message("reported steps of a task"),
+    "lay_out_parts": mark_message("broke a goal into parts"),
     "create_task": mark_message("put a task into your queue"),
     "list_tasks": mark_message("read your queue"),
     "pull": mark_message("took a task to work on"),

@@ -19,6 +19,7 @@ LEAST: dict[str, dict[str, Any]] = {
     "list_tasks": {},
     "pull": {},
     "record_steps": {"task_id": "ff-222222", "steps": [{"do": ["implement"]}]},
+    "lay_out_parts": {"task_id": "ff-222222", "parts": [{"title": "Outline"}]},
     "finish_task": {"task_id": "ff-222222", "outcome": "done", "evidence": "It is."},
     "get_plan": {},
     "propose_patch": {"date": "2026-03-02", "version": "x", "patch": {"ops": []}, "reason": "Because."},

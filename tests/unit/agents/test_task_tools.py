@@ -13,6 +13,7 @@ from tests.unit.conversation.queue.test_task_rules import DECOMPOSE, FEATURE, TD
 
 from fateforger.errors import BadInput
 from fateforger.tasks.gate import Report, complete_task, list_questions, look_up
+from fateforger.tasks.parts import approve_parts
 from fateforger.tasks.task import TaskState
 from fateforger.tasks.workflows import read_own
 from fateforger.workflow.definition import load_shipped
@@ -222,3 +223,35 @@ async def test_a_published_plan_runs_to_the_word_of_the_person(
     seen = await look_up(waiting, rules, (), NothingAllowed())
     done = complete_task(waiting, rules, Report(stated=asked), seen)
     assert (done.state, [step.do[0] for step in done.steps]) == (TaskState.DONE, ["claim_task", *plan, "close_task"])
+
+
+async def test_an_agent_breaks_a_goal_into_parts_that_wait_for_the_person(robot: Agents) -> None:
+    """S168: with the rules of a goal, once; the goal is done when the person has approved the parts."""
+    goal = await created(robot, title="Write my thesis", work={"kind": "decompose"}, workflow="decompose")
+    other = await created(robot)
+    parts = [{"title": "Outline", "minutes": 60}, {"title": "Deadline", "tag": "CLARIFY"}]
+    told = {"task_id": goal, "goal": "A thesis by June", "parts": parts}
+    assert "You have not claimed this task" in await robot.refusal("lay_out_parts", told)
+    await robot.done("pull", {"task_id": goal})
+    assert "Write down what you assume" in await robot.refusal("lay_out_parts", told)
+    told |= {"assumptions": ["The topic stands"], "probes": ["Ask the professor"]}
+    added = (await robot.done("lay_out_parts", told))["tasks"]
+    tagged = {each["title"]: each["tags"] for each in added}
+    assert tagged == {
+        "Review: Write my thesis": [],
+        "Ask the professor": ["PROBE"],
+        "Outline": [],
+        "Deadline": ["CLARIFY"],
+    }
+    assert all(each["blocked_by"] for each in added if not each["title"].startswith("Review"))
+    assert "has its parts already" in await robot.refusal("lay_out_parts", told)
+    finished = await robot.done("finish_task", {"task_id": goal, "outcome": "done", "evidence": "Laid out."})
+    assert finished["task"]["state"] == "waiting"
+    tasks = await robot.store.tasks.of(ANNA)
+    (waiting,) = [each for each in tasks if each.id == goal]
+    assert "A thesis by June" in waiting.spec.context
+    rules = load_shipped("decompose")
+    done = approve_parts(waiting, rules, await look_up(waiting, rules, tasks, NothingAllowed()))
+    assert done.state is TaskState.DONE
+    await robot.done("pull", {"task_id": other})
+    assert "no goal" in await robot.refusal("lay_out_parts", told | {"task_id": other})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Mapping
+from typing import Literal, assert_never
 
 from pydantic import ValidationError
 
@@ -189,12 +190,16 @@ async def block_for(tools: Tools, command: BlockTimeFor) -> Card:
     return build_task_card(replace(task, outcome=carried.outcome), queue, tools.today(command.tz))
 
 
+_TAGGED: Mapping[str, Literal["TBD", "CLARIFY"]] = {"open": "TBD", "ask": "CLARIFY"}
+"""Fields with parts that are open, and their tags."""
+
+
 def build_parts_form(task: QueuedTask) -> Form:
     """Return the form for the parts of a goal."""
 
     def lines(name: str, label: str, hint: str = "") -> TextField:
         return TextField(
-            name=name, label=label, hint=hint, multiline=True, optional=name == "open", max_length=MAX_NOTES_CHARS
+            name=name, label=label, hint=hint, multiline=True, optional=name in _TAGGED, max_length=MAX_NOTES_CHARS
         )
 
     return Form(
@@ -215,6 +220,7 @@ def build_parts_form(task: QueuedTask) -> Form:
             lines("probes", _("How could you check that cheaply?"), _("One thing a line.")),
             lines("parts", _("The parts that you know"), _("One a line; three to seven are enough for a start.")),
             lines("open", _("Parts that are not clear yet"), _("One a line.")),
+            lines("ask", _("Parts about which you have to ask somebody first"), _("One a line.")),
         ),
     )
 
@@ -223,7 +229,9 @@ def read_parts(task: QueuedTask, rules: TaskRules, submission: FormSubmission) -
     """Return the command with the parts of a filled form, or the message of a violated rule."""
     filled = Filled(submission)
     known = [Part(title=line) for line in filled.lines("parts", MAX_NOTES_CHARS)]
-    unknown = [Part(title=line, tag="TBD") for line in filled.lines("open", MAX_NOTES_CHARS)]
+    unknown = [
+        Part(title=line, tag=tag) for name, tag in _TAGGED.items() for line in filled.lines(name, MAX_NOTES_CHARS)
+    ]
     given = {
         "goal": filled.text("goal", 1000),
         "assumptions": filled.lines("assumptions", MAX_NOTES_CHARS),

@@ -32,8 +32,8 @@ from fateforger.session.rulebook import RuleBook, unsaved_session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions, Talks
 from fateforger.tasks.durations import Estimate, correct_ratio, estimate_kinds, find_named, format_ratio, name_of
-from fateforger.tasks.gate import CLOSE, Report, Seen, complete_task, keep_progress, look_up
-from fateforger.tasks.parts import lay_out_parts, recall_parts
+from fateforger.tasks.gate import Report, Seen, complete_task, keep_progress, look_up
+from fateforger.tasks.parts import approve_parts, lay_out_parts, recall_parts
 from fateforger.tasks.ports import Change, Durations, Tasks
 from fateforger.tasks.task import (
     BlockTime,
@@ -298,7 +298,6 @@ NO_USE = mark_message("The language model gave no answer that I can use, so I pr
 NO_ANSWER = mark_message("The language model does not answer at the moment, so I propose no parts.")
 PROPOSED = mark_message("These are the parts that I propose. They wait until you approve them in the review.")
 APPROVED = mark_message("You approved the parts.")
-APPROVE = "approve_review"
 NO_MODEL = mark_message(
     "Without a language model I cannot propose parts at once; pull the goal from your queue and write them down."
 )
@@ -373,9 +372,7 @@ async def check_approval(tools: Tools, goal: QueuedTask) -> TaskResult | None:
         return None
     try:
         workflow = tools.workflows.of(goal.spec)
-        steps = () if workflow is None else ((APPROVE, *((CLOSE,) if CLOSE in workflow.actions else ())),)
-        report = Report(steps, tuple(range(len(goal.spec.acceptance_criteria))))
-        done = complete_task(goal, workflow, report, await tools.look_up(goal, workflow))
+        done = approve_parts(goal, workflow, await tools.look_up(goal, workflow))
     except BadInput as error:
         return None if goal.outcome == error.message else TaskResult(TaskState.WAITING, error.message)
     return TaskResult(TaskState.DONE, _(APPROVED), progress=done)

@@ -97,11 +97,13 @@ async def test_where_no_model_can_the_person_writes_the_parts_down(desk: Desk) -
         "probes": "Ask",
         "parts": "Outline\nData",
         "open": "Method",
+        "ask": "Deadline",
     }
     assert not isinstance(await desk.fill("queue_parts", target=task.id, **whole), FormErrors)
     titles = {t.spec.title: t.spec.tags for t in await desk.tasks() if t.goal == task.id}
     assert titles == {
         "Review: Write my thesis": (), "Ask": ("PROBE",), "Outline": (), "Data": (), "Method": ("TBD",),
+        "Deadline": ("CLARIFY",),
     }  # fmt: skip
     assert labels(desk.card) == ["Pull the review", "Put it back"]
 
