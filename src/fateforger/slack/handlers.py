@@ -168,19 +168,8 @@ class RequestHandler:
         if len(said) > MAX_MESSAGE_CHARS:
             return _(TOO_LONG)
         private = is_private(str(asked.channel))
-        text, withheld = redact_credentials(remove_account_numbers(said))
-        opening = Opening(
-            command_id=command_id,
-            user_id=user_id,
-            at=self.clock.now(),
-            channel=str(asked.channel) if private else "",
-            thread_ts=None,
-            tz="",
-            text=text,
-            to_plan=True,
-            withheld=withheld,
-        )
-        await self.record(opening)
+        place = Place(asked.channel if private else None)
+        await self.record(self._build_opening(command_id, user_id, place, said, to_plan=True))
         return None if private else _(phrases.ANSWERED_ELSEWHERE)
 
     async def press_start(self, command_id: str, user_id: str, asked: Place, *, welcome_ts: str | None = None) -> None:
@@ -282,7 +271,8 @@ class RequestHandler:
             await self._carry_out_typed(said, typed)
             return
         await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
-        await self.record(self._build_opening(said))
+        place = Place(said.channel, said.thread_ts)
+        await self.record(self._build_opening(said.command_id, said.user_id, place, said.text, opens=said.opens))
 
     async def _refuse(self, said: MessageSaid, words: Said) -> None:
         """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
@@ -292,17 +282,20 @@ class RequestHandler:
             # The same post arrives as a message and as a mention; only the mention is answered.
             await self.send_ephemeral(said.user_id, Place(said.channel), words)
 
-    def _build_opening(self, said: MessageSaid) -> Opening:
-        text, withheld = redact_credentials(remove_account_numbers(said.text))
+    def _build_opening(
+        self, command_id: str, user_id: str, place: Place, said: str, *, opens: bool = True, to_plan: bool = False
+    ) -> Opening:
+        text, withheld = redact_credentials(remove_account_numbers(said))
         return Opening(
-            command_id=said.command_id,
-            user_id=said.user_id,
+            command_id=command_id,
+            user_id=user_id,
             at=self.clock.now(),
-            channel=said.channel,
-            thread_ts=said.thread_ts,
+            channel=place.channel or "",
+            thread_ts=place.thread_ts,
             tz="",
             text=text,
-            opens=said.opens,
+            opens=opens,
+            to_plan=to_plan,
             withheld=withheld,
         )
 

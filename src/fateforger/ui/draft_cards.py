@@ -7,7 +7,7 @@ from typing import assert_never
 
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.reminders import build_reminder
-from fateforger.planning.patch import apply
+from fateforger.planning.patch import AddBlocks
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, name_button, plain
 from fateforger.session.commands.day import AdjustFrame, RemoveTask, ResizeTask, SplitTask
 from fateforger.session.draft import ALWAYS
@@ -61,9 +61,9 @@ def list_unplaced(session: Session) -> tuple[Part, ...]:
 
 
 def _list_as_now(session: Session) -> Iterator[Unplaced]:
-    """Return the tasks without a place; for those that a suggestion of the card would add now, the reason is gone."""
-    plan, fixes = session.planning.plan, session.planning.fixes
-    added = {e.name for fix in fixes if plan for e in apply(plan, fix.patch).plan.events}
+    """Return the tasks without a place; those that a suggestion of the card adds have room, whatever the draft said."""
+    ops = [op for fix in session.planning.fixes for op in fix.patch.ops if isinstance(op, AddBlocks)]
+    added = {event.name for op in ops for event in op.events}
     for each in session.planning.unplaced:
         if each.offers and each.title in added:
             yield replace(each, reason=_("there is room for it now"), offers=ALWAYS)
