@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import AliasChoices
+from tests.mutants.mutant import read_mutants
 
 from fateforger.config import Settings
 
@@ -212,3 +213,18 @@ def test_every_proof_that_is_named_exists() -> None:
         if not (ROOT / "tests" / file).is_file() or (test and f"def {test}(" not in (ROOT / "tests" / file).read_text())
     ]
     assert hollow == []
+
+
+@pytest.mark.parametrize("seeded", tracked("tests/mutants/*.toml"), ids=lambda path: path.stem)
+def test_every_seeded_bug_has_its_place(seeded: Path) -> None:
+    """``make test-all`` seeds them; that the code moved on without the list is seen by ``make test`` already."""
+    mutants = read_mutants(seeded)
+    assert [mutant.name for mutant in mutants if not mutant.broken()] == []
+    places = {test.partition("[")[0] for mutant in mutants for test in mutant.killed_by}
+    assert sorted(place for place in places if not is_test(*place.split("::"))) == []
+
+
+def is_test(file: str, name: str = "", *_inherited: str) -> bool:
+    """A file of tests, or a function or class in it."""
+    path = ROOT / file
+    return path.is_file() and (not name or bool(re.search(rf"\b(def|class) {name}\b", path.read_text())))
