@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from typing import Literal, Protocol
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
@@ -13,7 +14,6 @@ from starlette.routing import Route
 
 from fateforger.adapters.store.given_up import measure_backlog
 from fateforger.adapters.store.store import Store
-from fateforger.app.slack import SlackApp
 from fateforger.app.web import WebServer
 from fateforger.config import Settings
 from fateforger.conversation.memory_service import MemoryService
@@ -27,6 +27,19 @@ _PATIENCE = 3.0
 """Seconds to wait for the database: fewer than a caller waits, so that no check outlives its request."""
 
 
+class SlackConnection(Protocol):
+    """The connection to Slack, as far as probes report it."""
+
+    @property
+    def mode(self) -> Literal["socket", "http"]:
+        """The way in which payloads arrive."""
+        ...
+
+    async def is_connected(self) -> bool:
+        """Check whether payloads can arrive."""
+        ...
+
+
 class Operations:
     """Answers about the running program.
 
@@ -38,7 +51,7 @@ class Operations:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self.slack: SlackApp | None = None
+        self.slack: SlackConnection | None = None
         self.indexing: Indexer | None = None
         self.memory: MemoryService | None = None
 

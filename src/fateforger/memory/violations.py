@@ -20,7 +20,8 @@ from fateforger.planning.timing import instant_of, zone
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.workflow.conformance import StatedRule
-from fateforger.workflow.day_rules import DayBlock, judge_day, read_day_rule
+from fateforger.workflow.day_conformance import DayBlock, judge_day
+from fateforger.workflow.day_rules import read_day_rule
 from fateforger.workflow.day_words import describe_day_rule, suggest_day_remedy
 
 NEAR = timedelta(minutes=30)

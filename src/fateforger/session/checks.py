@@ -38,7 +38,7 @@ from fateforger.session.stages import TimeboxingStage
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, quote_title
 from fateforger.values import replace
-from fateforger.workflow.day_rules import DayBlock
+from fateforger.workflow.day_conformance import DayBlock
 
 
 def day_meetings(session: Session) -> tuple[DayBlock, ...]:

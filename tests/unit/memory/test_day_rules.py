@@ -21,7 +21,7 @@ from fateforger.memory.versions import Version
 from fateforger.memory.violations import find_order_violations
 from fateforger.planning.plan import ET, TBPlan
 from fateforger.planning.timing import zone
-from fateforger.workflow.day_rules import DayBlock
+from fateforger.workflow.day_conformance import DayBlock
 
 LATE = "NEVER: meeting_after_17"
 ADMIN = "BEFORE deep_work: admin_done"

@@ -10,7 +10,8 @@ from fateforger.errors import BadInput
 from fateforger.planning.plan import ET, TBEvent, TBPlan
 from fateforger.planning.timing import FixedStart, zone
 from fateforger.workflow.conformance import CheckedRule, StatedRule, wrap_rule
-from fateforger.workflow.day_rules import NAMES, DayBlock, judge_day, read_day_rule
+from fateforger.workflow.day_conformance import DayBlock, judge_day
+from fateforger.workflow.day_rules import NAMES, read_day_rule
 
 MONDAY, TZ = date(2026, 3, 2), "Europe/Amsterdam"
 
