@@ -63,12 +63,16 @@ def test_each_form_answers_at_the_field(program: Program) -> None:
 
 
 def test_words_that_no_model_reads_are_answered_and_become_tasks(program: Program) -> None:
-    """S285: a first message is answered with the way to go on; what is written at the tasks can be put into their form."""
+    """S285, S447: a first message is answered with the way to go on, and its words go along; what is written at the
+    tasks can be put into their form."""
     person = program.person()
-    person.write("hello, plan my day", thread=False)
+    person.slash("/timebox", "Gym at 19:00, 1 h; call Anna")
     person.reads("so I cannot read your message. These buttons lead through the whole day.")
     person.press("Plan my day")
-    person.reads("Plan this day")
+    person.reads("Plan this day", "You wrote: Gym at 19:00, 1 h; call Anna")
+    person.press("Use it as my list of tasks")
+    assert person.submit()["ok"]
+    person.reads("Noted: call Anna; Gym at 19:00, 1 h.")
     confirm_date(person)
     confirm_frame(person)
     person.write("Report, 2 h\nMails\nPay DE89 3704 0044 0532 0130 00")

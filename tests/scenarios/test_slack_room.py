@@ -126,14 +126,14 @@ async def test_after_a_word_of_the_person_the_card_comes_anew_below_it(chat: Cha
 
 
 async def test_a_day_can_be_named_with_the_command(chat: Chat, alex: Person) -> None:
-    """S447: without a model, as a date."""
+    """S447: as a date. Without a model, other words are answered with their uses, and begin nothing by themselves."""
     assert (await alex.slash("2026-03-06"))["ok"]
     await settled(chat)
     (session,) = await chat.store.sessions.of_user(ALEX)
     assert session.date == date(2026, 3, 6)
     assert (await alex.slash("the day after tomorrow"))["ok"]
     answer = (await alex.roots())[-1]
-    assert answer["text"] == name_commands(phrases.NOT_A_DATE)
+    assert answer["text"] == WELCOME_TEXT
     assert len(await chat.store.sessions.of_user(ALEX)) == 1
 
 

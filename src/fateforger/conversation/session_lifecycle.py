@@ -48,6 +48,8 @@ def build_session(start: StartTimeboxing, earlier: Sequence[Session], *, calenda
         day = usual_day(start.at, tz, frame)
     if start.note:
         notices += (start.note,)
+    if start.unread:
+        notices += (_("You wrote: {words}", words=start.unread),)
     chosen = next(
         (s.options.calendar_write_chosen for s in earlier if s.options.calendar_write_chosen is not None), None
     )
@@ -64,7 +66,7 @@ def build_session(start: StartTimeboxing, earlier: Sequence[Session], *, calenda
         options=Options(mode=start.mode, calendar_write=chosen or calendar_write, calendar_write_chosen=chosen),
         day=DayInputs(inputs=InputFacts(tasks=start.inputs), frame=frame),
         rules=RuleState(allowed=_find_allowed(earlier, day)),
-        thread=ThreadState(notice=Notice(lines=notices) if notices else None),
+        thread=ThreadState(notice=Notice(lines=notices, unread=start.unread) if notices else None),
     )
     return session.with_open_work(offered=carry_over(session, earlier, now=start.at))
 

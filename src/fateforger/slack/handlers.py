@@ -122,12 +122,20 @@ class RequestHandler:
     clock: Clock
 
     async def start(
-        self, command_id: str, user_id: str, asked: Place, *, said: str = "", welcome_ts: str | None = None
+        self,
+        command_id: str,
+        user_id: str,
+        asked: Place,
+        *,
+        said: str = "",
+        unread: str = "",
+        welcome_ts: str | None = None,
     ) -> Said | None:
         """Begin a session in a place that only the person reads, and return words about it for where they asked.
 
         This is their thread with the bot, or else the top of their direct messages. A claim of the calendar arrives
-        here too. ``said`` is the text after a command; ``welcome_ts`` is the welcome card of a button.
+        here too. ``said`` is the text after a command, and ``unread`` an earlier message that the plan may use;
+        ``welcome_ts`` is the welcome card of a button.
         """
         code = parse_typed_code(said)
         if code is not None:
@@ -149,6 +157,7 @@ class RequestHandler:
             thread_ts=asked.thread_ts,
             tz="",
             date=day,
+            unread=unread,
         )
         await self.record(command)
         if asked.channel is None:
@@ -159,9 +168,10 @@ class RequestHandler:
         return None if is_private(asked.channel) else _(phrases.PLANNED_ELSEWHERE)
 
     async def _start_with_words(self, command_id: str, user_id: str, asked: Place, said: str) -> Said | None:
-        """Record words after the command as a first message, which a model reads; return words about it."""
-        if not self.door.reads_words:
-            return name_commands(phrases.NOT_A_DATE)
+        """Record words after the command as a first message, which a model reads; return words about it.
+
+        Without a model, these are a card with the uses of such a message.
+        """
         refusal = await calendar_refusal(self.door, self.people, user_id)
         if refusal is not None:
             return refusal
@@ -169,12 +179,17 @@ class RequestHandler:
             return _(TOO_LONG)
         private = is_private(str(asked.channel))
         place = Place(asked.channel if private else None)
-        await self.record(self._build_opening(command_id, user_id, place, said, to_plan=True))
+        opening = self._build_opening(command_id, user_id, place, said, to_plan=True)
+        if not self.door.reads_words:
+            return self.door.welcome("" if opening.withheld else opening.text)
+        await self.record(opening)
         return None if private else _(phrases.ANSWERED_ELSEWHERE)
 
-    async def press_start(self, command_id: str, user_id: str, asked: Place, *, welcome_ts: str | None = None) -> None:
+    async def press_start(
+        self, command_id: str, user_id: str, asked: Place, *, unread: str = "", welcome_ts: str | None = None
+    ) -> None:
         """Begin a session by a button or a shortcut, which have no answer, so words are sent separately."""
-        words = await self.start(command_id, user_id, asked, welcome_ts=welcome_ts)
+        words = await self.start(command_id, user_id, asked, unread=unread, welcome_ts=welcome_ts)
         if words is not None:
             await self.send_ephemeral(user_id, asked, words)
 

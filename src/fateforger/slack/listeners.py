@@ -298,9 +298,10 @@ class Listeners:
 
     def _start(self, use: ControlUse) -> Reply:
         once = command_id("start", use.command_id, use.user_id)  # Anyone may press it, each for themselves.
+        unread = use.control.target
         if use.address.v == WELCOME:
-            return self._requests.press_start(once, use.user_id, use.place, welcome_ts=use.message_ts)
-        return self._requests.press_start(once, use.user_id, Place(use.place.channel))
+            return self._requests.press_start(once, use.user_id, use.place, unread=unread, welcome_ts=use.message_ts)
+        return self._requests.press_start(once, use.user_id, Place(use.place.channel), unread=unread)
 
     def _stop(self, use: ControlUse) -> Reply:
         # The same button may appear again for the next turn, so the turn is part of the id.

@@ -39,11 +39,6 @@ CAME_LATE = mark_message(
 SESSION_LOST = mark_message("I can't find this plan any more. Type `{timebox}` to start a new one.")
 
 
-NOT_A_DATE = mark_message(
-    "There is no language model connected, so after `{timebox}` I can only read a date like `{timebox} 2026-03-05`. "
-    "With just `{timebox}` we start with today, and you can still change the day."
-)
-
 PLANNED_ELSEWHERE = mark_message("I'll plan this with you in a direct message.")
 MOVED = mark_message("This goes on in a direct message.")
 ANSWERED_ELSEWHERE = mark_message("I answered in our direct messages, where only you can read it.")

@@ -29,7 +29,7 @@ from fateforger.session.cards import (
     planned_blocks,
 )
 from fateforger.session.commands.calendar import ShowHistory
-from fateforger.session.commands.day import MarkOneThing, PutTogether, TakeApart, TakeBack, TickItems
+from fateforger.session.commands.day import AddTasks, MarkOneThing, PutTogether, TakeApart, TakeBack, TickItems
 from fateforger.session.commands.thread import StageAction
 from fateforger.session.day import busy_meetings, frame_mistake, frame_of, on_calendar, whole_frame
 from fateforger.session.draft import grade_session
@@ -176,9 +176,9 @@ def show_notice(session: Session) -> tuple[Part, ...]:
 
 
 def _offer_forms(stage: TimeboxingStage, notice: Notice) -> tuple[Part, ...]:
-    """Return buttons that put words which nothing could read into a form: for tasks at that step, and for a rule."""
+    """Return buttons that put words which nothing could read into a form: for tasks before Refine, and for a rule."""
     buttons: tuple[Button, ...] = ()
-    if stage is TimeboxingStage.CAPTURE_INPUTS and notice.unread:
+    if stage in AddTasks.accepted and notice.unread:
         buttons = (Button(label=_("Use it as my list of tasks"), action="form.tasks", target=notice.unread),)
     words = notice.unread or notice.unchecked
     if not words or len(words) > MAX_CARRIED_CHARS:

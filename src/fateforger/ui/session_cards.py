@@ -36,6 +36,7 @@ from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
 from fateforger.ui.task_cards import tasks_card
+from fateforger.values import replace
 
 START_AGAIN = Button(label=mark_message("Plan a day"), action="start", style="primary")
 
@@ -194,12 +195,14 @@ def welcome_card() -> Card:
 
 def unheard_card(text: str) -> Card:
     """Return the answer to a message when there is no model to read it, with the ways to keep its ``text``."""
-    short = bool(text) and len(text) <= MAX_CARRIED_CHARS
-    queue = Button(label=_("Put into my queue"), action="form.queue_add", target=text)
-    keep = (queue, build_said_rule_button(text)) if short else (ADD_TASK.localize(),)
-    return Card(
-        text=_(HELLO), parts=(Prose(text=_(UNHEARD)), Prose(text=_(HELLO)), Controls(items=(START.localize(), *keep)))
-    )
+    start = START.localize()
+    buttons: tuple[Button, ...]
+    if not text or len(text) > MAX_CARRIED_CHARS:
+        buttons = (start, ADD_TASK.localize())
+    else:
+        queue = Button(label=_("Put into my queue"), action="form.queue_add", target=text)
+        buttons = (replace(start, target=text), queue, build_said_rule_button(text))
+    return Card(text=_(HELLO), parts=(Prose(text=_(UNHEARD)), Prose(text=_(HELLO)), Controls(items=buttons)))
 
 
 UNREAD = mark_message(

@@ -40,6 +40,7 @@ from fateforger.session.lengths import find_usual
 from fateforger.session.model import BlockPlan, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
+from fateforger.session.stages import TimeboxingStage
 from fateforger.session.tasks import find_task
 from fateforger.text import format_day, format_length, join_sentences, mark_message
 from fateforger.text import gettext as _
@@ -76,6 +77,7 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
     """
     said = () if request.size else _list_new_lines(session, request.target)
     rows = request.size and min(max(request.size, ROWS, len(_list_typed(request))), MAX_FORM_TASKS)
+    drafts = session.stage is TimeboxingStage.CAPTURE_INPUTS
     return Form(
         title=_("What to get done"),
         submit=_("Save"),
@@ -83,7 +85,7 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
         more=_(EACH_TASK) if not rows else _("More rows") if rows < MAX_FORM_TASKS else None,
         fields=(
             *(_build_rows(rows, session, request) if rows else _build_lists(session, said)),
-            FlagField(name="proceed", label=_("Draft my day right away"), value=True),
+            *([FlagField(name="proceed", label=_("Draft my day right away"), value=True)] if drafts else ()),
         ),
     )
 

@@ -114,7 +114,7 @@ def beside(anna: Person) -> tuple[Button, ...]:
 
 
 async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) -> None:
-    """Without a model, what was written at this step is offered as the list of tasks, and not lost."""
+    """S285: without a model, what was written at this step is offered as the list of tasks, and not lost."""
     await anna.to_tasks()
     await anna.says("Report 2h\nMails")
     assert "There is no language model connected" in anna.words
@@ -127,6 +127,28 @@ async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) ->
     assert offer.label not in anna.labels()
     with pytest.raises(BadInput, match="on your list already"):
         await anna.look("tasks", target=offer.target)
+
+
+async def test_a_message_becomes_tasks_at_any_step_before_refine(anna: Person) -> None:
+    """S285: also where the bot has not asked for tasks yet, or where a draft makes room for them."""
+    await anna.start()
+    for title, go_on in (
+        ("Mails", "Plan this day"),
+        ("Report", "Continue"),
+        ("Books", "Continue"),
+        ("Bills", "Refine"),
+    ):
+        await anna.says(title)
+        offer, _ = beside(anna)
+        assert (offer.label, offer.target) == ("Use it as my list of tasks", title)
+        stay = {"proceed": False} if title == "Books" else {}
+        assert await anna.fill("tasks", target=offer.target, **stay) is None
+        await anna.press(go_on)
+    plan = (await anna.session()).planning.plan
+    assert plan is not None
+    assert {"Mails", "Report", "Books", "Bills"} <= {block.name for block in plan.events}
+    await anna.says("Call Ben")
+    assert [each.label for each in beside(anna)] == ["Keep it as a rule"]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +193,7 @@ async def test_a_message_that_nothing_can_read_becomes_a_rule(anna: Person) -> N
     reply = anna.arrived[-1].reply
     assert reply is not None
     (row,) = [part for part in reply.parts if isinstance(part, Controls)]
-    (offer,) = [each for each in row.items if isinstance(each, Button)]
+    _, offer = [each for each in row.items if isinstance(each, Button)]
     assert (offer.label, offer.action) == ("Keep it as a rule", "form.rule_said")
     assert await anna.fill("rule_said", target=offer.target, necessity="must") is None
     (item,) = rules_in_force(await anna.session()).applicable
@@ -300,7 +322,7 @@ async def test_a_new_block_starts_where_there_is_room(anna: Person) -> None:
 @pytest.mark.parametrize(
     ("form", "sentence"),
     [
-        ("tasks", "That form belongs to another step; please use the newest card in this thread."),
+        ("add_block", "That form belongs to another step; please use the newest card in this thread."),
         ("poem", "I don't know that form any more; please use the newest card in this thread."),
     ],
 )

@@ -224,6 +224,7 @@ def test_the_slash_command() -> None:
         "user_id": "U1",
         "asked": Place("C1"),
         "said": "2026-03-06",
+        "unread": "",
         "welcome_ts": None,
     }
     assert given(payload, "RequestHandler.start") == expected
@@ -240,6 +241,7 @@ def test_the_shortcut() -> None:
         "command_id": command_id("shortcut", "t1"),
         "user_id": "U1",
         "asked": Place(None),
+        "unread": "",
         "welcome_ts": None,
     }
     assert started(payload) == expected

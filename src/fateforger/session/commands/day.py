@@ -150,6 +150,7 @@ class AddTasks(TaskCommandBase):
     """
 
     forms = ("tasks",)
+    anywhere = True
     kind: Literal["add_tasks"] = "add_tasks"
     tasks: tuple[Task, ...] = Field(min_length=1)
     proceed: bool = False

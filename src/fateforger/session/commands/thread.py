@@ -29,7 +29,7 @@ class StartTimeboxing(Value):
     """Begin planning in a channel, or in an existing thread.
 
     ``tz`` is the person's IANA zone. ``mode`` tells how the planning came about. ``inputs`` are tasks for that day,
-    and ``note`` is shown on its first card.
+    and ``note`` is shown on its first card, as are ``unread`` words of the person, with buttons to use them.
     """
 
     kind: Literal["start"] = "start"
@@ -43,6 +43,7 @@ class StartTimeboxing(Value):
     mode: Mode = "direct"
     inputs: tuple[Task, ...] = ()
     note: str = ""
+    unread: str = ""
 
 
 def format_session_id(start: StartTimeboxing) -> str:
