@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import click
 
-from fateforger.cli.options import CommandCall
+from fateforger.cli.options import CommandCall, Group
 from fateforger.cli.output import echo, write_json
 from fateforger.cli.task_queue import (
     Queue,
@@ -304,7 +304,7 @@ def durations_command(call: CommandCall, user_id: str | None, kind: str | None) 
     call.print_result({"durations": [each.model_dump(mode="json") for each in estimates]}, lines)
 
 
-@click.group("tasks")
+@click.group("tasks", cls=Group)
 def tasks_command() -> None:
     """The queue: what there is to do, which of it is next, and what becomes of it.
 
