@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,7 +33,7 @@ from fateforger.cli.options import (
 )
 from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
-from fateforger.memory.applicability import Answer, Context, decide_applicability
+from fateforger.memory.applicability import Answer, Context, decide_applicability, has_ended
 from fateforger.memory.credentials import (
     CONTACTS_LEFT_OUT,
     REFUSED,
@@ -90,15 +90,15 @@ def list_command(
         return person, _select_versions(versions, person, uid, everything=everything or bool(wanted.statuses)), None
 
     person, found, message = call.run(ask)
-    tz = call.load_settings().time_zone
+    settings = call.load_settings()
+    today = local_today(settings.now or datetime.now(UTC), settings.time_zone)
     rows = [version for version in found if wanted.admits(version.record)][:limit]
     if message is not None and not call.as_json:
         echo(message, err=True)
     said = {} if about is None else {"message": message}
     document = {"constraints": [write_line_with_uid(version) for version in rows], **said}
-    call.print_result(
-        document, [_format_line(version, tz) for version in rows] or [_describe_nothing(person, uid, about)]
-    )
+    lines = [_format_line(version, today, settings.time_zone) for version in rows]
+    call.print_result(document, lines or [_describe_nothing(person, uid, about)])
 
 
 def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None, *, everything: bool) -> list[Version]:
@@ -135,13 +135,13 @@ def _describe_nothing(user_id: str, uid: str | None, about: str | None) -> str:
     return "Nothing is written down." if about is None else "Nothing is written down about that."
 
 
-def _format_line(version: Version, tz: str) -> str:
+def _format_line(version: Version, today: date, tz: str) -> str:
     record = version.record
     standing: dict[Any, str] = {"locked": "confirmed", "proposed": "not confirmed yet", "declined": "out of force"}
     last_day = record.lifecycle.count_from(local_today(version.updated_at, tz))
     days, times, limits = describe_days(record), describe_times(record), describe_limits(record, last_day)
     facts = (
-        standing[record.status.value],
+        "ended" if has_ended(version, today, tz) and not version.retired else standing[record.status.value],
         format_date(version.updated_at.date()),
         "" if record.source is Source.USER else f"from {record.source.value}",
         "" if record.confidence is None else f"confidence {record.confidence:g}",

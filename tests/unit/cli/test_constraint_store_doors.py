@@ -596,6 +596,8 @@ def test_a_person_limits_a_rule_in_words_and_lists_one_sort_of_them(doors: Doors
     shown = doors.text("list", "--user", "U1")[1]
     assert "from feedback, confidence 0.5, to be confirmed, kept until 16 March 2026, only without “gym”" in shown
     assert "in the step “Refine” only, tags sport" in shown
+    over = doors.text("list", "--user", "U1", now="2026-03-17T09:00:00Z")[1]
+    assert "ended, 2 March 2026" in over
 
     def named(*filters: str) -> list[str]:
         found = doors.done("list", "--user", "U1", *filters)["constraints"]

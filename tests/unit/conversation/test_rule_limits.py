@@ -19,7 +19,9 @@ from tests.unit.conversation.test_rules import named, newest
 from fateforger.conversation.language.rule_extraction import build_records, interpret
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import MemoryReading
+from fateforger.errors import ConstraintUnreadable
 from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Source, Status
 from fateforger.session.model import InputFacts
 from fateforger.session.rulebook import rules_in_force
@@ -33,6 +35,10 @@ SAID: dict[str, Any] = {
     "source": "feedback",
     "unsure": True,
 }
+
+
+async def read_home(house: House) -> str:
+    return "\n".join(part.text for part in (await house.coordinator.home(ANNA)).parts if hasattr(part, "text"))
 
 
 def limits_of(record: ConstraintRecord) -> tuple[object, ...]:
@@ -138,6 +144,7 @@ async def test_a_rule_for_two_weeks_ends(anna: Person, house: House) -> None:
     later = Person(house)
     await later.to_frame()
     assert "No coffee" not in later.words
+    assert "I know no rules of yours yet" in await read_home(house)
     assert "It was kept until 16 March 2026 and not confirmed since" in words_in(await later.look("rules"))
 
 
@@ -210,6 +217,19 @@ async def test_a_verdict_says_until_when_the_rule_is_kept(anna: Person, house: H
     await anna.click("memory.restore", f"{over.seq} {over.uid}")
     await anna.read()
     assert "“Rule over” ended on 1 February 2026. Change its days, and it counts again." in anna.words
+
+
+async def test_app_home_is_shown_while_rules_cannot_be_read(
+    anna: Person, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S454: for example because a newer version of the program wrote one of them."""
+
+    async def of(_user_id: str) -> tuple[Version, ...]:
+        raise ConstraintUnreadable("One rule is damaged.", names={"calls": "Calls"})
+
+    await anna.to_frame()
+    monkeypatch.setattr(house.store.constraints, "of", of)
+    assert "I cannot read your rules just now." in await read_home(house)
 
 
 async def test_the_list_is_filtered_by_necessity_and_tag(anna: Person, house: House) -> None:
