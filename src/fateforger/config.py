@@ -468,6 +468,8 @@ def read_unchecked_settings(**overrides: object) -> Settings:
         finding = error.errors(include_url=False)[0]
         name = ".".join(str(p) for p in finding["loc"])
         message = finding["msg"].removeprefix("Value error, ").rstrip(".")
+        if finding["type"].startswith("datetime"):
+            message = "write an instant like 2026-03-02T10:20:00+01:00"
         sentence = f"The setting {name} cannot be used: {message}." if name else f"{message}."
         raise BadInput(sentence, where=name or "settings") from None
     protect(settings.secrets)

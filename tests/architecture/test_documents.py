@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -149,3 +151,24 @@ def mistake(line: str) -> str | None:
 def names(command: click.Command) -> set[str]:
     """Return the options of a command as they are typed."""
     return {option for parameter in command.params for option in parameter.opts} | {"--help"}
+
+
+def test_the_examples_of_the_guide_work_as_typed(tmp_path: Path) -> None:
+    """S457: a rule that counts for whoever types it, and a plan."""
+    examples = re.findall(r"^    (echo '.* \| fateforger .*)$", (ROOT / "docs/guide.md").read_text(), re.MULTILINE)
+    shell = f"fateforger() {{ '{sys.executable}' -m fateforger \"$@\"; }}"
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
+    said = [
+        subprocess.run(
+            ["bash", "-c", f"{shell}; {line}"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for line in (*examples, "fateforger constraints list")
+    ]
+    assert "Noted: “Lunch at one”" in said[0]
+    assert said[1].endswith("Add “Mail” 11:00–11:30\nplanned: 2 create\n")
+    assert said[2].startswith("should Lunch at one")

@@ -125,7 +125,7 @@ async def check_calendars(settings: Settings) -> Check:
     return Check(
         "calendar",
         "local",
-        f"The embedded CalDAV calendar, in {settings.time_zone}. {_describe_embedded(settings)}",
+        f"The embedded CalDAV calendar, in {settings.time_zone} (FATEFORGER_TIME_ZONE). {_describe_embedded(settings)}",
         "For Google set FATEFORGER_CALENDAR_URL, for any CalDAV calendar FATEFORGER_CALDAV_URL.",
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.options import CommandCall, Opened, add_store_options, note_action
+from fateforger.cli.options import CommandCall, Group, Opened, add_store_options, note_action
 from fateforger.errors import BadInput
 from fateforger.text import format_count, join_words
 
@@ -28,7 +28,7 @@ _after = click.option("--after", default="", metavar="ID", help="Only those afte
 _all = click.option("--all", "everything", is_flag=True, help="All that the list shows.")
 
 
-@click.group("admin")
+@click.group("admin", cls=Group)
 def admin_command() -> None:
     """For those who run fateforger for others. Nothing here shows what people wrote."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.options import CommandCall, Opened, add_store_options, check_person_option
+from fateforger.cli.options import CommandCall, Group, Opened, add_store_options, check_person_option
 from fateforger.errors import BadInput
 from fateforger.text import format_count
 
@@ -19,7 +19,7 @@ _whose = click.option(
 )
 
 
-@click.group("calendars")
+@click.group("calendars", cls=Group)
 def calendars_command() -> None:
     """The calendar that each person connected. Others keep the configured one, which is its owner's."""
 

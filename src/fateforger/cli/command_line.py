@@ -7,13 +7,15 @@ document goes to stdout and nothing else; errors are ``{"error": {"kind", "messa
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from fateforger import __version__
+from fateforger.cli.output import echo, escape_unknown_characters, write_json
 from fateforger.errors import FateforgerError, UserError, WorldError
 
 _COMMANDS = {
@@ -42,6 +44,14 @@ _COMMANDS = {
 
 class _Commands(click.Group):
     """A group that imports a command's module only when the command is called, so that each starts fast."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; who reads its output may stop before the end, which is no failure."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python writes at its end
+            raise click.exceptions.Exit(0) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(_COMMANDS)
@@ -72,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in arguments
+    escape_unknown_characters()
     try:
         status = root_command.main(args=arguments, prog_name="fateforger", standalone_mode=False)
     except FateforgerError as error:
@@ -86,8 +97,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _fail("bad_input", error.format_message(), None, as_json=as_json, status=2)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(0)
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -98,12 +107,11 @@ def _to_exit_status(error: FateforgerError) -> int:
 
 
 def _fail(kind: str, message: str, where: str | None, *, as_json: bool, status: int) -> NoReturn:
-    from fateforger.cli.output import echo, write_json  # noqa: PLC0415  most commands need none of it
-
-    if as_json:
+    if as_json and where != "stdout":
         write_json({"error": {"kind": kind, "message": message, "where": where}})
     elif kind == "usage":
-        echo(f"{message} See {where} --help.", err=True)
+        sentence = " ".join(message.split())
+        echo(f"{sentence}{'' if sentence.endswith(('.', '?')) else '.'} See {where} --help.", err=True)
     else:
         echo(message if where is None else f"{message} ({where})", err=True)
     sys.exit(status)

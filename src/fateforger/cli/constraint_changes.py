@@ -12,7 +12,13 @@ from fateforger.memory.consolidation import mark_replacing
 from fateforger.memory.record import ConstraintRecord, compute_uid
 from fateforger.memory.versions import Event, Version, select_newest
 from fateforger.memory.vocabulary import Action, Status
-from fateforger.session.memory_changes import Memory, MemoryChange, resolve_conflicts, restore_displaced
+from fateforger.session.memory_changes import (
+    Memory,
+    MemoryChange,
+    judge_constraint,
+    resolve_conflicts,
+    restore_displaced,
+)
 from fateforger.values import replace
 
 
@@ -113,6 +119,16 @@ async def archive(opened: Opened, user_id: str | None, uid: str, reason: str | N
     taken = them.start_change(session_id=before.session_id)
     taken = taken.with_record(uid, record, Event(action=Action.ARCHIVE, reason=reason))
     taken = restore_displaced(taken, uid)
+    return await _write_taken(them, taken, uid)
+
+
+async def bring_back(opened: Opened, user_id: str | None, uid: str) -> ChangeResult:
+    """Bring an archived or declined constraint back, as in a thread. Raises ``BadInput``."""
+    them = await load_person(opened, user_id)
+    before = them.find_version(uid)
+    if not before.retired:
+        return ChangeResult(written=False, version=before)
+    taken = judge_constraint(them.start_change(session_id=before.session_id), uid, "restore", None, None)
     return await _write_taken(them, taken, uid)
 
 

@@ -333,7 +333,7 @@ def _parse_pairs(_: click.Context, option: click.Parameter, given: Sequence[str]
 
 @click.command("migrate")
 @click.option("--source", type=click.Choice(list(_SOURCES)), default="notion", show_default=True, help="From where.")
-@click.option("--user", "user_id", metavar="ID", help="Whose: a Slack id. SQLite knows it, if it is one person's.")
+@click.option("--user", "user_id", metavar="ID", help="Whose: a Slack id. A file of one person names it.")
 @click.option("--apply", is_flag=True, help="Write. Without it nothing is changed anywhere.")
 @click.option("--take-back", is_flag=True, help="Put away again what was moved and not changed since.")
 @click.option("--file", "--sqlite-db-url", "file", metavar="FILE", help="The SQLite file; by default DATABASE_URL's.")
@@ -359,9 +359,11 @@ def migrate_command(
     what is here already is left alone. Exit status 2 when a row cannot be moved.
     """
     user_id = _check_slack_id(user_id)
+    if user_id is None and (take_back or source == "notion"):
+        what = "--take-back" if take_back else "Notion"
+        raise click.UsageError(f"Say whose constraints these are: {what} needs --user ID, a Slack id like U0123ABC.")
     if take_back:
-        if user_id is None:
-            raise click.UsageError("Say whose: --take-back needs --user ID.")
+        assert user_id is not None  # noqa: S101  checked above; for the type checker
         whole = partial(_take_back, source=_SOURCES[source], user_id=user_id, apply=apply)
         versions, stay = call.run(whole)
         if call.as_json:

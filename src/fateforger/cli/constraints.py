@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +24,7 @@ from fateforger.cli.constraint_options import (
 from fateforger.cli.documents import join_place, parse_json, read_document, read_lines
 from fateforger.cli.options import (
     CommandCall,
+    Group,
     Opened,
     add_person_option,
     add_store_options,
@@ -32,7 +33,7 @@ from fateforger.cli.options import (
 )
 from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
-from fateforger.memory.applicability import Answer, Context, decide_applicability
+from fateforger.memory.applicability import Answer, Context, decide_applicability, has_ended
 from fateforger.memory.credentials import (
     CONTACTS_LEFT_OUT,
     REFUSED,
@@ -47,6 +48,7 @@ from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, RuleFilt
 from fateforger.memory.search import find_by_spelling
 from fateforger.memory.versions import Version, list_history, select_newest
 from fateforger.memory.vocabulary import Scope, Source, Status
+from fateforger.session.day import local_today
 from fateforger.text import format_date, quote_title
 from fateforger.values import replace
 
@@ -88,12 +90,15 @@ def list_command(
         return person, _select_versions(versions, person, uid, everything=everything or bool(wanted.statuses)), None
 
     person, found, message = call.run(ask)
+    settings = call.load_settings()
+    today = local_today(settings.now or datetime.now(UTC), settings.time_zone)
     rows = [version for version in found if wanted.admits(version.record)][:limit]
     if message is not None and not call.as_json:
         echo(message, err=True)
     said = {} if about is None else {"message": message}
     document = {"constraints": [write_line_with_uid(version) for version in rows], **said}
-    call.print_result(document, [*map(_format_line, rows)] or [_describe_nothing(person, uid, about)])
+    lines = [_format_line(version, today, settings.time_zone) for version in rows]
+    call.print_result(document, lines or [_describe_nothing(person, uid, about)])
 
 
 def _select_versions(versions: Sequence[Version], user_id: str, uid: str | None, *, everything: bool) -> list[Version]:
@@ -130,13 +135,13 @@ def _describe_nothing(user_id: str, uid: str | None, about: str | None) -> str:
     return "Nothing is written down." if about is None else "Nothing is written down about that."
 
 
-def _format_line(version: Version) -> str:
+def _format_line(version: Version, today: date, tz: str) -> str:
     record = version.record
     standing: dict[Any, str] = {"locked": "confirmed", "proposed": "not confirmed yet", "declined": "out of force"}
-    days, times, limits = describe_days(record), describe_times(record), describe_limits(record)
-    kept = record.lifecycle.ttl_days
+    last_day = record.lifecycle.count_from(local_today(version.updated_at, tz))
+    days, times, limits = describe_days(record), describe_times(record), describe_limits(record, last_day)
     facts = (
-        standing[record.status.value],
+        "ended" if has_ended(version, today, tz) and not version.retired else standing[record.status.value],
         format_date(version.updated_at.date()),
         "" if record.source is Source.USER else f"from {record.source.value}",
         "" if record.confidence is None else f"confidence {record.confidence:g}",
@@ -144,7 +149,6 @@ def _format_line(version: Version) -> str:
         days and f"on {days}",
         times,
         limits,
-        "" if kept is None else f"kept for {kept} days",
         f"tags {', '.join(record.topics)}" if record.topics else "",
     )
     return f"{record.necessity.value:<6} {record.name}  [{version.uid}]\n       {', '.join(filter(None, facts))}"
@@ -349,16 +353,26 @@ def add_command(
 @click.argument("uid")
 @add_person_option
 @click.option("--reason", metavar="TEXT", help="Why; kept with it.")
+@click.option("--undo", is_flag=True, help="Bring it back instead.")
 @add_store_options
-def archive_command(call: CommandCall, uid: str, user_id: str | None, reason: str | None) -> None:
-    """Put the constraint UID away. It applies no more, and is kept with its history."""
-    from fateforger.cli.constraint_changes import archive  # noqa: PLC0415  heavy
+def archive_command(call: CommandCall, uid: str, user_id: str | None, reason: str | None, undo: bool) -> None:
+    """Put the constraint UID away. It applies no more, and is kept with its history; --undo brings it back."""
+    from fateforger.cli.constraint_changes import archive, bring_back  # noqa: PLC0415  heavy
 
+    if undo:
+        if reason is not None:
+            raise click.UsageError("--undo brings it back; leave out the reason.")
+        deed = call.run(lambda opened: bring_back(opened, user_id, uid))
+        sentence = "" if deed.written else f"That is in force already: {_name_version(deed.version)}."
+        _print_change(call, deed, sentence)
+        return
     if reason is not None and redact_credentials(reason)[1]:
         raise BadInput(REFUSED, where="reason")
     deed = call.run(lambda opened: archive(opened, user_id, uid, reason))
     done = "Put away" if deed.written else "That is out of force already"
-    _print_change(call, deed, f"{done}: {_name_version(deed.version)}.")
+    back = f"To bring it back: fateforger constraints archive {uid} --undo"
+    whose = "" if user_id is None else f" --user {user_id}"
+    _print_change(call, deed, f"{done}: {_name_version(deed.version)}. {back}{whose}")
 
 
 @click.command("supersede")
@@ -406,14 +420,14 @@ def _print_change(call: CommandCall, deed: ChangeResult, sentence: str) -> None:
     if deed.old is not None:
         told["superseded"] = write_line_with_uid(deed.old)
     document = {"written": deed.written, "constraint": write_line_with_uid(deed.version), **told}
-    call.print_result(document, [sentence, *deed.lines, *deed.questions])
+    call.print_result(document, filter(None, [sentence, *deed.lines, *deed.questions]))
 
 
 def _name_version(version: Version) -> str:
     return f"{quote_title(version.record.name)} [{version.uid}]"
 
 
-@click.group("constraints")
+@click.group("constraints", cls=Group)
 def constraints_command() -> None:
     """Manage people's constraints, and list those that apply on a day.
 

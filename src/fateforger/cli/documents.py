@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
-
-from fateforger.cli.output import echo, write_json
+from fateforger.cli.output import echo, write_json, write_out
 from fateforger.errors import BadInput, FateforgerError, StoreUnavailable
 from fateforger.limits import MAX_DOCUMENT_BYTES
 from fateforger.masks import hide_secrets
@@ -149,13 +147,30 @@ def print_result(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
 
 @contextlib.contextmanager
 def open_output(target: str) -> Iterator[Callable[[str], object]]:
-    """Yield a function that writes a line, without secrets, to stdout or to a file that only its owner can read.
+    """Yield a function that writes a line, without secrets, to stdout or to a new file that only its owner can read.
+
+    The file is written completely or not at all. Raises ``BadInput`` and ``StoreUnavailable``.
+    """
+    if target == "-":
+        yield lambda line: write_out(hide_secrets(line))
+        return
+    refuse_existing(Path(target))
+    with replace_file(target) as write_line:
+        yield write_line
+
+
+def refuse_existing(target: Path) -> None:
+    """Raise ``BadInput`` if there is a file already: no command overwrites one."""
+    if target.exists():
+        raise BadInput(f"There is already a file {target}. Name another one.", where="file")
+
+
+@contextlib.contextmanager
+def replace_file(target: str) -> Iterator[Callable[[str], object]]:
+    """Yield a function that writes a line, without secrets, to a file that only its owner can read.
 
     The file is written completely or not at all. Raises ``StoreUnavailable``.
     """
-    if target == "-":
-        yield lambda line: click.echo(hide_secrets(line))
-        return
     draft = Path(f"{target}.part")
     try:
         draft.touch(mode=0o600)

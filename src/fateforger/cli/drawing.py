@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from fateforger.cli.documents import read_document
+from fateforger.cli.documents import read_document, refuse_existing
 from fateforger.errors import BadInput
 from fateforger.planning.wire import read_plan
 from fateforger.session.cards import DayView, planned_blocks
@@ -41,6 +41,7 @@ def write_picture(view: DayView, out: str | None) -> dict[str, Any]:
     if out is None:
         return {"svg": svg, "text": text}
     path = Path(out)
+    refuse_existing(path)
     try:
         path.write_bytes(_render_content(svg, path))
     except OSError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import ValidationError
 
-from fateforger.cli.documents import open_output, parse_json, print_result, read_document, read_lines
+from fateforger.cli.documents import parse_json, print_result, read_document, read_lines, replace_file
 from fateforger.cli.options import as_json, load_settings
 from fateforger.cli.records import iter_files
 from fateforger.errors import BadInput
@@ -141,7 +141,7 @@ def _add_recordings(sources: Sequence[str], target: str) -> int:
     kept = {case.id: case for case in _read_cases(target)} if Path(target).exists() else {}
     turns = [(file, parse_recorded_turn(read_document(file), file)) for file in iter_files(sources)]
     found = {case.id: case for file, turn in turns for case in build_cases(turn, Path(file).stem)}
-    with open_output(target) as write_line:
+    with replace_file(target) as write_line:
         for case in (found | kept).values():
             write_line(case.model_dump_json())
     return len(found.keys() - kept.keys())

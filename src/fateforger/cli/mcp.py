@@ -11,6 +11,7 @@ import click
 
 from fateforger.cli.options import (
     CommandCall,
+    Group,
     Opened,
     add_place_options,
     add_store_options,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from fateforger.agents.clients import Client
 
 
-@click.group("client")
+@click.group("client", cls=Group)
 def client_command() -> None:
     """Agents that may ask, each with a token of its own."""
 
@@ -136,7 +137,7 @@ def _to_document(client: Client) -> dict[str, Any]:
     return client.model_dump(mode="json", exclude={"key"})
 
 
-@click.group("mcp", invoke_without_command=True)
+@click.group("mcp", cls=Group, invoke_without_command=True)
 @add_place_options
 @click.option("--http", "over_http", is_flag=True, help="Over HTTP instead of a pipe; each request brings its token.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address it listens on.")

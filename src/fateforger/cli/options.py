@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -23,6 +24,19 @@ if TYPE_CHECKING:
     from fateforger.adapters.store.store import Store
     from fateforger.config import Settings
     from fateforger.memory.versions import Version
+
+
+class Group(click.Group):
+    """Commands, each listed with the whole first sentence of its help."""
+
+    group_class = type
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands; click itself cuts their sentences to one line."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, command.get_short_help_str(sys.maxsize)) for name, command in found if command is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for programs.")

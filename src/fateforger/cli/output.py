@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
+import sys
 from typing import Any
 
 import click
 
+from fateforger.errors import WorldError
 from fateforger.masks import hide_secrets
 from fateforger.text import clean_text
 
@@ -17,19 +21,43 @@ _ESCAPED = {
 """Characters that JSON may contain unescaped, but that a terminal obeys, or at which some readers split lines."""
 
 
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """Return the characters that an encoding lacks as JSON writes them, so that text and JSON can be read."""
+    assert isinstance(error, UnicodeEncodeError)  # noqa: S101  nothing is decoded with this
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+def escape_unknown_characters() -> None:
+    r"""Let a terminal that does not speak UTF-8 show ``\u2014`` for a character that it lacks."""
+    codecs.register_error("escape", _escape)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(errors="escape")
+
+
+def write_out(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print a text as it is. Raises ``BrokenPipeError`` and ``WorldError``."""
+    try:
+        click.echo(text, err=err, nl=nl)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise WorldError(f"I cannot write the output: {error.strerror or error}.", where="stdout") from None
+
+
 def echo(text: str, *, err: bool = False) -> None:
     """Print lines for people. A title in them cannot control the terminal or reverse the line."""
-    click.echo(clean_text(hide_secrets(text)), err=err)
+    write_out(clean_text(hide_secrets(text)), err=err)
 
 
 def echo_address(words: str, address: str) -> None:
     """Print the address of the page, with its token even if that is a setting, so that it can be opened."""
-    click.echo(f"{words} {address}")
+    write_out(f"{words} {address}")
 
 
 def overwrite(text: str, width: int) -> None:
     """Replace the line of a terminal that is ``width`` characters long."""
-    click.echo(f"\r{clean_text(hide_secrets(text)):<{width}}", err=True, nl=False)
+    write_out(f"\r{clean_text(hide_secrets(text)):<{width}}", err=True, nl=False)
 
 
 def dump_json_line(document: Any) -> str:
@@ -39,4 +67,4 @@ def dump_json_line(document: Any) -> str:
 
 def write_json(document: Any) -> None:
     """Print one JSON document on one line."""
-    click.echo(dump_json_line(document))
+    write_out(dump_json_line(document))

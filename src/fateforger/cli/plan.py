@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fateforger.cli.documents import answer_lines, format_block, print_result, read_document
-from fateforger.cli.options import as_json
+from fateforger.cli.options import Group, as_json
 from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput, PlanInvalid
 from fateforger.limits import MAX_FRAME
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fateforger.drafting.model import Violation
 
 
-@click.group("plan")
+@click.group("plan", cls=Group)
 def plan_command() -> None:
     """Resolve, patch, check and draft plans."""
 

@@ -16,6 +16,7 @@ import click
 from fateforger.cli.documents import open_output, read_document
 from fateforger.cli.options import (
     CommandCall,
+    Group,
     Opened,
     add_store_options,
     as_json,
@@ -148,7 +149,7 @@ def _format_value(value: Any) -> str:
     return truncate(json.dumps(value, ensure_ascii=False), _WIDEST)
 
 
-@click.group("person")
+@click.group("person", cls=Group)
 def person_command() -> None:
     """Export what is held about a person as one document, or erase it."""
 

@@ -22,6 +22,7 @@ import click
 
 from fateforger.cli.documents import read_document
 from fateforger.cli.options import (
+    Group,
     add_place_options,
     as_json,
     check_person_option,
@@ -173,7 +174,7 @@ def add_calendar_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return add_place_options(url(calendar(account(user(as_json(click.pass_context(function)))))))
 
 
-@click.group("sync")
+@click.group("sync", cls=Group)
 def sync_command() -> None:
     """Show, apply and take back the difference between a plan and a calendar."""
 
@@ -278,7 +279,8 @@ def history_command(ctx: click.Context, limit: int, as_json: bool, **where: str 
     for row in transactions:
         said = f" {row['said']}" if row["said"] else ""
         mark = "  (can be undone)" if row["undoable"] else ""
-        echo(f"{row['created_at']}  {row['title']}:{said} {row['deeds']}, {row['state']}.{mark}")
+        at = row["created_at"][:16].replace("T", " ")
+        echo(f"{at}Z  {row['title']}:{said} {row['deeds']}, {row['state']}.{mark}")
         echo(f"  Transaction {row['transaction']}")
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import click
 
-from fateforger.cli.options import CommandCall
+from fateforger.cli.options import CommandCall, Group
 from fateforger.cli.output import echo, write_json
 from fateforger.cli.task_queue import (
     Queue,
@@ -40,7 +40,7 @@ from fateforger.tasks.task import (
     TaskState,
 )
 from fateforger.tasks.transitions import TaskAction, apply_action, describe_action, rename_task, set_priority
-from fateforger.text import PULL, command_name, format_count, quote_title
+from fateforger.text import PULL, command_name, format_count, join_words, quote_title
 from fateforger.workflow.definition import Workflow
 
 _DETAILS = ("nature", "at", "due", "from", "best", "people", "place", "travel_minutes", "splittable", "items")
@@ -84,20 +84,27 @@ Answer = tuple[str, QueuedTask, Sequence[QueuedTask]]
 
 @click.command("list")
 @click.option("--all", "everything", is_flag=True, help="Also what is done or stopped.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only what has this tag.")
 @add_queue_options
-def list_command(call: CommandCall, user_id: str | None, everything: bool) -> None:
+def list_command(call: CommandCall, user_id: str | None, everything: bool, tags: tuple[str, ...]) -> None:
     """The queue, the next task first, each with its state and what it waits for."""
 
     async def ask(queue: Queue) -> tuple[Sequence[QueuedTask], date]:
         return await queue.tasks.of(queue.user_id, ended=True), queue.today
 
     tasks, today = run_with_queue(call, user_id, ask)
-    shown = [task for task in tasks if everything or task.state not in ENDED]
+    wanted = {tag.casefold() for tag in tags}
+    shown = [
+        task
+        for task in tasks
+        if (everything or task.state not in ENDED)
+        and (not wanted or not wanted.isdisjoint(map(str.casefold, task.spec.tags)))
+    ]
     if call.as_json:
         write_json({"tasks": [build_task_document(task, tasks) for task in shown]})
         return
     if not shown:
-        echo("The queue is empty.")
+        echo(f"No task has the tag {join_words(tags)}." if tags else "The queue is empty.")
     for task in shown:
         echo(format_task(task, tasks, today))
 
@@ -304,7 +311,7 @@ def durations_command(call: CommandCall, user_id: str | None, kind: str | None) 
     call.print_result({"durations": [each.model_dump(mode="json") for each in estimates]}, lines)
 
 
-@click.group("tasks")
+@click.group("tasks", cls=Group)
 def tasks_command() -> None:
     """The queue: what there is to do, which of it is next, and what becomes of it.
 

@@ -16,7 +16,7 @@ import click
 from fateforger.adapters.facts import AllowList, LocalFacts, read_allow_file
 from fateforger.app.rules import build_workflows
 from fateforger.cli.documents import answer_lines, parse_json, print_result, read_document, read_lines, read_text
-from fateforger.cli.options import as_json, load_settings
+from fateforger.cli.options import Group, as_json, load_settings
 from fateforger.config import Settings
 from fateforger.errors import BadInput
 from fateforger.planning.validation import validate
@@ -29,7 +29,7 @@ from fateforger.workflow.trace import Step, expect_kind, read_step
 _SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
 
 
-@click.group("workflow")
+@click.group("workflow", cls=Group)
 def workflow_command() -> None:
     """Check what was done, or is planned, against the rules of a workflow."""
 

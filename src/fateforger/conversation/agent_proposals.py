@@ -32,7 +32,7 @@ from fateforger.session.proposals import describe_constraint, preview_constraint
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
-from fateforger.ui.logs import SHOWN_CALLS
+from fateforger.ui.logs import LOOKED_AT
 from fateforger.workers.turns import build_command_job
 
 ASKED = mark_message("The agent {client} would like to change this plan; its card says how. Shall I apply that?")
@@ -68,7 +68,7 @@ class ProposalService:
 
     async def list_calls(self, user_id: str) -> tuple[Call, ...]:
         """Return the latest calls for a person, the newest first. Raises ``StoreError``."""
-        return await self.calls.latest(limit=SHOWN_CALLS, user_id=user_id)
+        return await self.calls.latest(limit=LOOKED_AT, user_id=user_id)
 
     async def waiting(self, session: Session, at: datetime) -> tuple[WaitingProposal, ...]:
         """Return the open proposals whose cards were posted before the instant ``at``. Raises ``StoreError``.

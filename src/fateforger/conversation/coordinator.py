@@ -55,7 +55,7 @@ from fateforger.text import mark_message, name_commands, use_language
 from fateforger.ui import forms
 from fateforger.ui.connection_cards import build_connection_parts
 from fateforger.ui.home_card import Board, home_card
-from fateforger.ui.logs import SHOWN, build_log_parts, build_operator_parts
+from fateforger.ui.logs import LOOKED_AT, build_log_parts, build_operator_parts
 from fateforger.ui.session_cards import unheard_card, welcome_card
 from fateforger.workers.people import LanguageService, Ownership
 
@@ -368,7 +368,7 @@ class PlanningCoordinator:
         tz = tz or (sessions[0].tz if sessions else NO_ZONE)
         log_parts = build_log_parts(calls, tz)
         connection = build_connection_parts(await self._calendars.describe(user_id))
-        operator = build_operator_parts(await self._operator_log.latest(user_id, limit=SHOWN), tz)
+        operator = build_operator_parts(await self._operator_log.latest(user_id, limit=LOOKED_AT), tz)
         others = (*log_parts, *await self._rituals.find_home_parts(user_id), *connection, *operator)
         links = {} if find_link is None else await _find_links(sessions, find_link)
         board = Board(self._clock.now(), tz, sessions, links, await self._alone.count_rules(user_id))

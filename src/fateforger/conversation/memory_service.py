@@ -23,6 +23,7 @@ from fateforger.errors import (
     VersionConflict,
 )
 from fateforger.limits import MAX_SEARCHED_CHARS
+from fateforger.memory.applicability import has_ended
 from fateforger.memory.ports import Constraints, Finder
 from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, select_current
 from fateforger.memory.search import find_by_spelling
@@ -483,11 +484,12 @@ class RuleService:
     async def count_rules(self, user_id: str) -> int | None:
         """Return the number of a person's rules that count; ``None`` while they cannot be read."""
         try:
-            book = await self.book(user_id, None)
+            book = RuleBook(await self._person(user_id), await self._memory.versions(user_id))
         except StoreError as error:
             log.warning("the rules of %s cannot be counted: %s", user_id, error.message)
             return None
-        return sum(not row.retired for row in book.rows)
+        ended = {uid for uid, rule in book.newest.items() if has_ended(rule, book.person.date, book.person.tz)}
+        return sum(not row.retired and row.uid not in ended for row in book.rows)
 
     async def get_reply(self, command_id: str) -> tuple[str, ...]:
         """Return the reply to a command that was recently carried out. Raises ``StoreError``."""

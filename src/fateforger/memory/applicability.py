@@ -172,6 +172,12 @@ def compute_last_day(version: Version, context: Context) -> date | None:
     return version.record.lifecycle.count_from(context.local_day(version.updated_at))
 
 
+def has_ended(version: Version, today: date, tz: str) -> bool:
+    """Check whether its dates or its time to live are over, on a day in a zone."""
+    last = version.record.find_last_day(version.updated_at.astimezone(zone(tz)).date())
+    return last is not None and last < today
+
+
 def _format_date(day: date | None) -> str:
     return _("a day I do not know") if day is None else format_date(day)
 

@@ -125,7 +125,7 @@ def write_answer(answer: Answer) -> dict[str, Any]:
 def check_person(user_id: str) -> str:
     """Return the id unchanged. No character of an id has a meaning. Raises :class:`BadInput`."""
     if not user_id.strip():
-        raise BadInput("Say whose constraints: the id of a person is missing.", where="user_id")
+        raise BadInput("Say whose: the id of a person is missing.", where="user_id")
     if len(user_id) > MAX_PERSON_CHARS:
         raise BadInput(f"The id of a person has {MAX_PERSON_CHARS} characters at most.", where="user_id")
     _check_text(user_id, "user_id")

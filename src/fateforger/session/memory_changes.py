@@ -436,10 +436,10 @@ def revise_constraint(
     if holds_credentials(record):
         raise BadInput(_(REFUSED))
     taken, record = _leave_out_private_data(taken, record.with_uid(uid))
-    if record == before.record:
+    left = _count_days_left(taken.memory, before)
+    if record == before.record and (not renewed or left == record.lifecycle.ttl_days):
         return taken.with_lines(_("{name} stays as it is.", name=quote_title(record.name)))
-    left = None if renewed else _count_days_left(taken.memory, before)
-    if left is not None and left >= 0 and record.lifecycle.ttl_days == before.record.lifecycle.ttl_days:
+    if not renewed and left is not None and left >= 0 and record.lifecycle.ttl_days == before.record.lifecycle.ttl_days:
         record = replace(record, lifecycle=replace(record.lifecycle, ttl_days=left))
     declined = record.status is Status.DECLINED
     event = Event(action=Action.DECLINE if declined else Action.UPDATE)
@@ -635,8 +635,9 @@ def _require_seen(memory: Memory, uid: str, seen: int | None) -> Version:
 
 
 def _with_status(taken: MemoryChange, version: Version, status: Status, event: Event, name: str) -> MemoryChange:
+    end = version.record.find_last_day(taken.memory.today)
     words = {
-        Action.UPDATE: _("{name} is restored.", name=name) if version.retired else _("{name} is confirmed.", name=name),
+        Action.UPDATE: _say_confirmed(name, end, taken.memory.today, restored=version.retired),
         Action.DECLINE: _("{name} is declined; I won't use it any more.", name=name),
         Action.ARCHIVE: _("{name} is put away; I won't use it any more.", name=name),
     }
@@ -645,3 +646,15 @@ def _with_status(taken: MemoryChange, version: Version, status: Status, event: E
         sure = None if record.confidence is None else 1.0
         record = replace(record, confidence=sure, needs_confirmation=False)
     return taken.with_record(version.uid, record, event, words[event.action])
+
+
+def _say_confirmed(name: str, end: Date | None, today: Date, *, restored: bool) -> str:
+    """Say that a constraint counts from now on, and until when."""
+    if end is None:
+        return _("{name} is restored.", name=name) if restored else _("{name} is confirmed.", name=name)
+    day = format_date(end)
+    if end < today:
+        return _("{name} ended on {day}. Change its days, and it counts again.", name=name, day=day)
+    if restored:
+        return _("{name} is restored, and kept until {end}.", name=name, end=day)
+    return _("{name} is confirmed, and kept until {end}.", name=name, end=day)

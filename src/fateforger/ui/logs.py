@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import TypeVar
 
 from fateforger.agents.clients import KEPT_FOR, UNKNOWN_TOOL, Call
 from fateforger.planning.timing import zone
 from fateforger.ports.people import OperatorAction
 from fateforger.session.cards import Divider, Heading, Note, Part, Prose, plain
-from fateforger.text import format_day, label_text, mark_message
+from fateforger.text import format_day, label_text, mark_message, ngettext
 from fateforger.text import gettext as _
 
 READ_RULES, CHANGED_RULES = mark_message("your rules were read"), mark_message("your rules were changed")
@@ -65,23 +67,45 @@ DID = {
 }
 """Words for each command that is noted."""
 SHOWN = 8
-"""Actions that App Home shows."""
+"""Lines of a log that App Home shows."""
+LOOKED_AT = 100
+"""The latest entries of a log that become these lines."""
+
+_Entry = TypeVar("_Entry", OperatorAction, Call)
 
 
-def describe_action(action: OperatorAction, tz: str) -> str:
-    """Return an action in one line: when, what and by whom."""
+def _format_lines(
+    entries: Sequence[_Entry], tz: str, key: Callable[[_Entry], object], describe: Callable[[_Entry, str, int], str]
+) -> str:
+    """Return a line for what was done on a day, however often; ``entries`` are the newest first."""
+    groups: dict[object, list[_Entry]] = {}
+    for entry in entries:
+        groups.setdefault((entry.at.astimezone(zone(tz)).date(), key(entry)), []).append(entry)
+    return "\n".join(f"- {describe(same[0], tz, len(same))}" for same in islice(groups.values(), SHOWN))
+
+
+def _describe_did(action: OperatorAction) -> str:
+    return _(DID[action.command if action.command in DID else UNKNOWN])
+
+
+def describe_action(action: OperatorAction, tz: str, count: int = 1) -> str:
+    """Return an action in one line: when, what, by whom and how often on that day."""
     at = action.at.astimezone(zone(tz))
     when = _("{day} at {time:%H:%M}", day=format_day(at.date()), time=at)
-    known = action.command if action.command in DID else UNKNOWN
-    did = _(DID[known])
-    return _("{line} (by {operator})", line=label_text(when, did), operator=plain(action.operator))
+    return ngettext(
+        "{line} (by {operator})",
+        "{line} (by {operator}, {count} times that day)",
+        count,
+        line=label_text(when, _describe_did(action)),
+        operator=plain(action.operator),
+    )
 
 
 def build_operator_parts(actions: Sequence[OperatorAction], tz: str) -> tuple[Part, ...]:
     """Return the latest actions for a person's App Home; nothing if there are none."""
     if not actions:
         return ()
-    lines = "\n".join(f"- {describe_action(action, tz)}" for action in actions)
+    lines = _format_lines(actions, tz, lambda action: (_describe_did(action), action.operator), describe_action)
     kept = _("The people who run me did this. “What you know about me” shows all of it.")
     return (Divider(), Heading(text=_("What was done with your data")), Prose(text=lines), Note(text=kept))
 
@@ -107,12 +131,10 @@ RESULTS = {
     "failed": mark_message("failed"),
     None: mark_message("not finished"),
 }
-SHOWN_CALLS = 8
-"""Calls on App Home."""
 
 
-def describe_call(call: Call, tz: str) -> str:
-    """Return a call in one line: when, who, what, and the result."""
+def describe_call(call: Call, tz: str, count: int = 1) -> str:
+    """Return a call in one line: when, who, what, the result and how often on that day."""
     at = call.at.astimezone(zone(tz))
     when = _("{day} at {time:%H:%M}", day=format_day(at.date()), time=at)
     known = call.tool if call.tool in CALLED else UNKNOWN_TOOL
@@ -120,14 +142,15 @@ def describe_call(call: Call, tz: str) -> str:
     result = _(RESULTS[call.outcome])
     if call.outcome == "done" and call.about:
         result = f"{result}, `{plain(call.about)}`"
-    return _("{line} ({result})", line=label_text(when, did), result=result)
+    line = label_text(when, did)
+    return ngettext("{line} ({result})", "{line} ({result}, {count} times that day)", count, line=line, result=result)
 
 
 def build_log_parts(calls: Sequence[Call], tz: str) -> tuple[Part, ...]:
     """Return the latest calls for a person's App Home; nothing if no agent has asked for anything."""
     if not calls:
         return ()
-    lines = "\n".join(f"- {describe_call(call, tz)}" for call in calls[:SHOWN_CALLS])
+    lines = _format_lines(calls, tz, lambda call: (call.client, call.tool, call.outcome, call.about), describe_call)
     kept = _(
         "I keep this list for {days} days, without anyone's words. `fateforger mcp log` shows all of it.",
         days=KEPT_FOR.days,

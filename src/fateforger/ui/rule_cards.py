@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fateforger.memory.applicability import Answer, Why
-from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.applicability import Answer, Applicable, Why
 from fateforger.memory.reminders import needs_confirmation
 from fateforger.memory.violations import ConstraintViolation
 from fateforger.memory.vocabulary import Necessity, Scope, Source
@@ -181,7 +180,7 @@ def _show_shaping(session: Session) -> tuple[Part, ...]:
             )
         )
     let_go = () if session.planning.clash is None else session.planning.clash.let_go
-    named = [_format_rule(item.record, let_go=item.uid in let_go) for item in answer.applicable[:MOST_NAMED]]
+    named = [_format_rule(item, let_go=item.uid in let_go) for item in answer.applicable[:MOST_NAMED]]
     more = len(answer.applicable) - len(named)
     left_out = len(answer.cut) + (0 if session.rules.recalled is None else session.rules.recalled.left_out)
     if named:
@@ -208,10 +207,23 @@ def _show_set_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
     return (Note(text=_("**Not counting today:** {rules}.", rules=listed)),)
 
 
-def _format_rule(record: ConstraintRecord, *, let_go: bool) -> str:
-    binding = ", ".join((_(HOW[record.necessity]), *((_(CONFIRM),) if needs_confirmation(record) else ())))
+def _format_rule(item: Applicable, *, let_go: bool) -> str:
+    record = item.record
+    marks = (
+        _(HOW[record.necessity]),
+        _(CONFIRM) if needs_confirmation(record) else "",
+        _("on its last day") if _is_last_day(item) else "",
+    )
+    binding = ", ".join(filter(None, marks))
     mark = "; ".join((binding, *((_("the plan does without it"),) if let_go else ())))
     return f"{quote_title(plain(record.name, 60), 120)} ({mark})"
+
+
+def _is_last_day(item: Applicable) -> bool:
+    """Check whether a constraint that held for several days ends on the day of its context."""
+    told, confirmed = map(item.context.local_day, (item.version.created_at, item.version.updated_at))
+    last = item.record.find_last_day(confirmed)
+    return last == item.context.day and last not in {item.record.applicability.start_date, told}
 
 
 MOST_ASKED = 3

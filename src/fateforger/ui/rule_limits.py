@@ -50,9 +50,9 @@ def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
             label=_("Days to keep it"),
             optional=True,
             value=record.lifecycle.ttl_days,
-            minimum=1,
+            minimum=0,
             maximum=MAX_KEPT_DAYS,
-            hint=_("For the next two weeks: 14. Confirm it, and it is kept as long again."),
+            hint=_("For the next two weeks: 14; only today: 0. Confirm it, and it is kept as long again."),
         ),
         _labels_field(WITH, _("Only on days with"), aspect.conditional_on_present),
         _labels_field(WITHOUT, _("Only on days without"), aspect.conditional_on_absent),
@@ -132,7 +132,7 @@ def read_limits(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:
     if aspect != (record.aspect or Aspect()):
         record = replace(record, aspect=aspect)
     if filled.has(KEPT):
-        days = filled.minutes(KEPT, most=MAX_KEPT_DAYS)
+        days = filled.minutes(KEPT, least=0, most=MAX_KEPT_DAYS)
         record = replace(record, lifecycle=replace(record.lifecycle, ttl_days=days))
     if filled.has(STAGES):
         record = replace(record, applies_stages=filled.many(STAGES))

@@ -149,7 +149,8 @@ def test_a_person_writes_in_words(doors: Doors) -> None:
         "       confirmed, 2 March 2026",
     ]
     assert doors.text("archive", listed["uid"], "--user", "U1")[1] == (
-        f"Put away: “No calls before 10” [{listed['uid']}].\n"
+        f"Put away: “No calls before 10” [{listed['uid']}]."
+        f" To bring it back: fateforger constraints archive {listed['uid']} --undo --user U1\n"
     )
     assert doors.text("list", "--user", "U1")[1] == "Nothing is written down.\n"
 
@@ -403,7 +404,7 @@ def test_bad_lines_are_named_and_skipped(doors: Doors) -> None:
         (3, "This line is not UTF-8 text."),
         (4, "A constraint is a JSON object with"),
         (5, "“updated_at” cannot be used: input"),
-        (6, "Say whose constraints: the id of a"),
+        (6, "Say whose: the id of a person is m"),
         (7, "“action” cannot be used: input sho"),
         (8, "“session_id” holds a NUL character"),
     ]
@@ -424,6 +425,43 @@ def test_a_line_that_is_far_too_long_is_one_bad_line(doors: Doors) -> None:
     path.write_bytes(b"x" * (2 * 16 * 1024 * 1024 + 5) + b"\n" + good)
     answer = doors.done("import", str(path))
     assert (answer["read"], answer["written"], [mistake["line"] for mistake in answer["bad"]]) == (2, 1, [1])
+
+
+def test_what_was_put_away_is_brought_back(doors: Doors) -> None:
+    """S453: the answer says how; the rule that it replaces gives way again."""
+    doors.done("add", doors.file("bed.json", {"name": "Bed at ten"}), "--user", "U1")
+    (bed,) = (each["uid"] for each in doors.done("list", "--user", "U1")["constraints"])
+    late = doors.file("late.json", {"name": "Bed at eleven"})
+    uid = doors.done("supersede", bed, late, "--user", "U1", now=LATE)["constraint"]["uid"]
+    assert doors.text("archive", uid, "--user", "U1", now=LATE)[1].startswith(
+        f"Put away: “Bed at eleven” [{uid}]. To bring it back: fateforger constraints archive {uid} --undo --user U1\n"
+    )
+    assert [each["uid"] for each in doors.done("list", "--user", "U1")["constraints"]] == [bed]
+    assert doors.text("archive", uid, "--undo", "--user", "U1", now=LATE)[1].startswith(
+        "“Bed at eleven” is restored.\n"
+    )
+    assert doors.text("archive", uid, "--undo", "--user", "U1")[1] == (
+        f"That is in force already: “Bed at eleven” [{uid}].\n"
+    )
+    refused(doors.json("archive", uid, "--undo", "--reason", "x", "--user", "U1"))
+    refused(doors.json("archive", "nothing", "--undo", "--user", "U1"))
+
+
+def test_no_file_is_overwritten(doors: Doors) -> None:
+    """S456: by no command that writes one."""
+    (doors.folder / "here.svg").write_text("mine")
+    plan = doors.folder / "plan.json"
+    plan.write_text(json.dumps({"date": "2026-03-02", "tz": "Europe/Berlin", "events": []}))
+    target = str(doors.folder / "here.svg")
+    for command in (
+        ("constraints", "export", "--to", target),
+        ("person", "export", "U1", "--to", target),
+        ("plan", "draw", str(plan), "--out", target),
+        ("admin", "backup", target),
+    ):
+        where = () if command[0] == "plan" else ("--data-dir", str(doors.data))
+        assert run_inside(*command, *where) == (2, "", f"There is already a file {target}. Name another one. (file)\n")
+    assert (doors.folder / "here.svg").read_text() == "mine"
 
 
 def test_an_export_that_cannot_be_written_leaves_what_was_there(doors: Doors) -> None:
@@ -556,8 +594,10 @@ def test_a_person_limits_a_rule_in_words_and_lists_one_sort_of_them(doors: Doors
     assert (walk["lifecycle"]["ttl_days"], walk["applies_stages"], walk["topics"]) == (14, ["REFINE"], ["sport"])
     assert early["payload"]["windows"] == [{"kind": "avoid", "start_time_local": "00:00", "end_time_local": "07:30"}]
     shown = doors.text("list", "--user", "U1")[1]
-    assert "from feedback, confidence 0.5, to be confirmed, only without “gym”" in shown
-    assert "kept for 14 days, tags sport" in shown
+    assert "from feedback, confidence 0.5, to be confirmed, kept until 16 March 2026, only without “gym”" in shown
+    assert "in the step “Refine” only, tags sport" in shown
+    over = doors.text("list", "--user", "U1", now="2026-03-17T09:00:00Z")[1]
+    assert "ended, 2 March 2026" in over
 
     def named(*filters: str) -> list[str]:
         found = doors.done("list", "--user", "U1", *filters)["constraints"]

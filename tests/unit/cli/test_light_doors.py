@@ -1,19 +1,24 @@
-"""What a door does not load: each of these costs its caller a good part of a second."""
+"""What a door does not load, which costs its caller a good part of a second, and where its output goes."""
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import click
 import pytest
 from tests.contracts.stores import new_file
+from tests.factories.inside import run_inside
 
 from fateforger.adapters.store import store
 from fateforger.adapters.store.database import VERSION_TABLE
+from fateforger.cli.command_line import root_command
 
 NEVER = {"aiohttp", "alembic", "autogen_core", "deepdiff", "numpy", "slack_bolt"}
 SERVING = {"icalendar", "mcp", "radicale", "starlette", "uvicorn"}
@@ -70,3 +75,60 @@ def test_the_first_command_makes_the_whole_database(tmp_path: Path) -> None:
         VERSION_TABLE
     }
     loaded("tasks", "list", data=tmp_path)
+
+
+# --- where the output goes ---
+
+DAY = {**PLAN, "events": [{"n": "№ 📅", "t": "DW", "p": {"a": "fs", "st": "09:00", "dur": "PT1H"}}]}
+
+
+def resolve(data: Path, redirect: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the command as a shell does, with its output sent somewhere."""
+    (data / "day.json").write_text(json.dumps(DAY))
+    command = f"set -o pipefail; '{sys.executable}' -m fateforger plan resolve day.json {redirect}"
+    return subprocess.run(
+        ["bash", "-c", command], env={**os.environ, **environment}, capture_output=True, cwd=data, check=False
+    )
+
+
+def test_a_reader_that_leaves_early_is_no_failure(tmp_path: Path) -> None:
+    """S455"""
+    done = resolve(tmp_path, "| true")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_terminal_without_utf_8_shows_what_it_lacks_as_json_does(tmp_path: Path) -> None:
+    """S455"""
+    done = resolve(tmp_path, "", PYTHONIOENCODING="latin-1")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"09:00\\u201310:00   \\u2116 \\ud83d\\udcc5" in done.stdout
+    document = resolve(tmp_path, "--json", PYTHONIOENCODING="latin-1").stdout
+    assert document.isascii()
+    assert "№ 📅" in json.loads(document)["events"][0].values()
+
+
+@pytest.mark.parametrize("how", ["", "--json"])
+def test_output_that_cannot_be_written_is_said(tmp_path: Path, how: str) -> None:
+    """S455"""
+    done = resolve(tmp_path, f"{how} > /dev/full")
+    assert (done.returncode, done.stderr) == (3, b"I cannot write the output: No space left on device. (stdout)\n")
+
+
+def _list_groups(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if isinstance(command, click.Group):
+        yield path
+        for name in command.list_commands(click.Context(command)):
+            found = command.get_command(click.Context(command), name)
+            assert found is not None
+            yield from _list_groups(found, (*path, name))
+
+
+@pytest.mark.parametrize("path", list(_list_groups(root_command)))
+def test_a_mistake_gets_one_sentence_and_no_help_is_cut(path: tuple[str, ...]) -> None:
+    """S455"""
+    status, out, err = run_inside(*path, "nothing-there")
+    where = " ".join(("fateforger", *path))
+    assert (status, out, err) == (2, "", f"No such command 'nothing-there'. See {where} --help.\n")
+    status, out, err = run_inside(*path, "--help")
+    assert (status, err) == (0, "")
+    assert "..." not in out.split("\n", 1)[1]

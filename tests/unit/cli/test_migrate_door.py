@@ -214,9 +214,10 @@ async def test_notion_through_the_door(tmp_path: Path) -> None:
         (("--user", "alex@example.com"), "“alex@example.com” is not a Slack id. It looks like U0123ABC: in Slack, your profile, •••, Copy member ID. (user)"),
         (("--user", "U1'--"), "“U1'--” is not a Slack id. It looks like U0123ABC: in Slack, your profile, •••, Copy member ID. (user)"),
         (("--user", "U0ALEX"), "Set NOTION_TOKEN to the token of a Notion integration that may read your databases (docs/notion.md). (notion_token)"),
-        (("--file", "old.db"), "--file is for --source sqlite. See fateforger constraints migrate --help."),
+        (("--file", "old.db", "--user", "U0ALEX"), "--file is for --source sqlite. See fateforger constraints migrate --help."),
         (("--source", "sqlite", "--column", "a=b"), "--database and --column are for --source notion. See fateforger constraints migrate --help."),
-        (("--take-back",), "Say whose: --take-back needs --user ID. See fateforger constraints migrate --help."),
+        (("--take-back",), "Say whose constraints these are: --take-back needs --user ID, a Slack id like U0123ABC. See fateforger constraints migrate --help."),
+        ((), "Say whose constraints these are: Notion needs --user ID, a Slack id like U0123ABC. See fateforger constraints migrate --help."),
     ],
 )  # fmt: skip
 def test_mistakes_get_one_sentence(door: Door, arguments: tuple[str, ...], message: str) -> None:

@@ -222,6 +222,15 @@ def test_without_a_person_it_is_the_queue_of_the_calendars_owner(doors: Doors, m
     )
 
 
+def test_the_list_is_that_of_a_tag(doors: Doors) -> None:
+    """S444"""
+    first = doors.add("Write", "--tag", "Deep")
+    doors.add("Read", "--tag", "book")
+    assert doors.said("list", "--tag", "deep").splitlines() == [f"{first}  [Deep] Write", "           ready"]
+    assert doors.said("list", "--tag", "deep", "--tag", "home").count("ff-") == 1
+    assert doors.said("list", "--tag", "home") == "No task has the tag home."
+
+
 def test_what_is_not_done_after_all_comes_back(doors: Doors) -> None:
     """S444"""
     task = doors.add("Ask Ann")

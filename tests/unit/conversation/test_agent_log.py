@@ -47,9 +47,12 @@ async def test_app_home_shows_what_was_done_for_that_person(house: House, anna: 
     await agents.let_in()
     await agents.let_in("other", user_id="U_BEN")
     await agents.done("create_task", {"title": "See the doctor"})
+    await agents.done("list_tasks")
+    await agents.done("list_tasks")
     await agents.done("list_tasks", name="other")
     home = "\n".join(part.text for part in (await house.coordinator.home(ANNA)).parts if hasattr(part, "text"))
     assert "- Monday 2 March at 08:00: robot put a task into your queue (done)" in home
+    assert home.count("robot read your queue (done, 2 times that day)") == home.count("robot read your queue") == 1
     assert "other read your queue" not in home
 
 

@@ -206,6 +206,23 @@ async def test_the_next_day_is_one_press_away_when_this_one_has_ended(anna: Pers
     assert session.day.snapshot.day == TUESDAY
 
 
+async def test_a_routine_whose_time_is_over_is_not_drafted(anna: Person, house: House) -> None:
+    """K11: though its hours lie outside of those that are planned."""
+    at(house, "07:00")
+    await anna.to_frame()
+    assert await anna.fill("routine", title="School run", times="8:10-8:45", minutes=35, kind="H") is None
+    await anna.press("Continue")
+    await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
+    assert planned(await anna.session())["School run"] == "08:10-08:45"
+    at(house, "09:20")
+    late = Person(house)
+    await late.start(thread="9.0")
+    await late.press("Plan this day")
+    await late.press("Continue")
+    await late.fill("tasks", size=3, title_1="Write report", minutes_1=60)
+    assert "School run" not in planned(await late.session())
+
+
 async def test_tomorrow_knows_no_clock(anna: Person, house: House) -> None:
     """K11: a plan for another day begins when that day begins, however late it is."""
     at(house, "15:02")

@@ -19,7 +19,9 @@ from tests.unit.conversation.test_rules import named, newest
 from fateforger.conversation.language.rule_extraction import build_records, interpret
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import MemoryReading
+from fateforger.errors import ConstraintUnreadable
 from fateforger.memory.record import ConstraintRecord
+from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Source, Status
 from fateforger.session.model import InputFacts
 from fateforger.session.rulebook import rules_in_force
@@ -33,6 +35,10 @@ SAID: dict[str, Any] = {
     "source": "feedback",
     "unsure": True,
 }
+
+
+async def read_home(house: House) -> str:
+    return "\n".join(part.text for part in (await house.coordinator.home(ANNA)).parts if hasattr(part, "text"))
 
 
 def limits_of(record: ConstraintRecord) -> tuple[object, ...]:
@@ -119,6 +125,17 @@ async def test_words_change_the_limits_of_a_rule(anna: Person, house: House) -> 
     assert outcome.session.rules.said[-1].record.lifecycle.ttl_days == 14
 
 
+async def test_words_keep_a_rule_for_as_long_again(anna: Person, house: House) -> None:
+    """S421: who says “for two weeks” of a rule for two weeks means two weeks from then on; other words leave its end."""
+    for limits, left in (({"kept_days": 14}, 14), ({"only_with": ["Gym"]}, 9)):
+        calls = version_of("calls", user="U1", seq=1, ttl_days=14, at="2026-02-25T09:00:00+00:00")
+        more = wish("memory_update_constraint", 1, rule=wished(limits=limits))
+        given = turn(session(), said("user_reply", text="…"))
+        given = given.model_copy(update={"memory": MemoryReading(versions=(calls,))})
+        outcome = await run_turn(given, ScriptedModel(wants("memory"), more))
+        assert outcome.session.rules.said[-1].record.lifecycle.ttl_days == left
+
+
 async def test_a_rule_for_two_weeks_ends(anna: Person, house: House) -> None:
     """S235"""
     await anna.to_frame()
@@ -127,6 +144,7 @@ async def test_a_rule_for_two_weeks_ends(anna: Person, house: House) -> None:
     later = Person(house)
     await later.to_frame()
     assert "No coffee" not in later.words
+    assert "I know no rules of yours yet" in await read_home(house)
     assert "It was kept until 16 March 2026 and not confirmed since" in words_in(await later.look("rules"))
 
 
@@ -156,6 +174,62 @@ async def test_an_edit_does_not_extend_a_time_to_live(anna: Person, house: House
     version = await newest(house, "No coffee")
     await anna.fill("rule", target=f"{version.seq} {version.uid}", kept_days=20)
     assert "kept until 27 March 2026" in words_in(await anna.look("rules"))
+
+
+async def test_a_rule_on_its_last_day_says_so_and_can_be_kept(anna: Person, house: House) -> None:
+    """S454: it can be edited on that day, more than once, and confirmed for as long again."""
+    await anna.to_frame()
+    await anna.fill("rule_new", words="No coffee", kept_days=14)
+    assert "on its last day" not in anna.words
+    house.clock.at += timedelta(days=14)
+    later = Person(house)
+    await later.to_frame()
+    assert "“No coffee” (should, on its last day)" in later.words
+    for words in ("No coffee after noon", "No coffee at all"):
+        version = await newest(house, "No coffee")
+        assert await later.fill("rule", target=f"{version.seq} {version.uid}", words=words) is None
+        assert "is changed, and kept until 16 March 2026." in later.words
+    assert "kept until 16 March 2026" in words_in(await later.look("rules"))
+    version = await newest(house, "No coffee")
+    assert await later.fill("rule", target=f"{version.seq} {version.uid}", kept_days=3) is None
+    assert "is changed, and kept until 19 March 2026." in later.words
+
+
+async def test_a_verdict_says_until_when_the_rule_is_kept(anna: Person, house: House) -> None:
+    """S454: confirmed and restored, and what is over by its dates stays over until these are changed."""
+    await anna.to_frame()
+    await anna.fill("rule_new", words="No coffee", kept_days=14, unsure=True)
+    version = await newest(house, "No coffee")
+    house.clock.at += timedelta(days=5)
+    for verdict, answer in (
+        ("accept", "“No coffee” is confirmed, and kept until 21 March 2026."),
+        ("archive", "“No coffee” is put away; I won't use it any more."),
+        ("restore", "“No coffee” is restored, and kept until 21 March 2026."),
+    ):
+        version = await newest(house, "No coffee")
+        await anna.click(f"memory.{verdict}", f"{version.seq} {version.uid}")
+        await anna.read()
+        assert answer in anna.words
+    await house.store.constraints.write(
+        [version_of("over", user=ANNA, status="declined", end_date="2026-02-01")], cause="told"
+    )
+    over = await newest(house, "Rule over")
+    await anna.click("memory.restore", f"{over.seq} {over.uid}")
+    await anna.read()
+    assert "“Rule over” ended on 1 February 2026. Change its days, and it counts again." in anna.words
+
+
+async def test_app_home_is_shown_while_rules_cannot_be_read(
+    anna: Person, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S454: for example because a newer version of the program wrote one of them."""
+
+    async def of(_user_id: str) -> tuple[Version, ...]:
+        raise ConstraintUnreadable("One rule is damaged.", names={"calls": "Calls"})
+
+    await anna.to_frame()
+    monkeypatch.setattr(house.store.constraints, "of", of)
+    assert "I cannot read your rules just now." in await read_home(house)
 
 
 async def test_the_list_is_filtered_by_necessity_and_tag(anna: Person, house: House) -> None:
