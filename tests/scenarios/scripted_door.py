@@ -229,6 +229,10 @@ class ScriptedDoor:
         session = await self.sessions.in_thread(channel, thread_ts)
         return session.id if session else None
 
+    async def find_open(self, channel: str, thread_ts: str, user_id: str) -> Session | None:
+        session = await self.sessions.in_thread(channel, thread_ts)
+        return session if session and session.user_id == user_id and session.is_open else None
+
     async def is_beginning(self, user_id: str, channel: str, at: datetime) -> bool:
         begun = await self.sessions.of_user(user_id)
         return any(each.thread_ts is None and each.channel == channel for each in begun)

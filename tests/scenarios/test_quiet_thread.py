@@ -18,6 +18,7 @@ from tests.scenarios.store_faults import Failing
 
 from fateforger.session.cards import Card, Note, Prose
 from fateforger.session.messages import MOST_LATER, Outgoing
+from fateforger.slack.phrases import CHANGE_UNREAD, STILL_COUNTS
 from fateforger.values import replace
 from localslack import Fault, Workspace
 
@@ -77,6 +78,42 @@ def test_a_thread_of_twenty_messages_has_one_card_and_one_picture(tmp_path: Path
     assert len(ours) == 21, "one answer to each message, and the line of the day"
     assert [any(controls(each["blocks"])) for each in ours].index(True) == 20
     assert max(len(each["blocks"]) for each in ours[:-1]) <= 2
+
+
+@pytest.mark.process
+def test_a_message_that_is_edited_or_deleted_later_is_not_read_again(tmp_path: Path) -> None:
+    """S449: a plan follows what was sent; a person who corrects a message is told so, and what takes it back."""
+    first, asked = CHANGES[0], QUESTIONS[0]
+    talk = (*BEGINNING, first)
+    meanings: Answers = {text: answers for text, _, answers in (*talk, asked)}
+    with speaking(Listener(meanings)) as settings:
+        running = Program(tmp_path / "data", environment={**NOW, **settings})
+        running.start()
+        try:
+            person = running.person()
+            for number, (text, expected, _) in enumerate(talk):
+                person.write(text, thread=number > 0)
+                person.reads(expected)
+            mail = sent(person, first[0])
+            person.post("/ui/edit", channel=person.channel, ts=mail, text="The mail at 17:00")
+            person.reads(CHANGE_UNREAD)
+            person.post("/ui/delete", channel=person.channel, ts=mail)
+            person.reads(STILL_COUNTS)
+            person.write(asked[0])
+            person.reads(asked[1])
+            person.post("/ui/delete", channel=person.channel, ts=sent(person, asked[0]))
+            person.post("/ui/edit", channel=person.channel, ts=sent(person, "Please plan"), text="Please plan tomorrow")
+            eventually(lambda: person.says().count(CHANGE_UNREAD) == 2, "a second answer")
+            said = person.says()
+        finally:
+            running.kill()
+    assert said.count(STILL_COUNTS) == 1
+    assert "17:00" not in said
+
+
+def sent(person: Person, words: str) -> str:
+    """The time stamp of a message of the person."""
+    return next(str(each["ts"]) for each in person.thread() if each["text"].startswith(words))
 
 
 def pictured(person: Person) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.doors import through_the_door
 from tests.scenarios.caldav import CalDav
 from tests.scenarios.day import all_steps
 from tests.scenarios.person import Person, eventually
@@ -57,6 +58,19 @@ def test_edits_on_the_calendar_show_up_in_the_thread_without_a_click(program: Pr
     shows(person, "“Fire drill” is now called “Bomb scare”.")
     assert [message["ts"] for message in person.thread()] == thread
     assert sorted(calendar.titles()) == ["Bomb scare", "Lunch", "Prepare talk", "Shut down", "Write report"]
+
+
+def test_an_undo_on_the_command_line_shows_at_once_in_the_thread(program: Program) -> None:
+    """S450: also hours later, when the day is no longer read by itself."""
+    person = program.person()
+    for _ in all_steps(person):
+        pass
+    program.environment["FATEFORGER_NOW"] = "2026-03-02T16:00:00+01:00"
+    program.restart()
+    status, said, errors = through_the_door("sync", "undo", "--data-dir", str(program.data))
+    assert status == 0, errors
+    assert "Taken back" in said
+    shows(person, "is off your calendar again", not_any_more="Running late")
 
 
 FLIGHT = """BEGIN:VCALENDAR

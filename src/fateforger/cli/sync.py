@@ -13,7 +13,7 @@ import math
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -345,10 +345,12 @@ def _write(
         async with _open_submitter(settings, where) as submitter, show_progress() as told:
             attempt, cause = await begin_attempt(settings.data_dir, submitter, request)
             try:
-                return await act(submitter, cause, told), attempt
+                result = await act(submitter, cause, told)
             except UserError:
                 attempt.unlink(missing_ok=True)
                 raise
+        await _refresh_plans(settings, where.get("user"), result)
+        return result, attempt
 
     result, attempt = _run(ctx, where, run)
     _show_result(result, as_json=as_json)
@@ -356,6 +358,23 @@ def _write(
         attempt.unlink(missing_ok=True)  # its person has the answer
     if result.status in {"partial", "paused"}:
         raise click.exceptions.Exit(3)
+
+
+async def _refresh_plans(settings: Settings, user_id: str | None, result: SyncResult) -> None:
+    """Let the plans of the days that were written show it now, not only when their calendar is read next."""
+    from fateforger.app.resources import build_clock, build_ownership, open_state  # noqa: PLC0415  heavy
+    from fateforger.session.commands.calendar import RefreshCalendar  # noqa: PLC0415  heavy
+    from fateforger.workers.turns import build_command_job  # noqa: PLC0415  heavy
+
+    clock = build_clock(settings)
+    async with aclosing(await open_state(settings)) as store:
+        person = user_id or (await build_ownership(settings, store, clock).owner()).person
+        if person is None:
+            return
+        for transaction in result.transactions:
+            for session in await store.sessions.on_days(person, transaction.day, transaction.day):
+                command = RefreshCalendar(command_id=f"{transaction.id}:{session.id}", session_id=session.id)
+                await store.jobs.enqueue(build_command_job(command, key=session.id), now=clock.now())
 
 
 def _build_choices(keep: str | None) -> Choices:

@@ -20,7 +20,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import Card
 from fateforger.session.commands.calendar import RefreshCalendar
-from fateforger.session.day import Meeting, on_calendar, own_key
+from fateforger.session.day import Meeting, list_written, on_calendar
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import clip_span, local_meeting, outside_words, overview
@@ -102,7 +102,7 @@ def _describe_lost(before: Session, after: Session) -> tuple[str, ...]:
         return ()
     disputed = {question.conflict.key for question in after.sync.questions}
     kept = {block.key for block in after.planning.plan.events} - disputed
-    count = len((_written_keys(before) - _written_keys(after)) & kept)
+    count = len((list_written(before) - list_written(after)) & kept)
     if not count:
         return ()
     text = ngettext(
@@ -111,13 +111,6 @@ def _describe_lost(before: Session, after: Session) -> tuple[str, ...]:
         count,
     )
     return (text,)
-
-
-def _written_keys(session: Session) -> set[str]:
-    if session.day.snapshot is None:
-        return set()
-    live = session.day.snapshot.live.values()
-    return {key for event in live if (key := own_key(event, session.date)) is not None}
 
 
 def _describe_meetings(before: Session, after: Session) -> tuple[str, ...]:

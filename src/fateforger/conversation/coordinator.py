@@ -352,6 +352,10 @@ class PlanningCoordinator:
         session = await self._sessions.in_thread(channel, thread_ts)
         return None if session is None else session.id
 
+    async def find_open(self, channel: str, thread_ts: str, user_id: str) -> Session | None:
+        session = await self._sessions.in_thread(channel, thread_ts)
+        return session if session is not None and session.user_id == user_id and session.is_open else None
+
     async def is_beginning(self, user_id: str, channel: str, at: datetime) -> bool:
         sessions = await self._sessions.of_user(user_id)
         unknown = [each for each in sessions if each.thread_ts is None and each.channel == channel]

@@ -20,6 +20,7 @@ from fateforger.session.cards import Card, ProgressCallback
 from fateforger.session.commands import Command, InboxCommand
 from fateforger.session.commands.thread import Opening
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.model import Session
 
 Read = Callable[[date, str], Awaitable[tuple[Snapshot, Ledger]]]
 """Read a day in an IANA time zone. Raises ``WorldError``."""
@@ -227,6 +228,10 @@ class CoordinatorPort(Protocol):
 
     async def session_in_thread(self, channel: str, thread_ts: str) -> str | None:
         """Return the id of the session in a thread, if there is one."""
+        ...
+
+    async def find_open(self, channel: str, thread_ts: str, user_id: str) -> Session | None:
+        """Return a person's session in a thread, if there is one and it has not ended."""
         ...
 
     async def is_beginning(self, user_id: str, channel: str, at: datetime) -> bool:

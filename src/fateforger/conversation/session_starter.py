@@ -22,7 +22,7 @@ from fateforger.ports.model import Model
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import ignore_progress
 from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply, format_session_id
-from fateforger.session.model import CalendarWrite, InputFacts, Session, SessionStatus
+from fateforger.session.model import CalendarWrite, InputFacts, Session
 from fateforger.session.noted import describe_noted
 from fateforger.session.queue_commands import QueueCommandBase, ReadAgain
 from fateforger.session.stages import TimeboxingStage
@@ -35,10 +35,6 @@ from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
 _NOT_OF_A_START = {"kind", "text", "opens", "to_plan", "withheld", "heard_channel", "heard_thread_ts"}
-
-
-def _is_open(session: Session) -> bool:
-    return session.status is SessionStatus.ACTIVE
 
 
 def _describe_plan(session: Session) -> OpenPlan:
@@ -89,7 +85,7 @@ class SessionStarter:
         running = None
         if start.thread_ts is not None:
             running = await self.sessions.in_thread(start.channel, start.thread_ts)
-        if running is not None and running.status is SessionStatus.ACTIVE:
+        if running is not None and running.is_open:
             if start.command_id not in running.thread.handled:
                 after, messages = build_messages(
                     None, running.after_command(start.command_id, start.at), start.command_id
@@ -141,7 +137,7 @@ class SessionStarter:
 
     async def _find_unanswered(self, opening: Opening, earlier: Sequence[Session]) -> Session | None:
         """Return the session whose beginning the person goes on with: they wrote this before it was answered (S228)."""
-        begun = [each for each in earlier if _is_open(each) and each.channel == opening.channel]
+        begun = [each for each in earlier if each.is_open and each.channel == opening.channel]
         latest = max(begun, key=lambda each: each.created_at, default=None)
         if latest is None or latest.created_at > opening.at:
             return None
@@ -176,7 +172,7 @@ class SessionStarter:
         session = session.with_options(language=spoken.code, language_chosen=spoken.chosen)
         reply = to_reply(session.id, opening)
         context = await self.tasks.find_context(opening.user_id, opening.at, opening.channel, opening.thread_ts)
-        context = replace(context, plans=tuple(map(_describe_plan, filter(_is_open, earlier))))
+        context = replace(context, plans=tuple(_describe_plan(each) for each in earlier if each.is_open))
         with self.logbook.turn(reply, session) as entry:
             opened = await entry.opening(reply, session, model, context)
             if opened.language is not None:

@@ -12,6 +12,7 @@ from fateforger.errors import BadInput
 from fateforger.planning.grid import ceil, instant
 from fateforger.planning.timing import instant_of, local_day, zone
 from fateforger.session.frame import frame_in_force
+from fateforger.session.messages import SyncReport
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.zones import instant_of_clock
@@ -328,6 +329,32 @@ def own_key(event: EventImage, day: date) -> str | None:
     """
     marker = event.own_marker
     return marker.key if marker is not None and marker.day == day else None
+
+
+def list_written(session: Session) -> set[str]:
+    """Return the keys of the blocks of this day that are on the calendar."""
+    if session.day.snapshot is None:
+        return set()
+    live = session.day.snapshot.live.values()
+    return {key for event in live if (key := own_key(event, session.date)) is not None}
+
+
+def find_report(session: Session) -> SyncReport:
+    """Return the report of the last write; that of an undo if no block of the plan is on the calendar any more."""
+    report, plan, snapshot = (
+        session.sync.last_sync or SyncReport(status="unchanged"),
+        session.planning.plan,
+        session.day.snapshot,
+    )
+    if (
+        report.status not in {"changed", "unchanged"}
+        or plan is None
+        or snapshot is None
+        or snapshot.day != session.date
+    ):
+        return report
+    kept = {block.key for block in plan.events}
+    return SyncReport(status="undone") if kept and kept.isdisjoint(list_written(session)) else report
 
 
 def _visible_range(session: Session) -> tuple[datetime, datetime]:

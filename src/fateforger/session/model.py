@@ -27,7 +27,7 @@ from fateforger.planning.task_details import TaskDetails, read_depth
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Feedback
 from fateforger.session.memory import AllowedMeeting, MemoryQuestion, MemoryToolResult, MemoryWrite, RecalledConstraints
-from fateforger.session.messages import Exchange, HistoryView, LastWords, Notice, PreviewView, SyncReport
+from fateforger.session.messages import CHANGE, Exchange, HistoryView, LastWords, Notice, PreviewView, SyncReport
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.durations import BegunTask, Estimate
 from fateforger.tasks.task import Mode
@@ -543,6 +543,16 @@ class Session(Value):
     @property
     def notice_lines(self) -> tuple[str, ...]:
         return () if self.thread.notice is None else self.thread.notice.lines
+
+    @property
+    def is_open(self) -> bool:
+        return self.status is SessionStatus.ACTIVE
+
+    @property
+    def reports_change(self) -> bool:
+        """Check whether the card reports a change of the plan that can be undone."""
+        notice = self.thread.notice
+        return notice is not None and not notice.refused and notice.code == CHANGE and bool(self.sync.refine_undo)
 
     def with_notice(self, *lines: str, code: str = "", draft: tuple[str, ...] = ()) -> Session:
         """Return the session with these lines as its notice; without a notice if there are none."""

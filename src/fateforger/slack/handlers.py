@@ -25,6 +25,7 @@ from fateforger.session.cards import ProgressCallback
 from fateforger.session.commands import Command, InboxCommand, SessionCommand
 from fateforger.session.commands.rules import SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import KeepTitle, Opening, StartTimeboxing, TimeboxingUserReply
+from fateforger.session.model import Session
 from fateforger.session.queue_commands import (
     PullTask,
     QueueCommand,
@@ -55,7 +56,7 @@ from fateforger.text import TIMEBOX, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import DISCONNECT, JOIN
 from fateforger.values import replace_named
-from fateforger.workers.lanes import ERASING, STOP_TURN, ConnectionAction, PersonalDataRequest, StopTurn, TryLater
+from fateforger.workers.lanes import ERASING, STOP_TURN, TURN, ConnectionAction, PersonalDataRequest, StopTurn, TryLater
 from fateforger.workers.supervisor import BackgroundTasks
 from fateforger.workers.turns import build_command_job, connection_job
 
@@ -237,6 +238,25 @@ class RequestHandler:
             withheld=withheld,
         )
         await self.record(reply)
+
+    async def note_change(self, changed: MessageSaid) -> None:
+        """Tell a person that an edit of a message is not read, or that what they deleted still counts.
+
+        Without a model messages are not read anyway. A deletion is only answered if there is, or may be, something to
+        undo: the message waits, or it made the last change.
+        """
+        if not self.door.reads_words:
+            return
+        session = await self.door.find_open(changed.channel, changed.thread_ts, changed.user_id)
+        waits = await self.jobs.find_unfinished(TURN.name, changed.command_id) is not None
+        if changed.event == "message_changed" and (session is not None or waits):
+            words = phrases.CHANGE_UNREAD
+        elif session is not None and (waits or _made_last_change(session, changed.command_id)):
+            words = phrases.STILL_COUNTS
+        else:
+            return
+        place = Place(changed.channel, None if session is None else changed.thread_ts)
+        await self.send_ephemeral(changed.user_id, place, _(words))
 
     async def _find_unread(self, said: MessageSaid, session_id: str) -> str | None:
         """Return what to say about a message that is not read, or ``None``.
@@ -436,6 +456,10 @@ class RequestHandler:
             await self.jobs.enqueue(build_sentence_job(user_id, place, said), now=self.clock.now())
         else:
             self.background.start(self.people.send_ephemeral(user_id, place, said), name="a hint")
+
+
+def _made_last_change(session: Session, command_id: str) -> bool:
+    return session.reports_change and session.thread.handled[-1:] == (command_id,)
 
 
 def _is_answered_in(channel: str, command: Command) -> TypeGuard[QueueCommand | SettleConstraints | UndoMemory]:

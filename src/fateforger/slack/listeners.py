@@ -64,6 +64,7 @@ from fateforger.slack.payloads import (
     command_id,
     find_stranger,
     list_entries,
+    parse_change,
     parse_control,
     parse_form,
     parse_message,
@@ -84,6 +85,7 @@ ACK_SECONDS = 0.05
 
 BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast"})
 """Subtypes of messages that people write; the others are edits, joins, topics and the like."""
+CHANGES = frozenset({"message_changed", "message_deleted"})
 ANY = re.compile("")
 
 log = logging.getLogger(__name__)
@@ -262,6 +264,9 @@ class Listeners:
     # --- events
 
     def _message(self, body: Json) -> Reply | None:
+        if body["event"].get("subtype") in CHANGES:
+            changed = parse_change(body)
+            return None if changed is None else self._requests.note_change(changed)
         message = parse_message(body)
         return None if message is None else self._requests.hear(message)
 
@@ -441,7 +446,8 @@ async def _leave_out_bots(
 ) -> BoltResponse | None:
     """Acknowledge what no person wrote before it is routed: most events are about messages of the bot itself."""
     event = body.get("event") or {}
-    if event.get("subtype") not in BY_PEOPLE or event.get("bot_id") is not None:
+    message = event.get("previous_message") or event
+    if event.get("subtype") not in BY_PEOPLE | CHANGES or message.get("bot_id") is not None:
         return await ack()
     await next_()
     return None

@@ -153,6 +153,19 @@ def parse_message(body: Json) -> MessageSaid | None:
     )
 
 
+def parse_change(body: Json) -> MessageSaid | None:
+    """Parse a message whose text a person changed, or which is deleted; its ``event`` is that subtype.
+
+    Return ``None`` if its text is the same: Slack reports a preview of a link like an edit.
+    """
+    event = body["event"]
+    before = event.get("previous_message")
+    after = event.get("message", before)
+    if not before or (after is not before and after.get("text") == before.get("text")):
+        return None
+    return parse_message({**body, "event": {**event, **after, "type": event["subtype"]}})
+
+
 def find_stranger(body: Json) -> str | None:
     """Return the person of a payload if they certainly belong to another organization than its workspace.
 
@@ -165,10 +178,11 @@ def find_stranger(body: Json) -> str | None:
     else:
         (install, *_others) = body.get("authorizations") or [body]
         ours, organization = install.get("team_id"), install.get("enterprise_id")
-        who, team = event.get("user"), event.get("user_team")
+        said = event.get("previous_message") or event
+        who, team = said.get("user"), said.get("user_team")
         # Only in a shared channel is the team of an event that of its author.
         if team is None and body.get("is_ext_shared_channel"):
-            team = event.get("team")
+            team = said.get("team")
     return who if isinstance(who, str) and team and ours and not organization and team != ours else None
 
 
@@ -338,7 +352,7 @@ _TEXTS = {"text": _LABEL} | dict.fromkeys(
 )
 """Names of texts, with their types. The label of a control is an object."""
 _TIMESTAMPS = frozenset({"event_ts", "message_ts", "thread_ts", "ts"})
-_OBJECTS = frozenset({"container", "event", "message", "state", "view"})
+_OBJECTS = frozenset({"container", "event", "message", "previous_message", "state", "view"})
 _OBJECTS_OR_NONE = frozenset({"channel", "enterprise", "selected_option", "team"})
 """Of these, ``team`` is missing where an organization installed the app."""
 _OBJECTS_OR_TEXTS = frozenset({"channel", "team", "user"})

@@ -36,6 +36,10 @@ CAME_LATE = mark_message(
     "I got your last message only now, and this plan has moved on since you wrote it, so I did nothing with it. Please"
     " write it again if it still holds."
 )
+CHANGE_UNREAD = mark_message(
+    "I read a message as you first sent it, so your change to it does not count. Please write it as a new message."
+)
+STILL_COUNTS = mark_message("Deleting a message does not take back what it asked for, but Undo does.")
 SESSION_LOST = mark_message("I can't find this plan any more. Type `{timebox}` to start a new one.")
 
 

@@ -35,7 +35,7 @@ from fateforger.session.day import busy_meetings, frame_mistake, frame_of, on_ca
 from fateforger.session.draft import grade_session
 from fateforger.session.gate import describe_stage, is_offered, move_token
 from fateforger.session.lengths import find_usual, planned_minutes
-from fateforger.session.messages import CHANGE, Notice
+from fateforger.session.messages import Notice
 from fateforger.session.model import SentTask, Session, Task, Unplaced
 from fateforger.session.noted import describe_aims
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
@@ -419,8 +419,7 @@ def picture(session: Session, *, changed: bool = False) -> tuple[Picture, ...]:
 
 def _before(session: Session) -> tuple[PlannedBlock, ...] | None:
     """Return the blocks before the last change, while the card still reports it."""
-    notice = session.thread.notice
-    if notice is None or notice.refused or notice.code != CHANGE or not session.sync.refine_undo:
+    if not session.reports_change:
         return None
     return with_lists(session, planned_blocks(session.sync.refine_undo[-1].plan_before))
 

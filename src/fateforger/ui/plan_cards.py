@@ -20,7 +20,7 @@ from fateforger.session.commands.calendar import SetCalendarWrite
 from fateforger.session.commands.plan import ExplainBlock, RemoveBlock, Replan, RestoreChange, ShiftBlock, SwapBlock
 from fateforger.session.conflicts import intended_fields, open_questions
 from fateforger.session.constants import MOST_ROWS
-from fateforger.session.day import on_calendar
+from fateforger.session.day import find_report, on_calendar
 from fateforger.session.draft import grade_session
 from fateforger.session.edits import writes_at_once
 from fateforger.session.gate import block_words
@@ -334,7 +334,7 @@ STILL_THERE = mark_message(
 
 def committed_card(session: Session) -> Card:
     """Return the card: summary, day, and possible moves, or exactly what went wrong."""
-    report = session.sync.last_sync or SyncReport(status="unchanged")
+    report = find_report(session)
     day = format_day(session.date)
     title = {
         "changed": _("{day} is on your calendar", day=day),
@@ -347,24 +347,24 @@ def committed_card(session: Session) -> Card:
         else _("{day} was not committed", day=day),
         "undone": _("{day} is off your calendar again", day=day),
     }[report.status]
-    done = report.status in {"changed", "unchanged"}
+    done, off = report.status in {"changed", "unchanged"}, report.status == "undone"
     order = (
         *(() if done else ((Move.RETRY, _(GO_AHEAD) if session.sync.brakes else None),)),
         (Move.UNDO_SYNC, None),
         (Move.BACK, _("Back to refine")),
         (Move.REDO, None),
-        (Move.CANCEL, _("Close") if done else None),
+        (Move.CANCEL, _("Close") if done or off else None),
     )
     return Card(
         text=join_sentences(f"{title}.", questions_words(session)),
         parts=(
             Heading(text=title),
             *show_notice(session),
-            *_report(session, report),
+            *(() if off else _report(session, report)),
             *(commitment(session) if done else ()),
             *questions(session),
             *((*warnings(session), *offer_refit(session)) if done else ()),
-            *_since(session, report),
+            *(() if off else _since(session, report)),
             *picture(session),
             *paragraphs(overview(session)),
             *journey_notes(session),

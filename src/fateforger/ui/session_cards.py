@@ -17,6 +17,7 @@ from fateforger.session.cards import (
     localize_row,
     plain,
 )
+from fateforger.session.day import find_report
 from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import frame_words
@@ -156,14 +157,16 @@ def thread_title(session: Session) -> str:
     """Return the title of the session's thread, such as ``Mon 2 Mar: planning``."""
     day = format_short_day(session.date)
     ended = session.status is SessionStatus.CANCELLED
-    if session.sync.written is not None and (ended or session.stage is TimeboxingStage.REVIEW_COMMIT):
+    there = session.sync.written is not None and find_report(session).status != "undone"
+    if there and (ended or session.stage is TimeboxingStage.REVIEW_COMMIT):
         return _("{day}: on your calendar", day=day)
     return _("{day}: ended", day=day) if ended else _("{day}: planning", day=day)
 
 
 def _describe_committed(session: Session, day: str) -> str:
-    match session.sync.last_sync.status if session.sync.last_sync else "unchanged":
-        case "partial" if session.sync.last_sync is not None and session.sync.last_sync.unsure:
+    report = find_report(session)
+    match report.status:
+        case "partial" if report.unsure:
             return _("{day}: not finished, see below", day=day)
         case "partial":
             return _("{day}: only part is on your calendar", day=day)
@@ -173,6 +176,8 @@ def _describe_committed(session: Session, day: str) -> str:
                 if session.sync.written
                 else _("{day}: not on your calendar yet", day=day)
             )
+        case "undone":
+            return _("{day}: off your calendar again", day=day)
         case _:
             return _("{day}: on your calendar, {blocks}", day=day, blocks=block_words(session))
 

@@ -59,7 +59,12 @@ CASES: dict[str, Session] = {
     "refine": planned(S.REFINE),
     "trouble": planned(S.REFINE, problem="It does not answer.", written=WriteCounts(created=2)),
     "brakes": planned(S.REFINE, problem="This would delete 4 blocks.", brakes=("mass_deletion",)),
-    "done": planned(S.REVIEW_COMMIT, written=WriteCounts(created=2), last_sync=SyncReport(status="changed", created=2)),
+    "done": planned(
+        S.REVIEW_COMMIT,
+        snapshot=None,
+        written=WriteCounts(created=2),
+        last_sync=SyncReport(status="changed", created=2),
+    ),
     "partial": planned(
         S.REVIEW_COMMIT, written=WriteCounts(created=1), last_sync=SyncReport(status="partial", created=1)
     ),

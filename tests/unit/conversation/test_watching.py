@@ -404,6 +404,23 @@ async def test_an_emptied_calendar_changes_no_plan_and_is_said_once(watch: Watch
     assert watch.house.on_calendar() == {}
 
 
+async def test_a_plan_that_was_taken_off_elsewhere_is_not_said_to_be_there(watch: Watch, anna: Person) -> None:
+    """S450: by the command line, say. Restored there, it is on the calendar again."""
+    await anna.to_committed("Report")
+    submitter = watch.house.submitter
+    undone = await submitter.undo_last(cause="elsewhere")
+    assert undone.transaction is not None
+    assert await watch.after()
+    shown = str(anna.arrived[-1].card)
+    assert "Monday 2 March is off your calendar again" in shown
+    assert not [words for words in ("Running late", "created", "I commit to this") if words in shown]
+    await submitter.undo_since(undone.transaction.id, cause="restored")
+    assert await watch.after()
+    shown = str(anna.arrived[-1].card)
+    assert "Monday 2 March is on your calendar" in shown
+    assert [words for words in ("Running late", "created", "I commit to this") if words in shown]
+
+
 async def test_moving_it_back_with_a_button_is_a_wish(watch: Watch, anna: Person) -> None:
     """S201: what was shown by itself counts as known."""
     await anna.to_refine("Report", "Mail")

@@ -24,7 +24,7 @@ from fateforger.memory.credentials import TOO_LONG
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.commands.rules import RememberConstraint
 from fateforger.session.messages import Outgoing
-from fateforger.session.model import Session
+from fateforger.session.model import Session, SessionStatus
 from fateforger.session.store import Sent
 from fateforger.slack.access import People
 from fateforger.slack.blocks import render
@@ -34,11 +34,12 @@ from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
 from fateforger.slack.limits import LimitedClient, Pace, SlackLimits
 from fateforger.slack.listeners import Listeners
-from fateforger.slack.phrases import CAME_LATE
+from fateforger.slack.phrases import CAME_LATE, CHANGE_UNREAD, STILL_COUNTS
 from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.text import SOURCE
+from fateforger.values import replace
 from fateforger.workers.lanes import TURN
 from fateforger.workers.people import LanguageService
 from fateforger.workers.supervisor import BackgroundTasks
@@ -68,6 +69,7 @@ class Table:
     faults: Failing
     people: People
     client: SilentSlack
+    door: ScriptedDoor
 
     async def answer(self, body: Json) -> tuple[int, str]:
         response = await self.app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body=body))
@@ -115,7 +117,7 @@ async def table() -> AsyncIterator[Table]:
     )
     app = new_app(client)
     listeners.register(app)
-    yield Table(app, listeners, store, faults, people, client)
+    yield Table(app, listeners, store, faults, people, client, door)
     await errands.close(seconds=1)
     await http.close()
     await store.aclose()
@@ -300,6 +302,57 @@ async def test_a_late_message_does_nothing_to_a_plan_that_has_moved_on(
     assert (await table.answer(said(f"{now + written:.6f}", text="go on")))[0] == 200
     assert [payload["text"] for payload in await table.recorded()] == ["go on"] * taken
     assert [job["words"] for job in await table.recorded("sentence")] == [CAME_LATE] * (not taken)
+
+
+def changed(subtype: str, user: str = "U1", **after: Any) -> Json:
+    """The event that Slack sends of a message that a person changed, or deleted."""
+    before = said("9.0", user)["event"]
+    edited = {"message": before | {"edited": {"user": user, "ts": "10.0"}} | after}
+    frame = said("10.0", subtype=subtype, previous_message=before, **(edited if subtype == "message_changed" else {}))
+    del frame["event"]["user"], frame["event"]["text"], frame["event"]["thread_ts"]
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (changed("message_changed", text="gym at 19"), CHANGE_UNREAD),
+        (changed("message_changed", attachments=[{"title": "a preview"}]), None),
+        (changed("message_changed", "U2", text="gym at 19"), None),
+        (changed("message_changed", text="gym at 19", thread_ts="5.0"), None),
+        (changed("message_changed", "UBOT", text="gym at 19"), None),
+        (changed("message_deleted"), None),
+    ],
+    ids=["edited", "preview of a link", "another person's plan", "no plan", "the bot's own", "deleted"],
+)
+@pytest.mark.parametrize("reader", [True, False], ids=["with a model", "without a model"])
+async def test_what_is_changed_in_a_message_is_not_read(
+    table: Table, frame: Json, words: str | None, *, reader: bool
+) -> None:
+    """S449: one sentence to the person of an open plan, if messages are read at all."""
+    table.door.reader = reader
+    assert (await table.answer(frame))[0] == 200
+    assert [job["words"] for job in await table.recorded("sentence")] == ([words] if words and reader else [])
+    assert await table.recorded() == []
+
+
+@pytest.mark.parametrize(("subtype", "words"), [("message_changed", CHANGE_UNREAD), ("message_deleted", STILL_COUNTS)])
+async def test_a_message_that_waits_is_carried_out_as_it_was_sent(table: Table, subtype: str, words: str) -> None:
+    """S449"""
+    table.door.reader = True
+    await table.answer(said("9.0"))
+    await table.answer(changed(subtype, text="gym at 19"))
+    assert [job["words"] for job in await table.recorded("sentence")] == [words]
+    assert [job["text"] for job in await table.recorded()] == ["at 9.0"]
+
+
+async def test_a_plan_that_has_ended_says_nothing_of_an_edit(table: Table) -> None:
+    table.door.reader = True
+    session = await table.store.sessions.load("s1")
+    assert session is not None
+    await table.store.sessions.save(replace(session, status=SessionStatus.CANCELLED), expected=session.version)
+    await table.answer(changed("message_changed", text="gym at 19"))
+    assert await table.recorded("sentence") == []
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["in a thread", "first words"])
