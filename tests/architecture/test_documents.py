@@ -154,7 +154,7 @@ def names(command: click.Command) -> set[str]:
 
 
 def test_the_examples_of_the_guide_work_as_typed(tmp_path: Path) -> None:
-    """S457: a rule that counts for whoever types it, and a plan."""
+    """S455: a rule that counts for whoever types it, and a plan."""
     examples = re.findall(r"^    (echo '.* \| fateforger .*)$", (ROOT / "docs/guide.md").read_text(), re.MULTILINE)
     shell = f"fateforger() {{ '{sys.executable}' -m fateforger \"$@\"; }}"
     environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}

@@ -428,7 +428,7 @@ def test_a_line_that_is_far_too_long_is_one_bad_line(doors: Doors) -> None:
 
 
 def test_what_was_put_away_is_brought_back(doors: Doors) -> None:
-    """S453: the answer says how; the rule that it replaces gives way again."""
+    """S451: the answer says how; the rule that it replaces gives way again."""
     doors.done("add", doors.file("bed.json", {"name": "Bed at ten"}), "--user", "U1")
     (bed,) = (each["uid"] for each in doors.done("list", "--user", "U1")["constraints"])
     late = doors.file("late.json", {"name": "Bed at eleven"})
@@ -448,7 +448,7 @@ def test_what_was_put_away_is_brought_back(doors: Doors) -> None:
 
 
 def test_no_file_is_overwritten(doors: Doors) -> None:
-    """S456: by no command that writes one."""
+    """S454: by no command that writes one."""
     (doors.folder / "here.svg").write_text("mine")
     plan = doors.folder / "plan.json"
     plan.write_text(json.dumps({"date": "2026-03-02", "tz": "Europe/Berlin", "events": []}))

@@ -92,13 +92,13 @@ def resolve(data: Path, redirect: str, **environment: str) -> subprocess.Complet
 
 
 def test_a_reader_that_leaves_early_is_no_failure(tmp_path: Path) -> None:
-    """S455"""
+    """S453"""
     done = resolve(tmp_path, "| true")
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_terminal_without_utf_8_shows_what_it_lacks_as_json_does(tmp_path: Path) -> None:
-    """S455"""
+    """S453"""
     done = resolve(tmp_path, "", PYTHONIOENCODING="latin-1")
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"09:00\\u201310:00   \\u2116 \\ud83d\\udcc5" in done.stdout
@@ -109,7 +109,7 @@ def test_a_terminal_without_utf_8_shows_what_it_lacks_as_json_does(tmp_path: Pat
 
 @pytest.mark.parametrize("how", ["", "--json"])
 def test_output_that_cannot_be_written_is_said(tmp_path: Path, how: str) -> None:
-    """S455"""
+    """S453"""
     done = resolve(tmp_path, f"{how} > /dev/full")
     assert (done.returncode, done.stderr) == (3, b"I cannot write the output: No space left on device. (stdout)\n")
 
@@ -125,7 +125,7 @@ def _list_groups(command: click.Command, path: tuple[str, ...] = ()) -> Iterator
 
 @pytest.mark.parametrize("path", list(_list_groups(root_command)))
 def test_a_mistake_gets_one_sentence_and_no_help_is_cut(path: tuple[str, ...]) -> None:
-    """S455"""
+    """S453"""
     status, out, err = run_inside(*path, "nothing-there")
     where = " ".join(("fateforger", *path))
     assert (status, out, err) == (2, "", f"No such command 'nothing-there'. See {where} --help.\n")

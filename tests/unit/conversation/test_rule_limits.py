@@ -177,7 +177,7 @@ async def test_an_edit_does_not_extend_a_time_to_live(anna: Person, house: House
 
 
 async def test_a_rule_on_its_last_day_says_so_and_can_be_kept(anna: Person, house: House) -> None:
-    """S454: it can be edited on that day, more than once, and confirmed for as long again."""
+    """S452: it can be edited on that day, more than once, and confirmed for as long again."""
     await anna.to_frame()
     await anna.fill("rule_new", words="No coffee", kept_days=14)
     assert "on its last day" not in anna.words
@@ -196,7 +196,7 @@ async def test_a_rule_on_its_last_day_says_so_and_can_be_kept(anna: Person, hous
 
 
 async def test_a_verdict_says_until_when_the_rule_is_kept(anna: Person, house: House) -> None:
-    """S454: confirmed and restored, and what is over by its dates stays over until these are changed."""
+    """S452: confirmed and restored, and what is over by its dates stays over until these are changed."""
     await anna.to_frame()
     await anna.fill("rule_new", words="No coffee", kept_days=14, unsure=True)
     version = await newest(house, "No coffee")
@@ -222,7 +222,7 @@ async def test_a_verdict_says_until_when_the_rule_is_kept(anna: Person, house: H
 async def test_app_home_is_shown_while_rules_cannot_be_read(
     anna: Person, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S454: for example because a newer version of the program wrote one of them."""
+    """S452: for example because a newer version of the program wrote one of them."""
 
     async def of(_user_id: str) -> tuple[Version, ...]:
         raise ConstraintUnreadable("One rule is damaged.", names={"calls": "Calls"})
