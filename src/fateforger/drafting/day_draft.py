@@ -107,7 +107,9 @@ class Day:
     """A day to fill.
 
     ``start`` to ``end`` is the frame, and ``works`` are in order of priority. ``next_start`` is the start of the day
-    after, if it differs from this one's, because the day is under way. ``done`` are titles of what was done before.
+    after, if it differs from this one's, because the day is under way. ``now`` is an instant before ``start`` on a day
+    whose frame has not begun: what lies outside of the frame is not planned before it. ``done`` are titles of what was
+    done before.
     When the day ``fills``, no time has to stay free. ``deep_blocks`` and ``longest_focus`` are those of the policy, if
     the person gave them for this day.
     """
@@ -120,6 +122,7 @@ class Day:
     lunch: LunchWish | None = None
     works: tuple[Work, ...] = ()
     next_start: time | None = None
+    now: datetime | None = None
     done: tuple[str, ...] = ()
     fills: bool = False
     deep_blocks: int | None = None
@@ -201,7 +204,7 @@ class Day:
             tasks=tuple(self.task(work, 1 + 5 * place // len(self.works)) for place, work in enumerate(self.works)),
             constraints=tuple(told),
             policy=self.policy,
-            now=None if self.next_start is None else self.start,
+            now=self.now if self.next_start is None else self.start,
         )
         instance = with_routines(instance, done=self.done)
         lunch = _pin_lunch(self, instance)

@@ -108,6 +108,13 @@ def frame_of(session: Session) -> tuple[datetime, datetime]:
     return instant(ceil(now)).astimezone(zone(session.tz)), end
 
 
+def now_before(session: Session, start: datetime) -> datetime | None:
+    """Return the instant from which the session's day is planned if it is on that day, and the frame begins later."""
+    now = _planned_from(session)
+    waits = now is not None and now.astimezone(UTC) < start.astimezone(UTC)
+    return now if now is not None and waits and local_today(now, session.tz) == session.date else None
+
+
 def _planned_from(session: Session) -> datetime | None:
     return session.now if session.stage.number < TimeboxingStage.SKELETON.number else session.planning.drafted_at
 

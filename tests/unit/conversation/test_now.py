@@ -206,15 +206,16 @@ async def test_the_next_day_is_one_press_away_when_this_one_has_ended(anna: Pers
     assert session.day.snapshot.day == TUESDAY
 
 
-async def test_a_routine_whose_time_is_over_is_not_drafted(anna: Person, house: House) -> None:
-    """K11: though its hours lie outside of those that are planned."""
+@pytest.mark.parametrize("late_at", ["08:50", "09:20"])
+async def test_a_routine_whose_time_is_over_is_not_drafted(anna: Person, house: House, late_at: str) -> None:
+    """K11: though its hours lie outside of those that are planned, and whether these have begun or not."""
     at(house, "07:00")
     await anna.to_frame()
     assert await anna.fill("routine", title="School run", times="8:10-8:45", minutes=35, kind="H") is None
     await anna.press("Continue")
     await anna.fill("tasks", size=3, title_1="Write report", minutes_1=60)
     assert planned(await anna.session())["School run"] == "08:10-08:45"
-    at(house, "09:20")
+    at(house, late_at)
     late = Person(house)
     await late.start(thread="9.0")
     await late.press("Plan this day")
