@@ -347,18 +347,11 @@ def list_written(session: Session) -> set[str]:
 
 
 def find_report(session: Session) -> SyncReport:
-    """Return the report of the last write; that of an undo if no block of the plan is on the calendar any more."""
-    report, plan, snapshot = (
-        session.sync.last_sync or SyncReport(status="unchanged"),
-        session.planning.plan,
-        session.day.snapshot,
-    )
-    if (
-        report.status not in {"changed", "unchanged"}
-        or plan is None
-        or snapshot is None
-        or snapshot.day != session.date
-    ):
+    """Return the report of the last write; that of an undo if nothing of a written plan is there any more."""
+    report = session.sync.last_sync or SyncReport(status="unchanged")
+    plan, snapshot = session.planning.plan, session.day.snapshot
+    there = report.status in {"changed", "unchanged"} and session.sync.written is not None
+    if not there or plan is None or snapshot is None or snapshot.day != session.date:
         return report
     kept = {block.key for block in plan.events}
     return SyncReport(status="undone") if kept and kept.isdisjoint(list_written(session)) else report
