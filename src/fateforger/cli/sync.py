@@ -31,7 +31,7 @@ from fateforger.cli.options import (
     note_command,
 )
 from fateforger.cli.output import echo, write_json
-from fateforger.errors import StoreUnavailable, UserError
+from fateforger.errors import StoreError, StoreUnavailable, UserError
 
 if TYPE_CHECKING:
     from fateforger.calendar.access import Wait
@@ -349,7 +349,10 @@ def _write(
             except UserError:
                 attempt.unlink(missing_ok=True)
                 raise
-        await _refresh_plans(settings, where.get("user"), result)
+        try:
+            await _refresh_plans(settings, where.get("user"), result)
+        except StoreError as error:  # the calendar is written, and the result has to be shown
+            echo(f"Plans of that day show this once their calendar is read again. {error.message}", err=True)
         return result, attempt
 
     result, attempt = _run(ctx, where, run)

@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.doors import through_the_door
 from tests.fakes.google_mcp import Google, GoogleMcp
+
+from fateforger.cli import sync
+from fateforger.errors import StoreUnavailable
 
 pytestmark = pytest.mark.process
 
@@ -189,3 +193,20 @@ async def test_the_embedded_calendar_needs_no_account(tmp_path: Path) -> None:
     status, redone = await doors.sync("apply", doors.plan(PLAN))
     assert (status, redone["status"]) == (0, "committed")
     assert [op["event_id"] for op in redone["ops"]] != [op["event_id"] for op in applied["ops"]]
+
+
+async def test_a_result_is_shown_though_no_thread_can_be_told(
+    doors: Doors, google: GoogleMcp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S450: the calendar is written by then, so a store that fails after it is said, and fails nothing."""
+
+    async def fail(*_: object) -> None:
+        raise StoreUnavailable("The database does not answer.")
+
+    monkeypatch.setattr(sync, "_refresh_plans", fail)
+    where = ["--json", "--data-dir", str(doors.folder / "data"), *doors.where]
+    arguments = ["apply", doors.plan(PLAN), "--yes", *where]
+    done = await asyncio.to_thread(CliRunner().invoke, sync.sync_command, arguments)
+    assert (done.exit_code, json.loads(done.stdout)["status"]) == (0, "committed"), done.output
+    assert "show this once their calendar is read again. The database does not answer." in done.stderr
+    assert google.tools.calendars["primary"].store.shown()
