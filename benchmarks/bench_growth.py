@@ -44,7 +44,7 @@ from fateforger.calendar.model import Ledger, Snapshot
 from fateforger.cli.program import exempt_loaded_objects
 from fateforger.conversation.calendar_watch import Watcher
 from fateforger.conversation.rituals.schedule import RitualSettings
-from fateforger.conversation.session_lifecycle import SessionCloser
+from fateforger.conversation.session_messages import SessionCloser
 from fateforger.conversation.turn_runs import warm_up
 from fateforger.session.model import WriteCounts
 from fateforger.session.stages import TimeboxingStage

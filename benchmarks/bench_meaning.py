@@ -24,8 +24,7 @@ from tests.unit.conversation.sessions import MORNING, session
 
 from benchmarks.meaning import FIRST, Person, Recall, give_to, measure_recall, read_people
 from fateforger.adapters.memory.adapter import Mem0Memory
-from fateforger.adapters.memory.universal_encoder import LocalMeaning
-from fateforger.adapters.memory.vectors import Embedded, Embedder, FastEmbed, LocalNgrams
+from fateforger.adapters.memory.vectors import Embedded, Embedder, FastEmbed, LocalMeaning, LocalNgrams
 from fateforger.conversation.memory_service import MOST_SEARCHED
 from fateforger.errors import MemoryUnavailable
 from fateforger.memory.versions import Version
@@ -39,7 +38,7 @@ FASTEMBED = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 FASTEMBED_CACHE = Path.home() / ".cache" / "fastembed"
 FIRST_USE = """
 import json, resource, time
-from fateforger.adapters.memory.universal_encoder import LocalMeaning
+from fateforger.adapters.memory.vectors import LocalMeaning
 kib = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 before, started, busy = kib(), time.perf_counter(), time.process_time()
 LocalMeaning().embed("lunch")

@@ -35,11 +35,10 @@ from tests.fakes.memory_journal import MemoryJournal
 from fateforger.adapters.calendar.calendars import open_mcp_calendar
 from fateforger.adapters.store.store import open_store
 from fateforger.calendar.access import CommitContext
-from fateforger.calendar.comparison import list_changes
 from fateforger.calendar.engine import number_ops, plan_sync
 from fateforger.calendar.event import EventFields, EventImage
 from fateforger.calendar.matching import Candidate, pair_alike
-from fateforger.calendar.model import DesiredDay, Ledger, Snapshot
+from fateforger.calendar.model import DesiredDay, Ledger, Snapshot, list_changes
 from fateforger.calendar.ports import Outcome, Write
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.planning.plan import TBPlan

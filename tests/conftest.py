@@ -8,8 +8,10 @@ failure as it is).
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
+import ssl
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -39,6 +41,8 @@ for name in list(os.environ):
         ("SLACK_", "FATEFORGER_")
     ):
         del os.environ[name]
+# Each HTTP client reads all certificates that the machine trusts, which takes longer than most tests.
+ssl.create_default_context = functools.cache(ssl.create_default_context)
 # Not the data of the person who runs the tests, which may also be from another version.
 DATA_HOME = tempfile.TemporaryDirectory(prefix="fateforger-tests-")
 os.environ["XDG_DATA_HOME"] = DATA_HOME.name

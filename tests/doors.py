@@ -19,7 +19,7 @@ LOADED = (
     "alembic.config", "anyio._backends._asyncio", "babel.dates", "caldav_mcp.local_calendar", "fontTools.ttLib", "httpcore",
     "httpcore2", "mcp.client.streamable_http", "procrastinate", "resvg_py", "slack_bolt.listener_matcher.async_builtins",
     "sqlalchemy.dialects.sqlite", "uvicorn.lifespan.off", "uvicorn.protocols.http.h11_impl",
-    "uvicorn.protocols.websockets.websockets_sansio_impl",
+    "uvicorn.protocols.websockets.websockets_sansio_impl", "tests.warm",
 )  # fmt: skip
 """Modules that the program loads until it is ready. Each start loads those that are missing here."""
 SEEDED = "SEEDED_BUG"

@@ -20,8 +20,8 @@ import yaml
 from tests.architecture.test_compose import ROOT, SAMPLES, settings, start_with
 
 from fateforger import __version__
-from fateforger.app.change_notices import PATH as CHANGES
-from fateforger.app.connect_links import PATH as CONNECT
+from fateforger.app.logins import NOTICES_PATH as CHANGES
+from fateforger.app.oauth_login import PATH as CONNECT
 from fateforger.app.resources import list_unshared
 
 CHART = ROOT / "deploy" / "helm" / "fateforger"

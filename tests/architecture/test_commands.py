@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 from tests.sources import modules
 
-from fateforger.session.card_actions import list_actions
 from fateforger.session.commands import ACTIONS, FORM_COMMANDS, SessionCommand
 from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.commands.plan import BlockCommand
+from fateforger.session.forms import list_actions
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.stages import Move
 from fateforger.ui.forms import RULES, SESSION_FORMS

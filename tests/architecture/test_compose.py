@@ -14,8 +14,8 @@ import pytest
 import yaml
 from pydantic import AliasChoices
 
-from fateforger.app.change_notices import PATH as CHANGES
-from fateforger.app.connect_links import PATH as CONNECT
+from fateforger.app.logins import NOTICES_PATH as CHANGES
+from fateforger.app.oauth_login import PATH as CONNECT
 from fateforger.app.resources import check_settings, list_unshared
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput

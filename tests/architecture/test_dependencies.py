@@ -33,7 +33,7 @@ class LeftOut(MetaPathFinder):
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, LeftOut())
-import caldav_mcp.embedded, fateforger.adapters.memory.index, fateforger.adapters.model.completions
+import caldav_mcp.embedded, fateforger.adapters.memory.index, fateforger.adapters.model.client
 import fateforger.app.program, fateforger.conversation.graph, radicale.app
 """
 

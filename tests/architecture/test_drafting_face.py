@@ -9,7 +9,7 @@ from tests.sources import Module, modules
 
 FUNCTIONS = {
     "solver": {"draft_instance", "repair_plan", "refit_plan"},
-    "violations": {"find_violations"},
+    "model": {"find_violations"},
     "explanations": {"explain_place"},
 }
 DOCUMENTS = {"instance": {"read_instance", "instance_schema"}, "model": {"write_draft"}}

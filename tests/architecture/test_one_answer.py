@@ -118,14 +118,14 @@ def test_the_rules_in_force_are_decided_in_one_place() -> None:
 @pytest.mark.parametrize(
     ("name", "home", "callers"),
     [
-        ("plan_undo", "calendar/undo_plan.py", {"calendar/undo.py", "calendar/late_creates.py"}),
+        ("plan_undo", "calendar/undo_plan.py", {"calendar/undo.py"}),
         ("policy_of", "session/draft.py", {"session/draft.py"}),
         (
             "Policy",
             "drafting/instance.py",
-            {"drafting/instance.py", "drafting/day_draft.py", "drafting/solver.py", "ui/policy_forms.py"},
+            {"drafting/instance.py", "drafting/day_draft.py", "drafting/solver.py", "ui/forms.py"},
         ),
-        ("find_private_place", "slack/access.py", {"slack/delivery.py", "slack/places.py", "slack/notices.py"}),
+        ("find_private_place", "slack/access.py", {"slack/delivery.py", "slack/access.py", "slack/notices.py"}),
     ],
 )
 def test_one_place_answers(name: str, home: str, callers: set[str]) -> None:

@@ -32,7 +32,7 @@ SPOKEN = (
     "quality/",
     "calendar/results.py",
     "calendar/conflicts.py",
-    "calendar/descriptions.py",
+    "calendar/history.py",
     "calendar/history.py",
     "calendar/matching.py",
     "conversation/queue/",

@@ -26,7 +26,7 @@ AT_HOME = {
     "qdrant_client": ("adapters/memory/",),
     "authlib": ("adapters/google/", "adapters/microsoft/", "adapters/oauth.py"),
     "notion_client": ("adapters/notion/",),
-    "autogen_ext": ("adapters/model/completions.py",),
+    "autogen_ext": ("adapters/model/client.py",),
     "sqlalchemy": ("adapters/store/", "adapters/memory/", "adapters/mirror.py"),
     "sqlmodel": ("adapters/store/",),
     "mcp.client": ("adapters/calendar/", "adapters/tasklists.py"),

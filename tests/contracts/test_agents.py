@@ -9,12 +9,11 @@ import pytest
 from tests.factories.agents import NOW, client, proposal
 
 import fateforger.adapters.store.agents as agents_module
+from fateforger.adapters.store.connections import Vault, new_key
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
-from fateforger.adapters.store.vault import Vault, new_key
-from fateforger.agents.clients import KEPT_FOR, Call
-from fateforger.agents.ports import PROPOSAL_LANE
-from fateforger.agents.proposals import OPEN, ProposalState
+from fateforger.agents.access import PROPOSAL_LANE
+from fateforger.agents.clients import KEPT_FOR, OPEN, Call, ProposalState
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_PENDING_PROPOSALS
 from fateforger.slack.admission import Standing

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import text
 
-from fateforger.adapters.store.connections import LOST_KEY, SqlConnections
+from fateforger.adapters.store.connections import LOST_KEY, SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store
-from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.calendar.connections import Connection, Connections, FollowUp, Provider
 from fateforger.errors import BadInput
 from fateforger.ports.jobs import NewJob

@@ -13,12 +13,11 @@ from tests.factories.people import Somebody, tell
 from tests.fakes.serving import served
 from tests.unit.conversation.person import MORNING, HandClock
 
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
+from fateforger.adapters.store.homes import WORKSPACE
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.tasks import TASK
-from fateforger.adapters.store.vault import Vault, new_key
-from fateforger.adapters.store.workspaces import WORKSPACE
 from fateforger.errors import BadInput
 from fateforger.ports.jobs import EVER_AFTER, NewJob
 from fateforger.session.store import HeadFilter

@@ -23,10 +23,9 @@ from tests.factories.people import OF_NOBODY, Somebody, about, dump, tell
 from tests.sources import modules
 
 from fateforger.adapters.store import installations as _installations  # noqa: F401  its table has to be known
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store, metadata, open_store
-from fateforger.adapters.store.vault import Vault, new_key
-from fateforger.agents.proposals import ProposalState
+from fateforger.agents.clients import ProposalState
 from fateforger.app.resources import open_vault
 from fateforger.calendar.connections import Connection, Provider
 from fateforger.cli.command_line import _COMMANDS
@@ -347,7 +346,7 @@ CACHES = {
     "app/calendars.py CalDavGateway._apps": "by a name that cannot be guessed",
     "app/calendars.py PersonCalendars._entries": "tests/unit/app/test_person_calendars.py"
     "::test_two_people_with_one_calendar_hold_its_lease_under_their_own_names",
-    "app/change_notices.py ChangeNotices._listeners": MACHINERY,
+    "app/logins.py ChangeNotices._listeners": MACHINERY,
     "app/slack.py SlackApp._sockets": MACHINERY,
     "adapters/store/constraints.py ConstraintCache._known": "constraint_version above",
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._claimed": MACHINERY,
@@ -355,16 +354,16 @@ CACHES = {
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._workers": MACHINERY,
     "adapters/store/held_locks.py HeldLocks._locks": MACHINERY,
     "conversation/calendar_watch.py Watcher._told": "tests/unit/conversation/test_own_calendars.py",
-    "adapters/store/queues.py Wakeups._idle_at": MACHINERY,
-    "adapters/store/queues.py Wakeups._news": MACHINERY,
-    "adapters/store/queues.py Wakeups._waiting": MACHINERY,
+    "adapters/store/jobs.py Wakeups._idle_at": MACHINERY,
+    "adapters/store/jobs.py Wakeups._news": MACHINERY,
+    "adapters/store/jobs.py Wakeups._waiting": MACHINERY,
     "conversation/background_updates.py BackgroundUpdates._improving": SESSION,
     "conversation/calendar_reads.py Looker._looks": "tests/unit/conversation/test_own_calendars.py"
     "::test_each_sees_only_their_own_meetings",
     "conversation/calendar_watch.py Watcher._judged": SESSION,
     "conversation/calendar_watch.py Watcher._visits": "tests/unit/conversation/test_own_calendars.py"
     "::test_each_sees_only_their_own_meetings",
-    "conversation/drafts.py Drafts._making": SESSION,
+    "conversation/background_updates.py Drafts._making": SESSION,
     "conversation/language/plan_ops.py _Editor._added": SESSION,
     "conversation/language/plan_ops.py _Editor._edits": SESSION,
     "conversation/memory_service.py ConstraintRetriever._last": "tests/unit/conversation/test_own_calendars.py"
@@ -464,11 +463,11 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/calendar/connection.py McpSession._retired": OWN,
     "adapters/calendar/connection.py McpSession.welcome": OWN,
     "adapters/calendar/tools.py CalendarTools._only_account": SAME,
-    "adapters/google/changes.py ChangeFeed._token": "each read asks for changes since, so it is as good as a full one",
+    "adapters/google/calendars.py ChangeFeed._token": "each read asks for changes since, so it is as good as a full one",
     "adapters/memory/adapter.py Mem0Memory._index": OWN,
     "adapters/memory/index.py Index._known": "none where several programs share an index",
     "adapters/memory/index.py _Vectors._ahead": ITS_TURN,
-    "adapters/model/completions.py CompletionsServer._clients": OWN,
+    "adapters/model/client.py CompletionsServer._clients": OWN,
     "adapters/notion/source.py NotionConstraints._left_out": ITS_TURN,
     "adapters/oauth.py RenewedTokens._refused": "the stored tokens are read before a renewal",
     "adapters/oauth.py RenewedTokens._renewal": "the stored tokens are read before a renewal",
@@ -483,16 +482,16 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._claimed": "jobs of this program; the database says which are",
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._claiming": OWN,
     "adapters/store/procrastinate_jobs.py ProcrastinateJobs._workers": OWN,
-    "adapters/store/queues.py Wakeups._idle_at": OWN,
-    "adapters/store/queues.py Wakeups._news": OWN,
-    "adapters/store/queues.py Wakeups._waiting": OWN,
+    "adapters/store/jobs.py Wakeups._idle_at": OWN,
+    "adapters/store/jobs.py Wakeups._news": OWN,
+    "adapters/store/jobs.py Wakeups._waiting": OWN,
     "agents/server.py Rate._times": "each program has the limit for itself",
     "agents/server.py TokenMiddleware._asked": "each program has the limit for itself",
     "agents/server.py TokenMiddleware._let_in": "each program has the limit for itself",
     "app/calendars.py CalDavGateway._apps": OWN,
     "app/calendars.py LocalServer._local": OWN,
     "app/calendars.py PersonCalendars._entries": "checked against the connection; writes take turns by its lease",
-    "app/change_notices.py ChangeNotices._listeners": OWN,
+    "app/logins.py ChangeNotices._listeners": OWN,
     "app/oauth_login.py KeptTokens._secret": SAME,
     "app/slack.py SlackApp._answers_http": OWN,
     "app/slack.py SlackApp._programs": OWN,
@@ -507,8 +506,8 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "calendar/execution.py Attempts._waiting_until": ITS_TURN,
     "calendar/execution.py Attempts.transaction": ITS_TURN,
     "calendar/group.py ReadChoice._known": "the list of calendars, ten minutes old at most",
-    "calendar/lazy.py LazyCalendar._calendar": OWN,
-    "calendar/lazy.py LazyCalendar._reads": OWN,
+    "calendar/connections.py LazyCalendar._calendar": OWN,
+    "calendar/connections.py LazyCalendar._reads": OWN,
     "calendar/lineage.py Lineage.ids": ITS_TURN,
     "calendar/lineage.py Lineage.keeps_color": ITS_TURN,
     "calendar/lineage.py Lineage.known": ITS_TURN,
@@ -520,7 +519,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "conversation/calendar_watch.py Watcher._judged": AGAIN,
     "conversation/calendar_watch.py Watcher._told": AGAIN,
     "conversation/calendar_watch.py Watcher._visits": AGAIN,
-    "conversation/drafts.py Drafts._making": AGAIN,
+    "conversation/background_updates.py Drafts._making": AGAIN,
     "conversation/language/model_calls.py CountingModel._complained": OWN,
     "conversation/language/plan_ops.py _Editor._added": ITS_TURN,
     "conversation/language/plan_ops.py _Editor._edits": ITS_TURN,

@@ -13,8 +13,7 @@ from tests.fakes.serving import served
 from tests.postgres import PostgresServer
 
 from fateforger.adapters.memory.adapter import Mem0Memory
-from fateforger.adapters.memory.universal_encoder import LocalMeaning
-from fateforger.adapters.memory.vectors import Embedded, LocalNgrams, Pgvector, QdrantServer
+from fateforger.adapters.memory.vectors import Embedded, LocalMeaning, LocalNgrams, Pgvector, QdrantServer
 from fateforger.memory.ports import Memory
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, date, datetime, time, timedelta
 
+from fateforger.adapters.store.connections import Vault, new_key
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
-from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.conversation.rituals.schedule import Due, RitualSettings
 from fateforger.ports.jobs import NewJob
 from fateforger.slack.admission import Standing

@@ -8,11 +8,9 @@ from tests.contracts.jobs_contract import NOON, names, put, taken
 from tests.contracts.session_examples import later, message, session
 from tests.contracts.test_connections import ANNA, NEW, OLD
 
-from fateforger.adapters.store.connections import SqlConnections
-from fateforger.adapters.store.given_up import SqlGivenUp
+from fateforger.adapters.store.connections import SqlConnections, Vault
 from fateforger.adapters.store.store import Store
-from fateforger.adapters.store.upkeep import check_tables, find_unreadable_logins, list_links, list_planners
-from fateforger.adapters.store.vault import Vault
+from fateforger.adapters.store.upkeep import SqlGivenUp, check_tables, find_unreadable_logins, list_links, list_planners
 from fateforger.ports.jobs import NewJob
 from fateforger.session.store import Sent
 from fateforger.values import replace

@@ -10,12 +10,11 @@ from typing import Any
 
 from fateforger.adapters.store.store import Store
 from fateforger.agents.access import MOST_SESSIONS, AgentAccess
-from fateforger.agents.clients import Client, Scope, format_token, hash_token
-from fateforger.agents.handler import Answer, CallHandler
-from fateforger.agents.proposals import ConstraintChange, Proposal
+from fateforger.agents.clients import Client, ConstraintChange, Proposal, Scope, format_token, hash_token
+from fateforger.agents.server import Answer, CallHandler
 from fateforger.memory.documents import read_record
 from fateforger.tasks.workflows import Workflows
-from fateforger.workflow.predicates import Facts, NothingAllowed
+from fateforger.workflow.trace import Facts, NothingAllowed
 
 NOW = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
 ANNA = "U_ANNA"

@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.factories.days import DAY, NOON, TZ
 
+from fateforger.calendar.conflicts import Choices, Keep
 from fateforger.calendar.engine import number_ops, plan_sync
 from fateforger.calendar.event import EventFields, EventImage, Marker
-from fateforger.calendar.merge import Choices, Keep
 from fateforger.calendar.model import (
     RECORDS,
     WRITES,

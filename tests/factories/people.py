@@ -17,10 +17,9 @@ from tests.factories.constraints import version_of
 from tests.factories.tasks import new_task
 
 from fateforger.adapters.recordings import RecordingFiles
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store
 from fateforger.adapters.store.tables import list_tables
-from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.agents.clients import Call
 from fateforger.calendar.channels import Channel
 from fateforger.calendar.connections import Connection, Provider

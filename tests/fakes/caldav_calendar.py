@@ -44,8 +44,8 @@ from fateforger.adapters.calendar.connection import McpSession
 from fateforger.adapters.calendar.tools import CalendarTools
 from fateforger.adapters.calendar.wire import Target
 from fateforger.adapters.clock import SystemClock
+from fateforger.calendar.directory import read_event
 from fateforger.calendar.event import EventImage
-from fateforger.calendar.event_json import read_event
 from fateforger.calendar.ports import Limited, Outcome, Rejected, Unauthorized
 
 OWNER = "owner@example.com"

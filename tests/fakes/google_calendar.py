@@ -20,8 +20,8 @@ from typing import Any, Literal, Self, TypeVar
 
 from tests.fakes.google_store import GoogleStore, Invalid, Missing, Taken
 
+from fateforger.calendar.directory import build_extras
 from fateforger.calendar.event import EventImage
-from fateforger.calendar.event_json import build_extras
 from fateforger.calendar.ports import (
     CalendarTraits,
     Create,

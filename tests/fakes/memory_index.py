@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fateforger.errors import MemoryUnavailable
 from fateforger.memory.ports import Contents, MemoryReport, Recollection
-from fateforger.memory.search import NGRAM_DIMENSIONS, NGRAM_FLOOR, NGRAM_NAME, embed_ngrams
+from fateforger.memory.retrieval import NGRAM_DIMENSIONS, NGRAM_FLOOR, NGRAM_NAME, embed_ngrams
 from fateforger.memory.versions import Version
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fateforger.workflow.predicates import CheckAnswer
+from fateforger.workflow.trace import CheckAnswer
 
 
 class TableFacts:

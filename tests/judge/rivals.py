@@ -21,7 +21,7 @@ from fateforger.drafting.placement import Placement
 from fateforger.drafting.routines import with_routines
 from fateforger.drafting.solver import STEPS, solve_context, to_draft
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import LUNCH
+from fateforger.planning.task_details import LUNCH
 from fateforger.quality.model import Criterion
 from fateforger.quality.rubric import grade_plan
 from fateforger.values import replace

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.factories.paper import MIDNIGHT
 
-from fateforger.calendar.comparison import list_changes
 from fateforger.calendar.event import EventFields
+from fateforger.calendar.model import list_changes
 
 words = st.sampled_from(["", "a", " a ", "A", "a\r\nb", "a\nb", "ä", "a\u0308"])
 instants = st.integers(0, 3).map(lambda half: MIDNIGHT + timedelta(seconds=half / 2))

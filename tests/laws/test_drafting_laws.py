@@ -17,9 +17,8 @@ from tests.factories.tasks import DEEP, SHALLOW
 from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft
-from fateforger.planning.grid import Busy
 from fateforger.planning.plan import resolve, resolve_strict
-from fateforger.planning.timing import local_day, zone
+from fateforger.planning.timing import Busy, local_day, zone
 from fateforger.planning.wire import read_plan, write_plan
 from fateforger.quality.model import Criterion
 from fateforger.quality.rubric import grade_plan

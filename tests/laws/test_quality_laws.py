@@ -16,9 +16,9 @@ from tests.laws.drafting_checker import Judge, Piece
 
 from fateforger.drafting.instance import Instance, read_instance
 from fateforger.drafting.solver import draft_instance
-from fateforger.planning.block_times import BlockPlace, place_of, to_timing
 from fateforger.planning.patch import apply, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
+from fateforger.planning.task_details import BlockPlace, place_of, to_timing
 from fateforger.quality.fixes import find_fixes
 from fateforger.quality.model import Fix
 from fateforger.quality.rubric import grade_plan

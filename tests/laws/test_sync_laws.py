@@ -17,7 +17,8 @@ from tests.factories.fewest import fewest_ops
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
 from fateforger.calendar.adoption import adopt_changes, build_window_timing
-from fateforger.calendar.conflicts import find_conflicts
+from fateforger.calendar.conflicts import FIELDS, Answer, Choices, Rules, find_conflicts, merge
+from fateforger.calendar.decision import mint
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
 from fateforger.calendar.event import (
     MANAGED,
@@ -26,9 +27,7 @@ from fateforger.calendar.event import (
     EventImage,
 )
 from fateforger.calendar.matching import Candidate, assign, pair_alike, pair_equal
-from fateforger.calendar.merge import FIELDS, Answer, Choices, Rules, merge
 from fateforger.calendar.model import DesiredBlock, DesiredDay, Snapshot, SyncPlan, Verb
-from fateforger.calendar.ownership import mint
 from fateforger.calendar.transactions import Transaction
 from fateforger.errors import CalendarIncomplete, PlanInvalid
 from fateforger.planning.plan import COLOR_BY_TYPE, ET, TBEvent, TBPlan, resolve

@@ -20,8 +20,8 @@ import pytest
 from sqlalchemy import select
 from tests.unit.conversation.person import House, open_house_at
 
-from fateforger.adapters.store.rituals import RITUAL_MARK
 from fateforger.adapters.store.store import open_store
+from fateforger.adapters.store.talks import RITUAL_MARK
 from fateforger.memory.vocabulary import WEEK
 from fateforger.session.model import Session, SyncState, WriteCounts
 from fateforger.session.queue_commands import ChangeRituals, RitualChange

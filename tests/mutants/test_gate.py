@@ -50,8 +50,8 @@ def test_the_list_is_whole() -> None:
 
 def test_a_bug_whose_place_is_gone_is_no_pass() -> None:
     """The gate fails when the code moved on and the list did not."""
-    gone = Mutant("gone", "Nothing.", "calendar/merge.py", "no such line", "", ())
-    twice = Mutant("twice", "Nothing.", "calendar/merge.py", "import", "", ())
+    gone = Mutant("gone", "Nothing.", "calendar/conflicts.py", "no such line", "", ())
+    twice = Mutant("twice", "Nothing.", "calendar/conflicts.py", "import", "", ())
     for mutant in (gone, twice):
         with pytest.raises(StaleMutant, match=mutant.name):
             mutant.broken()

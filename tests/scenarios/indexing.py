@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 
 from fateforger.adapters.memory.adapter import Mem0Memory
-from fateforger.adapters.memory.universal_encoder import LocalMeaning
-from fateforger.adapters.memory.vectors import Embedded, LocalNgrams
+from fateforger.adapters.memory.vectors import Embedded, LocalMeaning, LocalNgrams
 from fateforger.adapters.store.store import open_store
 from fateforger.workers.lanes import INDEXING
 from fateforger.workers.memory import Indexer

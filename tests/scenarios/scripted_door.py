@@ -11,7 +11,6 @@ from fateforger.conversation.ports import FindLink
 from fateforger.conversation.session_starter import to_reply
 from fateforger.errors import BadInput, StoreError
 from fateforger.ports.people import Claim, OwnerRecord
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import (
     Button,
     Card,
@@ -35,6 +34,7 @@ from fateforger.session.commands.day import AddTasks, ChooseDate, SetFrame, Time
 from fateforger.session.commands.thread import KeepTitle, Opening, StageAction, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.forms import (
     ChoiceField,
+    Click,
     Form,
     FormErrors,
     FormField,

@@ -20,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.factories.inside import run_inside
 
 from fateforger.adapters.store.store import open_store
-from fateforger.agents.handler import NO_TOKEN, PERSON_GONE, TOOLS, WRONG_TOKEN
+from fateforger.agents.server import NO_TOKEN, PERSON_GONE, TOOLS, WRONG_TOKEN
 from fateforger.app.agents import serve_http
 from fateforger.config import read_settings
 from fateforger.slack.admission import Standing

@@ -22,7 +22,7 @@ from tests.scenarios.program import Program
 from tests.scenarios.providers import MONDAY, Providers, fill, link, open_providers, plan, run, second, serve
 from tests.scenarios.radicale import Radicale
 
-from fateforger.adapters.google.access import SCOPES
+from fateforger.adapters.google.client import SCOPES
 
 pytestmark = [pytest.mark.process, pytest.mark.extra]
 

@@ -26,7 +26,7 @@ from tests.scenarios.person import texts
 from tests.scenarios.scripted_door import ENDED, WELCOME_TEXT, ScriptedDoor, failing, slowly
 from tests.scenarios.store_faults import Failing
 
-from fateforger.adapters.store.given_up import measure_backlog
+from fateforger.adapters.store.upkeep import measure_backlog
 from fateforger.app.slack import SlackApp, run_slack_app
 from fateforger.errors import BadInput, StoreUnavailable, WorldError
 from fateforger.session.cards import Card, Prose

@@ -25,7 +25,7 @@ from tests.scenarios.person import Person, eventually
 from tests.scenarios.providers import Connected, Providers, build_emulators, build_settings, serve
 from tests.scenarios.radicale import free_port
 
-from fateforger.adapters.store.vault import new_key
+from fateforger.adapters.store.connections import new_key
 from fateforger.slack.manifest import app_manifest
 from localslack import DEFAULT_USERS, WorkspaceConfig, create_workspace
 

@@ -20,7 +20,7 @@ from tests.scenarios.radicale import Radicale, free_port, slow_way
 from tests.scenarios.teams import ALEX, ONE, ROBIN, TWO, TwoTeams, open_two_teams
 from tests.scenarios.test_home_board import Board
 
-from fateforger.adapters.store.vault import new_key
+from fateforger.adapters.store.connections import new_key
 
 pytestmark = [pytest.mark.process, pytest.mark.extra]
 

@@ -23,7 +23,7 @@ from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.limits import MAX_ANSWER_CHARS, MAX_MESSAGE_CHARS, MAX_PATCH_OPS
 from fateforger.memory.credentials import remove_credentials
 from fateforger.memory.documents import read_record
-from fateforger.memory.recurrence import _list_days, _Rule, check_rule, occurs
+from fateforger.memory.vocabulary import _list_days, _Rule, check_rule, occurs
 from fateforger.planning.wire import apply_tb_ops, read_patch, read_plan
 from fateforger.slack.mrkdwn import parse_typed, split, to_mrkdwn
 from fateforger.ui.form_values import parse_clock, parse_minutes, parse_task_line, parse_windows

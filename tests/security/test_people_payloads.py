@@ -15,19 +15,19 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from tests.scenarios.scripted_door import ScriptedDoor
 
 from fateforger.adapters.clock import SystemClock
+from fateforger.adapters.store.connections import Vault, new_key
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.model import Session
 from fateforger.slack.access import People
-from fateforger.slack.addresses import FormAddress
 from fateforger.slack.admission import Admission, Standing
 from fateforger.slack.blocks import render
 from fateforger.slack.client import OAuthApp, SlackLogin, new_app, new_session
 from fateforger.slack.forms import FormHandler
 from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
+from fateforger.slack.ids import FormAddress
 from fateforger.slack.installations import Installation
 from fateforger.slack.limits import Pace
 from fateforger.slack.listeners import Listeners

@@ -23,11 +23,10 @@ from pydantic import SecretStr
 
 from fateforger.adapters.store.database import describe_database, parse_database_url
 from fateforger.app.health import run_checks
-from fateforger.app.logs import JsonLines, TextLines
+from fateforger.app.ops import JsonLines, OtelRecorder, TextLines
 from fateforger.app.program import open_app
-from fateforger.app.traces import OtelRecorder
 from fateforger.cli.command_line import root_command
-from fateforger.cli.output import dump_json_line
+from fateforger.cli.documents import dump_json_line
 from fateforger.config import Kind, Settings, find_kinds, list_addresses, read_settings, read_unchecked_settings
 from fateforger.conversation.redaction import Redaction
 from fateforger.masks import MASK, Scrubber, find_secrets, mask_address, protect, split_secret, strip_address

@@ -23,7 +23,7 @@ import caldav_mcp.display
 import fateforger.slack
 from caldav_mcp.content_lines import text_line
 from fateforger.adapters.store.store import open_store
-from fateforger.app.logs import JsonLines, TextLines
+from fateforger.app.ops import JsonLines, TextLines
 from fateforger.conversation.language.model_calls import prompt_for
 from fateforger.ports.model import Role
 from fateforger.session.cards import (

@@ -31,8 +31,8 @@ from tests.soak.watched import (
 
 from fateforger.calendar.access import CommitContext, Limits
 from fateforger.calendar.adoption import adopt_changes
+from fateforger.calendar.conflicts import Choices
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
-from fateforger.calendar.merge import Choices
 from fateforger.calendar.model import SafetyCheckKind, Snapshot, SyncPlan
 from fateforger.calendar.ports import Journal, Limited, Unauthorized, Unknown
 from fateforger.calendar.results import SyncResult

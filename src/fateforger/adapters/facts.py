@@ -34,8 +34,8 @@ from fateforger.limits import (
     MAX_COMMAND_WORDS,
 )
 from fateforger.workflow.documents import fields_of, items_of, pairs_of, read_yaml, refuse, text_of, texts_of
-from fateforger.workflow.predicates import CheckAnswer, NothingAllowed
 from fateforger.workflow.rules import is_name
+from fateforger.workflow.trace import CheckAnswer, NothingAllowed
 
 COMMAND_SECONDS, MOST_COMMAND_SECONDS = 60, 3_600
 
@@ -255,7 +255,7 @@ def _open_below(folder: Path, path: str, flags: int) -> Iterator[int]:
 
 
 class LocalFacts:
-    """Implements :class:`fateforger.workflow.predicates.Facts`."""
+    """Implements :class:`fateforger.workflow.trace.Facts`."""
 
     def __init__(self, allowed: AllowList, *, seconds: float = MAX_CHECK_SECONDS) -> None:
         self._allowed = allowed

@@ -8,7 +8,7 @@ import re
 from html import unescape
 
 from fateforger.errors import InternalError
-from fateforger.ui.font_metrics import FONT_FILES, is_covered
+from fateforger.ui.picture_words import FONT_FILES, is_covered
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from fateforger.agents.access import AgentAccess, Caller, Input, Tool, find_day, require_session
-from fateforger.agents.clients import Scope
-from fateforger.agents.proposals import PROPOSAL_LIFETIME, ConstraintChange, PlanChange, Proposal, ProposalState
+from fateforger.agents.clients import PROPOSAL_LIFETIME, ConstraintChange, PlanChange, Proposal, ProposalState, Scope
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_ID_CHARS, MAX_REASON_CHARS, MAX_UID_CHARS
 from fateforger.memory.documents import read_record, write_record

@@ -1,4 +1,4 @@
-"""Run the MCP server for other agents: a separate process on the database of the running program."""
+"""Run the MCP server for other agents, a separate process on the same database, under the person's workflows."""
 
 from __future__ import annotations
 
@@ -10,14 +10,36 @@ from functools import partial
 
 from pydantic import ValidationError
 
+from fateforger.adapters.facts import LocalFacts, read_allow_file
 from fateforger.agents.access import MOST_SESSIONS, AgentAccess
 from fateforger.agents.clients import Client, Scope, format_token, hash_token
-from fateforger.agents.handler import CallHandler
+from fateforger.agents.server import CallHandler
 from fateforger.app.resources import build_clock, open_state
-from fateforger.app.rules import build_facts, build_workflows
 from fateforger.config import Settings
-from fateforger.errors import BadInput
-from fateforger.planning.validation import first_mistake
+from fateforger.errors import BadInput, first_mistake
+from fateforger.tasks.workflows import Workflows, read_own
+from fateforger.workflow.trace import Facts, NothingAllowed
+
+
+def build_workflows(settings: Settings) -> Workflows:
+    """Read the folder of the person's own workflows. Raises ``BadInput`` with the file and the place in it."""
+    folder = settings.workflows
+    if folder is None:
+        return Workflows()
+    if not folder.is_dir():
+        raise BadInput(f"{folder}, which FATEFORGER_WORKFLOWS names, is no folder.", where="workflows")
+    texts = {}
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            texts[path.stem] = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"I cannot read {path}: it is no text, or may not be read.", where=path.name) from error
+    return read_own(texts)
+
+
+def build_facts(settings: Settings) -> Facts:
+    """Return the facts that predicates may look at. Raises ``BadInput`` with the place in the file that allows them."""
+    return NothingAllowed() if settings.facts is None else LocalFacts(read_allow_file(settings.facts))
 
 
 @asynccontextmanager

@@ -25,13 +25,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fateforger.adapters.store.connections import SqlConnections
 from fateforger.adapters.store.store import Store
 from fateforger.app.caldav_login import PRIVATE, REFUSED, UNUSABLE, CalDavServers
-from fateforger.app.connect_links import ConnectLinks
-from fateforger.app.delegation import Organization
-from fateforger.app.logins import Logins, Openers, build_logins
+from fateforger.app.logins import Logins, Openers, Organization, build_logins
+from fateforger.app.oauth_login import ConnectLinks
 from fateforger.app.resources import build_calendar, open_vault, start_local_calendar
 from fateforger.calendar.access import read_day
-from fateforger.calendar.connections import Connection, Connections, ConnectionView, FollowUp, Provider
-from fateforger.calendar.lazy import LazyCalendar, MissingCalendar
+from fateforger.calendar.connections import (
+    Connection,
+    Connections,
+    ConnectionView,
+    FollowUp,
+    LazyCalendar,
+    MissingCalendar,
+    Provider,
+)
 from fateforger.calendar.model import Ledger, Snapshot
 from fateforger.calendar.ports import Calendar, DayReads, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
@@ -47,7 +53,7 @@ from fateforger.errors import (
 )
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
-from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.commands.plan import RefreshCalendar
 from fateforger.session.model import SessionStatus
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _

@@ -14,12 +14,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from fateforger.adapters.oauth import Consent
-from fateforger.adapters.store.vault import SecretUnreadable
-from fateforger.app.caldav_login import CalDavServers
-from fateforger.app.calendar_choice import Accounts, choose_calendars, choose_only, list_rows
+from fateforger.adapters.store.connections import SecretUnreadable
+from fateforger.app.caldav_login import Accounts, CalDavServers, choose_calendars, choose_only, list_rows
 from fateforger.app.calendars import Access
-from fateforger.app.connect_links import PATH, VALID, ConnectLinks
-from fateforger.app.delegation import Delegations
+from fateforger.app.logins import Delegations
+from fateforger.app.oauth_login import PATH, VALID, ConnectLinks
 from fateforger.calendar.connections import Connection, Provider
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.errors import BadInput, CalendarError, ConnectionFailed

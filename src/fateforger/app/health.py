@@ -47,7 +47,7 @@ from fateforger.text import format_count, join_words, quote_title
 
 if TYPE_CHECKING:
     from fateforger.adapters.store.connections import SqlConnections
-    from fateforger.app.delegation import Delegation
+    from fateforger.app.logins import Delegation
 
 LIST_FIX = "Check TICKTICK_MCP_URL, TICKTICK_MCP_TOKEN and TICKTICK_MCP_TOOL; a day can be planned without it."
 _PATIENT = 8.0
@@ -243,8 +243,8 @@ async def check_delegations(settings: Settings) -> tuple[Check, ...]:
         return ()
     from fateforger.adapters.clock import SystemClock  # noqa: PLC0415  heavy
     from fateforger.adapters.store.connections import SqlConnections  # noqa: PLC0415  heavy
-    from fateforger.app.backup import find_vault  # noqa: PLC0415  heavy
     from fateforger.app.logins import build_delegations  # noqa: PLC0415  heavy
+    from fateforger.app.upkeep import find_vault  # noqa: PLC0415  heavy
 
     try:
         store = await open_state(settings)
@@ -344,7 +344,7 @@ async def _check_slack(settings: Settings) -> Check:
     from slack_sdk.errors import SlackApiError  # noqa: PLC0415  heavy
     from slack_sdk.web.async_client import AsyncWebClient  # noqa: PLC0415  heavy
 
-    from fateforger.app.slack_login import build_login, describe_mode  # noqa: PLC0415  heavy
+    from fateforger.app.slack_install import build_login, describe_mode  # noqa: PLC0415  heavy
 
     login = build_login(settings, "")
     client = AsyncWebClient(token=login.bot_token, base_url=login.base_url, timeout=8)

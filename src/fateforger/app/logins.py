@@ -1,32 +1,197 @@
-"""The providers at which people can sign in, by the settings."""
+"""The providers at which people can sign in, by themselves or for a domain, and their notices of changes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, aclosing
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, TokenSource
 from fateforger.adapters.store.store import Store
-from fateforger.app.change_notices import PATH as NOTICES_PATH
-from fateforger.app.delegation import Delegation, Delegations
-from fateforger.app.oauth_login import Account, OAuthLogin, Service
+from fateforger.app.caldav_login import choose_calendars
+from fateforger.app.oauth_login import LOOK, Account, OAuthLogin, Service, WatchedTokens
 from fateforger.calendar.calls import SharedBudget
-from fateforger.calendar.channels import ChannelApi, PushSignals
+from fateforger.calendar.channels import ChannelApi, Channels, PushSignals
 from fateforger.calendar.connections import Connection, Connections, Provider
 from fateforger.calendar.directory import CalendarEntry
 from fateforger.calendar.group import CalendarGroup
 from fateforger.calendar.ports import AccountCalendar, Calendar
 from fateforger.config import Settings
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, CalendarError, ConnectionFailed
+from fateforger.limits import MAX_NOTICE_BODY_BYTES, MAX_NOTICE_TOKEN_CHARS, MAX_NOTICES
 from fateforger.ports.clock import Clock
+from fateforger.text import gettext as _
+from fateforger.text import join_sentences, mark_message
+from fateforger.ui.connection_cards import describe_use
 from fateforger.values import replace
 
 if TYPE_CHECKING:
-    from fateforger.adapters.microsoft.access import Directory
+    from fateforger.adapters.microsoft.client import Directory
+
+
+NOTICES_PATH = "/changes"
+
+
+@dataclass(slots=True)
+class ChangeNotices:
+    """Counts the notices that carry the secret of a channel, and tells whose calendar changed."""
+
+    channels: Channels
+    _listeners: list[Callable[[str], None]] = field(init=False, default_factory=list)
+
+    def on_change(self, listener: Callable[[str], None]) -> None:
+        """Call ``listener`` with the person of each notice. It must not block and must not fail."""
+        self._listeners.append(listener)
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        return (
+            Route(f"{NOTICES_PATH}/{Provider.GOOGLE}", self._hear_google, methods=["POST"]),
+            Route(f"{NOTICES_PATH}/{Provider.MICROSOFT}", self._hear_microsoft, methods=["POST"]),
+        )
+
+    async def _hear_google(self, request: Request) -> Response:
+        headers = request.headers
+        if headers.get("x-goog-resource-state") == "sync":  # the greeting of a new channel, which tells of no change
+            return Response(status_code=204)
+        known = await self._hear(headers.get("x-goog-channel-id", ""), headers.get("x-goog-channel-token", ""))
+        return Response(status_code=204 if known else 404)
+
+    async def _hear_microsoft(self, request: Request) -> Response:
+        if (asked := request.query_params.get("validationToken")) is not None:
+            # Graph makes sure that the address is meant for it: it wants its token back, as plain text.
+            return PlainTextResponse(asked[:MAX_NOTICE_TOKEN_CHARS], headers={"X-Content-Type-Options": "nosniff"})
+        body = bytearray()
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_NOTICE_BODY_BYTES:
+                return Response(status_code=413)
+        known = [await self._hear(*state) for state in _read_states(bytes(body))]
+        return Response(status_code=202 if any(known) else 404)
+
+    async def _hear(self, channel_id: str, secret: str) -> bool:
+        user_id = await self.channels.count_notice(channel_id, secret)
+        if user_id is None:
+            return False
+        for listener in self._listeners:
+            listener(user_id)
+        return True
+
+
+def _read_states(body: bytes) -> Iterator[tuple[str, str]]:
+    """Yield the id and the secret of each channel that a request of Graph names, once."""
+    try:
+        states = {str(notice["clientState"]) for notice in json.loads(body)["value"][:MAX_NOTICES]}
+    except (ValueError, KeyError, TypeError):
+        return
+    for state in sorted(states):
+        channel_id, _dot, secret = state.partition(".")
+        yield channel_id, secret
+
+
+JOINED = mark_message("I plan on your calendar from now on.")
+ALREADY = mark_message("Your calendar is connected.")
+NOT_ALLOWED = mark_message("No administrator has opened your calendar to me. Please connect it yourself.")
+NOTHING_TO_WRITE = mark_message("This account has no calendar that I may write to. Please use another one.")
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """An administrator's access to the calendars of everybody in ``domains``, at one provider.
+
+    Implements :class:`fateforger.app.caldav_login.Accounts`. ``open_tokens`` returns tokens for an address. The
+    methods raise ``CalendarError``, ``ConnectionFailed`` and ``StoreError``.
+    """
+
+    service: Service
+    domains: frozenset[str]
+    connections: Connections
+    clock: Clock
+    open_tokens: Callable[[str], TokenSource]
+
+    @property
+    def provider(self) -> Provider:
+        return self.service.provider
+
+    def covers(self, address: str) -> bool:
+        """Check whether an address belongs to one of the domains."""
+        return address.rpartition("@")[2].lower() in self.domains
+
+    async def list_calendars(self, connection: Connection) -> Sequence[CalendarEntry]:
+        self._check(connection)
+        return (await self.service.look(self.open_tokens(connection.account), connection.account)).calendars
+
+    async def check(self, connection: Connection) -> None:
+        self._check(connection)
+        async with aclosing(self.service.build(self.open_tokens(connection.account), connection)) as calendar:
+            now = self.clock.now()
+            await calendar.window(now, now + LOOK)
+
+    @asynccontextmanager
+    async def open(self, connection: Connection) -> AsyncIterator[Calendar]:
+        """Open a person's calendar."""
+        self._check(connection)
+        tokens = WatchedTokens(self.open_tokens(connection.account), self.connections, connection.user_id)
+        async with aclosing(self.service.build(tokens, connection)) as calendar:
+            yield calendar
+
+    def _check(self, connection: Connection) -> None:
+        """Refuse an address whose domain is no longer in the settings. Raises ``CalendarError``."""
+        if not self.covers(connection.account):
+            raise CalendarError(_(NOT_ALLOWED))
+
+
+Delegations = Mapping[Provider, Delegation]
+
+
+@dataclass(frozen=True, slots=True)
+class Organization:
+    """Connects people of the domains whose administrators have opened their calendars."""
+
+    delegations: Delegations
+    connections: Connections
+    clock: Clock
+
+    def find(self, address: str) -> Delegation | None:
+        """Return the access that covers an address; ``None`` if there is none."""
+        return next((each for each in self.delegations.values() if each.covers(address)), None)
+
+    async def join(self, user_id: str, address: str) -> str:
+        """Connect the main calendar of a person with this address, and return what to tell them.
+
+        ``address`` is known to be theirs. Raises ``StoreError``.
+        """
+        delegation, before = self.find(address), await self.connections.of(user_id)
+        if delegation is None:
+            return _(NOT_ALLOWED)
+        if before is not None and before.is_open:  # a button of an earlier card, or an earlier try of the same request
+            return join_sentences(_(ALREADY), describe_use(before))
+        wanted = Connection(user_id, delegation.provider, address, "", self.clock.now(), delegated=True)
+        try:
+            entries = await delegation.list_calendars(wanted)
+            chosen = choose_calendars(wanted, entries, reads=(), written=_find_main(entries))
+            await delegation.check(chosen)
+        except (BadInput, CalendarError, ConnectionFailed) as problem:
+            return problem.message
+        await self.connections.keep(chosen)
+        return join_sentences(_(JOINED), describe_use(chosen))
+
+
+def _find_main(entries: Iterable[CalendarEntry]) -> str:
+    """Return the id of the first calendar that can be written to. Raises ``BadInput``."""
+    for entry in entries:
+        if entry.writable:
+            return entry.id
+    raise BadInput(_(NOTHING_TO_WRITE))
+
 
 Logins = Mapping[Provider, OAuthLogin]
 Opener = Callable[[Connection], AbstractAsyncContextManager[Calendar]]
@@ -66,7 +231,7 @@ def build_delegations(settings: Settings, connections: Connections, clock: Clock
 
 
 def _delegate_google(settings: Settings, connections: Connections, clock: Clock, store: Store) -> Delegation:
-    from fateforger.adapters.google.access import (  # noqa: PLC0415  heavy, and not everybody uses it
+    from fateforger.adapters.google.client import (  # noqa: PLC0415  heavy, and not everybody uses it
         open_delegated_tokens,
         read_service_account,
     )
@@ -104,7 +269,7 @@ def _split(names: str) -> frozenset[str]:
 
 
 def _build_google(settings: Settings, connections: Connections, clock: Clock, address: str, store: Store) -> OAuthLogin:
-    from fateforger.adapters.google.access import build_provider  # noqa: PLC0415  heavy, and not everybody uses it
+    from fateforger.adapters.google.client import build_provider  # noqa: PLC0415  heavy, and not everybody uses it
 
     other = settings.google_url
     provider = build_provider() if other is None else build_provider(accounts_url=other, tokens_url=other)
@@ -115,8 +280,11 @@ def _build_google(settings: Settings, connections: Connections, clock: Clock, ad
 
 
 def _build_google_service(settings: Settings, clock: Clock, store: Store) -> Service:
-    from fateforger.adapters.google.calendars import GoogleCalendar, try_account  # noqa: PLC0415  the same
-    from fateforger.adapters.google.changes import GoogleChannels  # noqa: PLC0415  the same
+    from fateforger.adapters.google.calendars import (  # noqa: PLC0415  the same
+        GoogleCalendar,
+        GoogleChannels,
+        try_account,
+    )
     from fateforger.adapters.google.client import (  # noqa: PLC0415  the same
         API_URL,
         PROJECT,
@@ -158,7 +326,7 @@ def _build_microsoft(
 
 
 def _open_directory(settings: Settings) -> Directory:
-    from fateforger.adapters.microsoft.access import LOGIN_URL, Directory  # noqa: PLC0415  heavy, not everybody uses it
+    from fateforger.adapters.microsoft.client import LOGIN_URL, Directory  # noqa: PLC0415  heavy, not everybody uses it
 
     return Directory(settings.microsoft_tenant, settings.microsoft_url or LOGIN_URL)
 

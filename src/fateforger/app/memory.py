@@ -11,11 +11,11 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from fateforger.adapters.memory.adapter import Mem0Memory
-from fateforger.adapters.memory.universal_encoder import LocalMeaning
 from fateforger.adapters.memory.vectors import (
     Embedded,
     Embedder,
     FastEmbed,
+    LocalMeaning,
     LocalNgrams,
     OpenAiEmbeddings,
     Pgvector,
@@ -30,8 +30,8 @@ from fateforger.memory.ports import Constraints
 from fateforger.memory.retrieval import NEAREST
 from fateforger.memory.versions import Version
 from fateforger.text import format_count, join_words
+from fateforger.workers.contradictions import Differences, compare_memory, restore_lost
 from fateforger.workers.memory import Indexer, OnProgress
-from fateforger.workers.memory_check import Differences, compare_memory, restore_lost
 
 _OPENAI, _OPENAI_MODEL = "https://api.openai.com/v1", "text-embedding-3-small"
 _OLLAMA, _OLLAMA_MODEL = "http://127.0.0.1:11434/v1", "nomic-embed-text"

@@ -140,8 +140,11 @@ async def open_notion_source(
     settings: Settings, *, databases: Sequence[tuple[str, str]], columns: Sequence[tuple[str, str]]
 ) -> AsyncIterator[ConstraintSource]:
     """Open Notion with the configured token. It does not connect yet. Raises :class:`BadInput`."""
-    from fateforger.adapters.notion.client import NotionPages  # noqa: PLC0415  heavy
-    from fateforger.adapters.notion.databases import parse_columns, parse_databases  # noqa: PLC0415  heavy
+    from fateforger.adapters.notion.client import (  # noqa: PLC0415  heavy
+        NotionPages,
+        parse_columns,
+        parse_databases,
+    )
     from fateforger.adapters.notion.source import NotionConstraints  # noqa: PLC0415  heavy
     from fateforger.app.resources import build_clock  # noqa: PLC0415  heavy
 

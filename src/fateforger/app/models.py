@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from fateforger.adapters.model.client import SUM, EndpointReport, LengthReport, probe_length, probe_model
 from fateforger.adapters.model.endpoint import (
     OLLAMA_CONTEXT,
     OTHER,
@@ -17,7 +18,6 @@ from fateforger.adapters.model.endpoint import (
     Price,
     Thinking,
 )
-from fateforger.adapters.model.probe import SUM, EndpointReport, LengthReport, probe_length, probe_model
 from fateforger.app.resources import Check, State
 from fateforger.config import Settings
 from fateforger.conversation.language.answers import PatchWords
@@ -25,7 +25,7 @@ from fateforger.conversation.language.model_calls import system_text
 from fateforger.errors import BadInput, ModelAuthFailed, ModelError, ModelRejected, ModelTimedOut, UserError
 from fateforger.masks import mask_address
 from fateforger.ports.model import Role, estimate_tokens
-from fateforger.session.constants import DECISION_LIMIT, PATCH_LIMIT
+from fateforger.session.stages import DECISION_LIMIT, PATCH_LIMIT
 
 
 def build_endpoint(settings: Settings, model: str) -> Endpoint:

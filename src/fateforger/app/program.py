@@ -16,10 +16,10 @@ from starlette.routing import BaseRoute, Mount
 from fateforger.adapters.optimizer.process import is_installed, optimize
 from fateforger.adapters.painter import render_in_thread
 from fateforger.adapters.recordings import RecordingFiles
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.connections import SqlConnections, Vault
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
-from fateforger.adapters.store.vault import Vault
+from fateforger.app.agents import build_facts, build_workflows
 from fateforger.app.caldav_login import CalDavServers, open_servers
 from fateforger.app.calendars import (
     GATEWAY,
@@ -30,9 +30,6 @@ from fateforger.app.calendars import (
     OpenCalendar,
     PersonCalendars,
 )
-from fateforger.app.change_notices import ChangeNotices
-from fateforger.app.connect_links import PATH as CONNECT_PATH
-from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
 from fateforger.app.data_dir import (
     build_address,
@@ -43,11 +40,19 @@ from fateforger.app.data_dir import (
     read_caldav_password,
     read_page_token,
 )
-from fateforger.app.delegation import Delegations, Organization
 from fateforger.app.health import build_external_list
-from fateforger.app.logins import build_delegations, build_logins, build_openers
+from fateforger.app.logins import (
+    ChangeNotices,
+    Delegations,
+    Organization,
+    build_delegations,
+    build_logins,
+    build_openers,
+)
 from fateforger.app.memory import build_memory
-from fateforger.app.ops import Operations
+from fateforger.app.oauth_login import PATH as CONNECT_PATH
+from fateforger.app.oauth_login import ConnectLinks
+from fateforger.app.ops import Operations, export_traces
 from fateforger.app.people import build_personal_data
 from fateforger.app.resources import (
     build_calendar,
@@ -63,15 +68,11 @@ from fateforger.app.resources import (
     submitter,
     take_place,
 )
-from fateforger.app.rules import build_facts, build_workflows
 from fateforger.app.slack import EventsEndpoint, Services, SlackApp, run_slack_app
-from fateforger.app.slack_install import InstallPages
-from fateforger.app.slack_login import build_login, describe_mode
-from fateforger.app.traces import export_traces
+from fateforger.app.slack_install import InstallPages, build_login, describe_mode
 from fateforger.app.upkeep import prune
 from fateforger.app.web import WebServer
-from fateforger.calendar.connections import Connections
-from fateforger.calendar.lazy import LazyCalendar
+from fateforger.calendar.connections import Connections, LazyCalendar
 from fateforger.calendar.ports import Calendar, Journal
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.config import Settings
@@ -92,7 +93,7 @@ from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.queue.work import DurationService, Tools
 from fateforger.conversation.redaction import Redaction
 from fateforger.conversation.rituals.service import RitualService
-from fateforger.conversation.session_lifecycle import SessionCloser
+from fateforger.conversation.session_messages import SessionCloser
 from fateforger.conversation.turn_runs import RecordingSink, TurnLog, warm_up
 from fateforger.errors import CalendarError, CalendarUnreachable, WorldError
 from fateforger.masks import mask_address

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from caldav_mcp import LocalCalendar, LocalCalendarConfig
     from fateforger.adapters.calendar.budget import RequestBudget
     from fateforger.adapters.calendar.calendars import McpCalendar
+    from fateforger.adapters.store.connections import Vault
     from fateforger.adapters.store.store import Store
-    from fateforger.adapters.store.vault import Vault
     from fateforger.calendar.ports import Calendar, Journal, Quota
     from fateforger.calendar.submitter import CalendarSubmitter
     from fateforger.ports.people import OwnerRecord
@@ -214,7 +214,7 @@ def open_vault(settings: Settings) -> Vault:
     Several programs on one database need the same keys, so there they have to be configured. Without them people cannot
     connect calendars there. Raises ``BadInput``.
     """
-    from fateforger.adapters.store.vault import Vault, new_key  # noqa: PLC0415  heavy
+    from fateforger.adapters.store.connections import Vault, new_key  # noqa: PLC0415  heavy
 
     if settings.secret_keys is not None:
         return Vault(settings.secret_keys.get_secret_value())

@@ -25,7 +25,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs
 from fateforger.ports.people import Homes
 from fateforger.session.store import Feedbacks, Outbox, Sessions, ThreadMessages
-from fateforger.slack.access import People
+from fateforger.slack.access import People, Places
 from fateforger.slack.admission import Admission, Zones
 from fateforger.slack.agent_threads import AgentThreads
 from fateforger.slack.client import (
@@ -51,7 +51,6 @@ from fateforger.slack.notices import (
     build_sentence_handler,
 )
 from fateforger.slack.payloads import find_flaw
-from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster, Render
 from fateforger.slack.progress import DEFAULT_TIMING, Presence, StatusLines, Timing, build_stop_handler
 from fateforger.slack.workspaces import Workspaces

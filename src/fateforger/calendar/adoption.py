@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.comparison import describe_field
-from fateforger.calendar.model import Adopted, Merged, SyncPlan
+from fateforger.calendar.model import Adopted, Merged, SyncPlan, describe_field
 from fateforger.limits import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
-from fateforger.planning.block_times import follow_ways
 from fateforger.planning.plan import COLOR_BY_TYPE, ET, Resolved, TBEvent, TBPlan, resolve, type_of_color
+from fateforger.planning.task_details import follow_ways
 from fateforger.planning.timing import AfterPrevious, BeforeNext, FixedWindow, instant_of
 from fateforger.text import gettext as _
 from fateforger.text import join_words, quote_title

@@ -11,9 +11,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
-from fateforger.calendar.comparison import list_titles
+from fateforger.calendar.conflicts import NOTHING_SAID, Choices
 from fateforger.calendar.decision import (
     Decision,
+    Owned,
     Setting,
     decide_create,
     decide_deleted,
@@ -22,6 +23,7 @@ from fateforger.calendar.decision import (
     decide_leftover,
     decide_linked,
     decide_live,
+    sort_sides,
 )
 from fateforger.calendar.event import (
     Canon,
@@ -38,7 +40,6 @@ from fateforger.calendar.matching import (
     warn_about_links,
     warn_about_overlaps,
 )
-from fateforger.calendar.merge import NOTHING_SAID, Choices
 from fateforger.calendar.model import (
     WRITES,
     DesiredBlock,
@@ -52,8 +53,8 @@ from fateforger.calendar.model import (
     SyncOp,
     SyncPlan,
     Verb,
+    list_titles,
 )
-from fateforger.calendar.ownership import Owned, sort_sides
 from fateforger.errors import CalendarIncomplete, InternalError, PlanInvalid
 from fateforger.planning.plan import COLOR_BY_TYPE, Resolved, TBPlan, resolve, resolve_strict
 from fateforger.planning.timing import zone

@@ -7,9 +7,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 
-from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable
+from fateforger.calendar.directory import CalendarEntry, choose_read, drop_copies, name_unreadable, resolve_start
 from fateforger.calendar.event import EventImage
-from fateforger.calendar.event_json import resolve_start
 from fateforger.calendar.ports import AccountCalendar, Calendar, CalendarTraits, DayReads, Outcome, Window, Write
 from fateforger.errors import CalendarError, CalendarNotFound
 

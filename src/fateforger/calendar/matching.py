@@ -30,12 +30,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.comparison import format_clock, get_duration, get_overlap, normalize_title
 from fateforger.calendar.event import (
     Canon,
     EventImage,
 )
-from fateforger.calendar.model import DesiredBlock
+from fateforger.calendar.model import DesiredBlock, format_clock, get_duration, get_overlap, normalize_title
 from fateforger.planning.plan import ET
 from fateforger.text import gettext as _
 from fateforger.text import limit_items, ngettext, quote_title

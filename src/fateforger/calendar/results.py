@@ -8,14 +8,12 @@ from datetime import datetime
 from typing import Literal
 
 from fateforger.calendar.adoption import describe_changes
-from fateforger.calendar.comparison import describe_missing, list_titles
 from fateforger.calendar.conflicts import phrase_questions
 from fateforger.calendar.event import find_missing_extras
 from fateforger.calendar.execution import ExecutionResult
-from fateforger.calendar.late_creates import describe_late
-from fateforger.calendar.model import WRITES, SyncPlan, Verb
+from fateforger.calendar.model import WRITES, SyncPlan, Verb, describe_missing, list_titles
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction, TxState
-from fateforger.calendar.undo import ALONG
+from fateforger.calendar.undo import ALONG, describe_late
 from fateforger.planning.timing import zone
 from fateforger.text import count_blocks, format_date, join_words, label_text, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _

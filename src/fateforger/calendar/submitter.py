@@ -16,11 +16,10 @@ from fateforger.calendar.access import (
     ignore_write_progress,
     read_day,
 )
+from fateforger.calendar.conflicts import NOTHING_SAID, Choices
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
 from fateforger.calendar.execution import ExecutionResult, execute_sync, resume, settle
 from fateforger.calendar.history import list_undone
-from fateforger.calendar.late_creates import NEXT, describe_arrivals, describe_late, find_late, take_back_late
-from fateforger.calendar.merge import NOTHING_SAID, Choices
 from fateforger.calendar.model import Ledger, SafetyCheckKind, Snapshot, SyncPlan, Verb
 from fateforger.calendar.ports import DayReads
 from fateforger.calendar.results import (
@@ -32,7 +31,18 @@ from fateforger.calendar.results import (
     report_unchanged,
 )
 from fateforger.calendar.transactions import OpState, Transaction, TxState, begin_transaction
-from fateforger.calendar.undo import STAYS_ELSEWHERE, Choice, choose_targets, is_written_elsewhere, undo_sync
+from fateforger.calendar.undo import (
+    NEXT,
+    STAYS_ELSEWHERE,
+    Choice,
+    choose_targets,
+    describe_arrivals,
+    describe_late,
+    find_late,
+    is_written_elsewhere,
+    take_back_late,
+    undo_sync,
+)
 from fateforger.calendar.verdicts import ID_USED_UP
 from fateforger.errors import ConfirmationNeeded, NotUndoable
 from fateforger.planning.plan import TBPlan

@@ -23,8 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from fateforger.calendar.comparison import describe_extras, describe_missing
-from fateforger.calendar.decision import UNNUMBERED, build_record_op
+from fateforger.calendar.decision import UNNUMBERED, build_record_op, mint, next_generation, trace_seed
 from fateforger.calendar.engine import OpIds
 from fateforger.calendar.event import (
     MANAGED,
@@ -35,8 +34,17 @@ from fateforger.calendar.event import (
     find_missing_extras,
 )
 from fateforger.calendar.lineage import Lineage, Lineages
-from fateforger.calendar.model import Head, Ledger, Snapshot, Standing, SyncOp, SyncPlan, Verb
-from fateforger.calendar.ownership import mint, next_generation, trace_seed
+from fateforger.calendar.model import (
+    Head,
+    Ledger,
+    Snapshot,
+    Standing,
+    SyncOp,
+    SyncPlan,
+    Verb,
+    describe_extras,
+    describe_missing,
+)
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction
 from fateforger.errors import InternalError
 from fateforger.text import gettext as _

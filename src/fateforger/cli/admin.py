@@ -15,9 +15,8 @@ from fateforger.errors import BadInput
 from fateforger.text import format_count, join_words
 
 if TYPE_CHECKING:
-    from fateforger.adapters.store.given_up import DeadJob, DeadMessage, SqlGivenUp
-    from fateforger.adapters.store.upkeep import Link, Planner
-    from fateforger.app.backup import Manifest
+    from fateforger.adapters.store.upkeep import DeadJob, DeadMessage, Link, Planner, SqlGivenUp
+    from fateforger.app.upkeep import Manifest
 
 NotePeople = Callable[[Iterable[str]], Awaitable[None]]
 """Notes this command for each of the people."""
@@ -110,7 +109,7 @@ def messages_command() -> None:
 
 def _run_given_up(call: CommandCall, work: Callable[[SqlGivenUp, NotePeople], Awaitable[Any]]) -> Any:
     async def run(opened: Opened) -> Any:
-        from fateforger.adapters.store.given_up import SqlGivenUp  # noqa: PLC0415  heavy
+        from fateforger.adapters.store.upkeep import SqlGivenUp  # noqa: PLC0415  heavy
 
         return await work(SqlGivenUp(opened.store.database), lambda people: note_action(call.ctx, opened, people))
 
@@ -298,8 +297,8 @@ def maintain_command(call: CommandCall, days: int, vacuum: bool) -> None:
 @add_store_options
 def backup_command(call: CommandCall, file: Path) -> None:
     """Write everything durable into a new FILE, while the program runs. The keys of logins are not in it."""
-    from fateforger.app.backup import make_backup  # noqa: PLC0415  heavy
     from fateforger.app.resources import read_instant  # noqa: PLC0415  heavy
+    from fateforger.app.upkeep import make_backup  # noqa: PLC0415  heavy
 
     settings = call.load_settings()
     manifest = asyncio.run(make_backup(settings, file, now=read_instant(settings)))
@@ -325,7 +324,7 @@ def restore_command(call: CommandCall, file: Path, without_logins: bool) -> None
 
     Take the old program out of service first: two programs with the same past write to the same calendars.
     """
-    from fateforger.app.backup import restore_backup  # noqa: PLC0415  heavy
+    from fateforger.app.upkeep import restore_backup  # noqa: PLC0415  heavy
 
     settings = call.load_settings()
     manifest, lost = asyncio.run(restore_backup(settings, file, without_logins=without_logins))

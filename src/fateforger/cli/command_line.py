@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from fateforger import __version__
-from fateforger.cli.output import echo, escape_unknown_characters, write_json
+from fateforger.cli.documents import echo, escape_unknown_characters, write_json
 from fateforger.errors import FateforgerError, UserError, WorldError
 
 _COMMANDS = {
@@ -26,7 +26,7 @@ _COMMANDS = {
     "feedback": ("fateforger.cli.records", "List what people think of what a language model said, with its turn."),
     "plan": ("fateforger.cli.plan", "Resolve, patch, check, draft and draw plans."),
     "costs": ("fateforger.cli.records", "Show what language models were asked, and what that cost."),
-    "eval": ("fateforger.cli.evaluation", "Measure how well a language model understands messages, and compare two."),
+    "eval": ("fateforger.cli.records", "Measure how well a language model understands messages, and compare two."),
     "replay": ("fateforger.cli.records", "Run recorded turns again, offline, and say what is different now."),
     "constraints": (
         "fateforger.cli.constraints",

@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import decode_line, open_output, parse_json, read_raw_lines
+from fateforger.cli.documents import (
+    decode_line,
+    dump_json_line,
+    echo,
+    open_output,
+    overwrite,
+    parse_json,
+    read_raw_lines,
+    write_json,
+)
 from fateforger.cli.options import (
     CommandCall,
     Opened,
@@ -23,7 +32,6 @@ from fateforger.cli.options import (
     check_person_option,
     note_action,
 )
-from fateforger.cli.output import dump_json_line, echo, overwrite, write_json
 from fateforger.errors import BadInput, ConstraintUnreadable, MemoryUnavailable, StoreUnavailable
 from fateforger.memory.credentials import (
     REFUSED,

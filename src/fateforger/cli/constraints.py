@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fateforger.cli.constraint_files import export_command, import_command, migrate_command
-from fateforger.cli.constraint_memory import reindex_command, restore_command, verify_command
-from fateforger.cli.constraint_options import (
+from fateforger.cli.constraint_memory import (
     add_filter_options,
     add_limit_options,
     build_limits,
+    reindex_command,
+    restore_command,
+    verify_command,
     with_moment_of,
 )
-from fateforger.cli.documents import join_place, parse_json, read_document, read_lines
+from fateforger.cli.documents import echo, join_place, parse_json, read_document, read_lines, write_json
 from fateforger.cli.options import (
     CommandCall,
     Group,
@@ -31,7 +33,6 @@ from fateforger.cli.options import (
     find_owner,
     write_line_with_uid,
 )
-from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput, FateforgerError, MemoryUnavailable
 from fateforger.memory.applicability import Answer, Context, decide_applicability, has_ended
 from fateforger.memory.credentials import (
@@ -43,10 +44,9 @@ from fateforger.memory.credentials import (
 )
 from fateforger.memory.documents import read_context, read_record, read_version, write_answer
 from fateforger.memory.record import ConstraintRecord, describe_days
-from fateforger.memory.reminders import describe_limits, describe_times, needs_confirmation
-from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, RuleFilter, select_current
-from fateforger.memory.search import find_by_spelling
+from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, RuleFilter, find_by_spelling, select_current
 from fateforger.memory.versions import Version, list_history, select_newest
+from fateforger.memory.violations import describe_limits, describe_times, needs_confirmation
 from fateforger.memory.vocabulary import Scope, Source, Status
 from fateforger.session.day import local_today
 from fateforger.text import format_date, quote_title

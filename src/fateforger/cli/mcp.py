@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fateforger.cli.documents import echo, write_json
 from fateforger.cli.options import (
     CommandCall,
     Group,
@@ -19,7 +20,6 @@ from fateforger.cli.options import (
     note_action,
     note_command,
 )
-from fateforger.cli.output import echo, write_json
 from fateforger.cli.program import stop_on_signals
 from fateforger.errors import BadInput
 

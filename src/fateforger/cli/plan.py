@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fateforger.cli.documents import answer_lines, format_block, print_result, read_document
+from fateforger.cli.documents import answer_lines, echo, format_block, print_result, read_document, write_json
 from fateforger.cli.options import Group, as_json
-from fateforger.cli.output import echo, write_json
 from fateforger.errors import BadInput, PlanInvalid
 from fateforger.limits import MAX_FRAME
 from fateforger.planning.plan import Resolved, TBPlan, overlap_sentence, overlaps, resolve, resolve_strict
@@ -82,7 +81,7 @@ def patch_command(plan: str, patch: str, as_json: bool) -> None:
 @as_json
 def draw_command(plan: str, out: str | None, before: str | None, now: str | None, as_json: bool) -> None:
     """Draw PLAN as a picture of the day, and describe it in words."""
-    from fateforger.cli.drawing import read_view, write_picture  # noqa: PLC0415  only this command needs it
+    from fateforger.cli.drafting import read_view, write_picture  # noqa: PLC0415  only this command needs it
 
     view = read_view(plan, before, now)
     document = write_picture(view, out)
@@ -200,7 +199,7 @@ def _judge_plan(
 def _find_violations(plan: TBPlan, resolved: Sequence[Resolved], said: Any) -> tuple[Violation, ...]:
     """Return the violations of the constraints in a document, on the whole day of the plan."""
     from fateforger.drafting.instance import read_instance  # noqa: PLC0415  only this command needs it
-    from fateforger.drafting.violations import find_violations  # noqa: PLC0415  only this command needs it
+    from fateforger.drafting.model import find_violations  # noqa: PLC0415  only this command needs it
 
     midnight = datetime.combine(plan.date, time())
     ends = [block.end.replace(tzinfo=None) for block in resolved]

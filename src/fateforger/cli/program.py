@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 import click
 
+from fateforger.cli.documents import echo, echo_address
 from fateforger.cli.options import CommandCall, add_place_options, add_store_options, as_json, load_settings
-from fateforger.cli.output import echo, echo_address
 from fateforger.errors import BadInput, WorldError
 from fateforger.text import TIMEBOX, command_name
 
@@ -51,7 +51,7 @@ def up_command(
 ) -> None:
     """Run everything with what is configured, say what is real and what is local, and print the page's address."""
     settings = load_settings(ctx, now=now, data_dir=data_dir, host=host, port=port)
-    from fateforger.app.logs import configure_logging  # noqa: PLC0415  heavy
+    from fateforger.app.ops import configure_logging  # noqa: PLC0415  heavy
     from fateforger.app.program import open_app  # noqa: PLC0415  heavy
 
     configure_logging(settings.log, "info" if verbose else settings.log_level)

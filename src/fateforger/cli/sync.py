@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from fateforger.cli.documents import read_document
+from fateforger.cli.documents import echo, read_document, write_json
 from fateforger.cli.options import (
     Group,
     add_place_options,
@@ -30,13 +30,12 @@ from fateforger.cli.options import (
     load_settings,
     note_command,
 )
-from fateforger.cli.output import echo, write_json
 from fateforger.errors import StoreError, StoreUnavailable, UserError
 
 if TYPE_CHECKING:
     from fateforger.calendar.access import Wait
+    from fateforger.calendar.conflicts import Choices
     from fateforger.calendar.history import HistoryRow
-    from fateforger.calendar.merge import Choices
     from fateforger.calendar.model import SyncOp, SyncPlan
     from fateforger.calendar.ports import Journal
     from fateforger.calendar.results import SyncResult
@@ -192,7 +191,7 @@ _keeping = click.option(
 @add_calendar_options
 def diff_command(ctx: click.Context, plan: str, keep: str | None, as_json: bool, **where: str | None) -> None:
     """Show what would change on the calendar for PLAN. Writes nothing."""
-    from fateforger.calendar.descriptions import describe_plan  # noqa: PLC0415  heavy
+    from fateforger.calendar.history import describe_plan  # noqa: PLC0415  heavy
     from fateforger.planning.wire import read_plan  # noqa: PLC0415  heavy
 
     day = read_plan(read_document(plan))
@@ -366,7 +365,7 @@ def _write(
 async def _refresh_plans(settings: Settings, user_id: str | None, result: SyncResult) -> None:
     """Let the plans of the days that were written show it now, not only when their calendar is read next."""
     from fateforger.app.resources import build_clock, build_ownership, open_state  # noqa: PLC0415  heavy
-    from fateforger.session.commands.calendar import RefreshCalendar  # noqa: PLC0415  heavy
+    from fateforger.session.commands.plan import RefreshCalendar  # noqa: PLC0415  heavy
     from fateforger.workers.turns import build_command_job  # noqa: PLC0415  heavy
 
     clock = build_clock(settings)
@@ -381,7 +380,7 @@ async def _refresh_plans(settings: Settings, user_id: str | None, result: SyncRe
 
 
 def _build_choices(keep: str | None) -> Choices:
-    from fateforger.calendar.merge import Choices  # noqa: PLC0415  heavy
+    from fateforger.calendar.conflicts import Choices  # noqa: PLC0415  heavy
 
     return Choices.model_validate({"otherwise": keep or "open"})
 
@@ -392,8 +391,8 @@ def _suggest_keep(plan: SyncPlan) -> tuple[str, ...]:
 
 
 def _build_op(op: SyncOp, tz: str, state: str, error: str = "") -> dict[str, Any]:
-    from fateforger.calendar.comparison import format_value  # noqa: PLC0415  heavy
-    from fateforger.calendar.descriptions import describe_op  # noqa: PLC0415  heavy
+    from fateforger.calendar.history import describe_op  # noqa: PLC0415  heavy
+    from fateforger.calendar.model import format_value  # noqa: PLC0415  heavy
     from fateforger.planning.timing import zone  # noqa: PLC0415  heavy
 
     return {

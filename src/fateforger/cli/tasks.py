@@ -9,26 +9,27 @@ from uuid import uuid4
 
 import click
 
+from fateforger.cli.documents import echo, write_json
 from fateforger.cli.options import CommandCall, Group
-from fateforger.cli.output import echo, write_json
-from fateforger.cli.task_queue import (
+from fateforger.cli.task_work import (
     Queue,
     add_queue_options,
     add_task_argument,
     build_task_document,
     build_unknown_task_error,
     describe_task,
+    done_command,
     format_task,
     list_rule_texts,
+    note_command,
     print_answer,
+    pull_command,
     read_id,
     read_ids,
     run_with_queue,
 )
-from fateforger.cli.task_work import done_command, note_command, pull_command
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, validate
 from fateforger.planning.task_details import PLAIN, BestTime, TaskDetails, TaskKind, change_details, usual_details
-from fateforger.planning.validation import validate
 from fateforger.tasks.durations import Estimate, estimate_kinds, find_named, format_ratio
 from fateforger.tasks.queue import NewTask, QueuePlace, describe_facts, describe_move, move_task
 from fateforger.tasks.task import (

@@ -14,17 +14,25 @@ from pathlib import Path
 import click
 
 from fateforger.adapters.facts import AllowList, LocalFacts, read_allow_file
-from fateforger.app.rules import build_workflows
+from fateforger.app.agents import build_workflows
 from fateforger.cli.documents import answer_lines, parse_json, print_result, read_document, read_lines, read_text
 from fateforger.cli.options import Group, as_json, load_settings
 from fateforger.config import Settings
-from fateforger.errors import BadInput
-from fateforger.planning.validation import validate
+from fateforger.errors import BadInput, validate
 from fateforger.workflow.conformance import CheckedRule, check, check_case, combine_verdicts, write_report
 from fateforger.workflow.definition import Workflow, list_shipped, load_shipped, read_shipped, read_workflow
-from fateforger.workflow.predicates import EvaluatedState, KnownValues, build_step, evaluate, evaluate_state, plan_steps
 from fateforger.workflow.rules import is_name
-from fateforger.workflow.trace import Step, expect_kind, read_step
+from fateforger.workflow.trace import (
+    EvaluatedState,
+    KnownValues,
+    Step,
+    build_step,
+    evaluate,
+    evaluate_state,
+    expect_kind,
+    plan_steps,
+    read_step,
+)
 
 _SIGNS = {"violated": "✗", "unknown": "?", "pending": "…", "satisfied": "✓", "vacuous": "·"}
 

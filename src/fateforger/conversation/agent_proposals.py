@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, assert_never
 
-from fateforger.agents.clients import Call
-from fateforger.agents.ports import PROPOSAL_LANE, Calls, Proposals
-from fateforger.agents.proposals import OPEN, ConstraintChange, PlanChange, Proposal, ProposalState
+from fateforger.agents.access import PROPOSAL_LANE, Calls, Proposals
+from fateforger.agents.clients import OPEN, Call, ConstraintChange, PlanChange, Proposal, ProposalState
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.turn_values import AnswerAgent
 from fateforger.errors import UserError

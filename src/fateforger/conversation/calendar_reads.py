@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from fateforger.calendar.adoption import adopt_changes, describe_changes
+from fateforger.calendar.conflicts import FIELDS, TOPICS
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
 from fateforger.calendar.event import (
     MANAGED,
     Canon,
     EventImage,
 )
-from fateforger.calendar.merge import FIELDS, TOPICS
 from fateforger.calendar.model import WRITES, DesiredDay, Head, Ledger, Snapshot, SyncPlan
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import OpState

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from fateforger.calendar.late_creates import may_be_late
+from fateforger.calendar.undo import may_be_late
 from fateforger.conversation.calendar_reads import Look, build_reading
 from fateforger.conversation.ports import Calendars, WatchedCalendar
 from fateforger.conversation.turn_values import DayReading, apply_reading
@@ -19,14 +19,14 @@ from fateforger.planning.timing import local_day, zone
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import Card
-from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.commands.plan import RefreshCalendar
 from fateforger.session.day import Meeting, list_written, on_calendar
+from fateforger.session.frame import zone_suffix
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import clip_span, local_meeting, outside_words, overview
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import HeadFilter, SessionHead, Sessions, iter_heads
-from fateforger.session.zones import zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, ngettext, quote_title
 from fateforger.ui.session_cards import root_line, stage_card

@@ -7,17 +7,16 @@ from typing import Literal
 
 from fateforger.conversation.turn_values import StageInput
 from fateforger.errors import PlanInvalid
-from fateforger.memory.reminders import build_reminder
-from fateforger.memory.violations import ConstraintViolation
+from fateforger.memory.violations import ConstraintViolation, build_reminder
 from fateforger.planning.plan import Resolved, TBPlan
 from fateforger.session.checks import OpenMust, broken_musts, double_bookings, open_musts, overrun_key
 from fateforger.session.day import Meeting
 from fateforger.session.draft import find_unfinished
+from fateforger.session.frame import local_time
 from fateforger.session.model import MEETINGS, HeldChange, RefineUpdate, Session
 from fateforger.session.pending import MOST_MISSING
 from fateforger.session.placement import by_time, local_span, span
 from fateforger.session.stages import Move
-from fateforger.session.zones import local_time
 from fateforger.text import count_rest, join_words, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 

@@ -9,16 +9,15 @@ from datetime import datetime, timedelta
 
 from fateforger.calendar.connections import ConnectionView
 from fateforger.conversation.agent_proposals import ProposalService
-from fateforger.conversation.background_updates import BackgroundUpdates, Improver
+from fateforger.conversation.background_updates import BackgroundUpdates, Drafts, Improver
 from fateforger.conversation.calendar_reads import Looker
-from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects
 from fateforger.conversation.memory_service import NO_ZONE, MemoryService, RuleService
 from fateforger.conversation.ports import Calendars, FindLink, RuleReplies
 from fateforger.conversation.queue.service import FORMS as TASK_FORMS
 from fateforger.conversation.queue.service import QueueService
+from fateforger.conversation.rituals.schedule import FORM as RITUAL_FORM
 from fateforger.conversation.rituals.service import RitualService
-from fateforger.conversation.rituals.settings import FORM as RITUAL_FORM
 from fateforger.conversation.session_starter import SessionStarter
 from fateforger.conversation.task_offers import ExternalTaskList
 from fateforger.conversation.turn_runs import TurnLog
@@ -27,11 +26,10 @@ from fateforger.errors import BadInput, StoreError
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import Model
 from fateforger.ports.people import Claim, OperatorLog, OwnerRecord
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback, ignore_progress
 from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand, read_click
-from fateforger.session.commands.calendar import RefreshCalendar
 from fateforger.session.commands.day import TimeboxingCommitDate
+from fateforger.session.commands.plan import RefreshCalendar
 from fateforger.session.commands.rules import AddExtracted, AskToReplace, SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import (
     EndAbandoned,
@@ -42,13 +40,12 @@ from fateforger.session.commands.thread import (
     TimeboxingUserReply,
     format_session_id,
 )
-from fateforger.session.constants import CALENDAR_WAIT
-from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.forms import Click, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.queue_commands import QueueCommand, QueueCommandBase, ReadAgain
 from fateforger.session.rulebook import NOT_ALL as NOT_ALL_RULES
 from fateforger.session.rulebook import RuleBook, known_versions, lines_of_command
-from fateforger.session.stages import TimeboxingStage
+from fateforger.session.stages import CALENDAR_WAIT, TimeboxingStage
 from fateforger.session.store import HeadFilter, Sessions, iter_heads
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_commands, use_language

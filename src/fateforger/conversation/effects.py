@@ -12,12 +12,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, assert_never
 
 from fateforger.calendar.access import Wait, WriteProgressCallback
-from fateforger.calendar.descriptions import describe_plan
-from fateforger.calendar.history import build_rows, find_undo_scope, is_in_effect, list_undone
-from fateforger.calendar.late_creates import may_be_late
+from fateforger.calendar.history import build_rows, describe_plan, find_undo_scope, is_in_effect, list_undone
 from fateforger.calendar.model import SafetyCheckKind
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import Transaction
+from fateforger.calendar.undo import may_be_late
 from fateforger.conversation.agent_proposals import ProposalService
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading, predict_snapshot
 from fateforger.conversation.memory_service import MemoryService
@@ -60,14 +59,13 @@ from fateforger.planning.plan import TBPlan
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands.thread import Opening
 from fateforger.session.conflicts import choices_of, reopen_questions, settle_questions
-from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.messages import MORE_LISTED, MOST_LISTED, HistoryView, LastWords, Notice, PreviewView
 from fateforger.session.model import Facts, Session
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.replanning import with_facts
-from fateforger.session.stages import TimeboxingStage
+from fateforger.session.stages import REREAD_WAIT, TimeboxingStage
 from fateforger.session.undone import facts_of, follow_approvals
-from fateforger.tasks.intent import HydratedMessage
+from fateforger.tasks.transitions import HydratedMessage
 from fateforger.text import gettext as _
 from fateforger.values import replace
 

@@ -24,15 +24,14 @@ from fateforger.conversation.language.answers import (
     ReplanWords,
     StartWords,
 )
-from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.language.message_reader import merge_wishes
 from fateforger.conversation.language.model_calls import extract_json
 from fateforger.conversation.language.rule_extraction import ConstraintInterpretation
+from fateforger.conversation.language.tables import OutsideContext
 from fateforger.conversation.recordings import Exchange, OpeningRun, RecordedTurn, Run, read_purpose
 from fateforger.conversation.turn_values import MemoryReading, TurnInput, begin_turn
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, first_mistake
 from fateforger.memory.versions import Version
-from fateforger.planning.validation import first_mistake
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.pending import WaitingProposal

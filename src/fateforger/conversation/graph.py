@@ -35,12 +35,11 @@ from fateforger.ports.model import Model
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.plan import ExplainBlock
 from fateforger.session.commands.thread import TimeboxingUserReply
-from fateforger.session.constants import MOST_STEPS
 from fateforger.session.gate import find_refusal, get_requested_move
 from fateforger.session.messages import LastWords, Notice, join_notices
 from fateforger.session.pending import PendingQuestion, pending_questions
 from fateforger.session.recall import nameable_constraints
-from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage, target
+from fateforger.session.stages import MOST_STEPS, TRANSITIONS, Move, TimeboxingStage, target
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak
 from fateforger.values import replace

@@ -37,7 +37,6 @@ from fateforger.session.commands.rules import (
     ShowMemory,
     UndoMemory,
 )
-from fateforger.session.constants import MOST_UNDO
 from fateforger.session.frame import follow_frame_rules
 from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite
 from fateforger.session.memory_changes import (
@@ -58,6 +57,7 @@ from fateforger.session.memory_changes import (
 from fateforger.session.messages import FIRST_LISTED, MORE_LISTED, NOTHING_FOUND, LastWords
 from fateforger.session.model import MEETINGS, HeldChange, Session
 from fateforger.session.rulebook import known_versions, refresh_view
+from fateforger.session.stages import MOST_UNDO
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, quote_title
 from fateforger.values import replace

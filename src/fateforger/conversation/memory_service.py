@@ -25,8 +25,7 @@ from fateforger.errors import (
 from fateforger.limits import MAX_SEARCHED_CHARS
 from fateforger.memory.applicability import has_ended
 from fateforger.memory.ports import Constraints, Finder
-from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, select_current
-from fateforger.memory.search import find_by_spelling
+from fateforger.memory.retrieval import BY_SPELLING, NEAREST, NO_INDEX, find_by_spelling, select_current
 from fateforger.memory.versions import Version
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
@@ -46,7 +45,6 @@ from fateforger.session.commands.rules import (
     UndoMemory,
 )
 from fateforger.session.commands.thread import TimeboxingUserReply
-from fateforger.session.constants import EXTRACT_WAIT, MEMORY_WAIT
 from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite, unstored_versions
 from fateforger.session.memory_changes import Memory, MemoryChange, ask_to_settle
 from fateforger.session.messages import LastWords, RecentTalk
@@ -60,7 +58,7 @@ from fateforger.session.rulebook import (
     unsaved_session,
     with_seqs,
 )
-from fateforger.session.stages import Move
+from fateforger.session.stages import EXTRACT_WAIT, MEMORY_WAIT, Move
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, name_commands, quote_title

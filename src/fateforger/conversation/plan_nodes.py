@@ -32,8 +32,7 @@ from fateforger.session.checks import (
     overrun_key,
 )
 from fateforger.session.commands.base import mint_key
-from fateforger.session.commands.calendar import ResolveConflict
-from fateforger.session.commands.plan import BlockCommand, MovePlan, Replan, RestoreChange
+from fateforger.session.commands.plan import BlockCommand, MovePlan, Replan, ResolveConflict, RestoreChange
 from fateforger.session.commands.rules import ConfirmKept, JudgeConstraint, ReviseConstraint, SettleConstraints
 from fateforger.session.conflicts import (
     answered_questions,
@@ -44,7 +43,6 @@ from fateforger.session.conflicts import (
     subjects_of_change,
     with_answer,
 )
-from fateforger.session.constants import MOST_UNDO
 from fateforger.session.draft import grade_session
 from fateforger.session.edits import apply_edit, repair_violations, writes_at_once
 from fateforger.session.gate import is_committed
@@ -64,7 +62,7 @@ from fateforger.session.replanning import (
     with_put_in_past,
     with_safe_undo,
 )
-from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.stages import MOST_UNDO, Move, TimeboxingStage
 from fateforger.session.undone import NONE_UNDONE, facts_of, find_undone, follow_approvals, with_undone
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, mark_message, quote_title

@@ -7,19 +7,18 @@ from datetime import date, datetime
 from typing import Any, Protocol
 
 from fateforger.calendar.access import WriteProgressCallback
+from fateforger.calendar.conflicts import Choices
 from fateforger.calendar.connections import ConnectionView
-from fateforger.calendar.merge import Choices
 from fateforger.calendar.model import Ledger, SafetyCheckKind, Snapshot, SyncPlan
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import Transaction
 from fateforger.drafting.solver import Optimum, Solution
 from fateforger.planning.plan import TBPlan
 from fateforger.ports.people import Claim, OwnerRecord
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, ProgressCallback
 from fateforger.session.commands import Command, InboxCommand
 from fateforger.session.commands.thread import Opening
-from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.forms import Click, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.model import Session
 
 Read = Callable[[date, str], Awaitable[tuple[Snapshot, Ledger]]]

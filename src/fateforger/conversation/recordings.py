@@ -11,11 +11,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from fateforger.conversation.language.answers import OpeningReading
-from fateforger.conversation.language.context import OutsideContext
+from fateforger.conversation.language.tables import OutsideContext
 from fateforger.conversation.turn_values import TurnInput, TurnOutcome
-from fateforger.errors import BadInput, ModelBusy, ModelError, ModelTimedOut, ModelUnreachable
+from fateforger.errors import BadInput, ModelBusy, ModelError, ModelTimedOut, ModelUnreachable, first_mistake
 from fateforger.planning.plan import TBPlan
-from fateforger.planning.validation import first_mistake
 from fateforger.ports.model import TOO_LATE, Completion, Model, Prompt, Role
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.model import Session, Sketch

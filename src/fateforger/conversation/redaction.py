@@ -27,7 +27,7 @@ from fateforger.errors import BadInput
 from fateforger.masks import Scrubber
 from fateforger.planning.timing import zone
 from fateforger.ports.model import Completion, Prompt
-from fateforger.session.commands.calendar import ResolveConflict
+from fateforger.session.commands.plan import ResolveConflict
 from fateforger.session.conflicts import question_token
 from fateforger.session.draft import carry_basis
 from fateforger.session.model import Question, Session

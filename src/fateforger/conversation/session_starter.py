@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from fateforger.conversation.calendar_reads import Looker
 from fateforger.conversation.language.answers import OpeningReading
-from fateforger.conversation.language.context import OpenPlan, OutsideContext
+from fateforger.conversation.language.tables import OpenPlan, OutsideContext
 from fateforger.conversation.memory_service import MemoryService, RuleService
 from fateforger.conversation.queue.cards import build_reply
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import RunningTurn, TurnModel
-from fateforger.conversation.session_lifecycle import build_session
-from fateforger.conversation.session_messages import build_messages, with_feedback
+from fateforger.conversation.session_messages import build_messages, build_session, with_feedback
 from fateforger.conversation.task_offers import ExternalTaskList, find_offers
 from fateforger.conversation.turn_runs import LogEntry, TurnLog
 from fateforger.conversation.turn_values import TurnInput
@@ -22,12 +21,12 @@ from fateforger.ports.model import Model
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import ignore_progress
 from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply, format_session_id
+from fateforger.session.frame import describe_noted
 from fateforger.session.model import CalendarWrite, InputFacts, Session
-from fateforger.session.noted import describe_noted
 from fateforger.session.queue_commands import QueueCommandBase, ReadAgain
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions
-from fateforger.tasks.intent import Purpose
+from fateforger.tasks.transitions import Purpose
 from fateforger.text import current_language, format_day, use_language
 from fateforger.text import gettext as _
 from fateforger.ui.session_cards import unread_card, welcome_card

@@ -38,7 +38,14 @@ from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.checks import current_inputs, explain_redraft
 from fateforger.session.commands import SessionCommand
-from fateforger.session.commands.calendar import (
+from fateforger.session.commands.day import (
+    AddTasks,
+    BringAlong,
+    ChooseDate,
+    UndoCatchUp,
+)
+from fateforger.session.commands.plan import (
+    ExplainBlock,
     HideHistory,
     HidePreview,
     RedoWrite,
@@ -47,16 +54,8 @@ from fateforger.session.commands.calendar import (
     ShowPreview,
     UndoWrite,
 )
-from fateforger.session.commands.day import (
-    AddTasks,
-    BringAlong,
-    ChooseDate,
-    UndoCatchUp,
-)
-from fateforger.session.commands.plan import ExplainBlock
 from fateforger.session.commands.rules import ConfirmKept
 from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, LeftAsIs, RequestWork
-from fateforger.session.constants import MOST_UNDO
 from fateforger.session.day import has_ended, local_today
 from fateforger.session.draft import basis_of, draft_day, is_current, option_words, room_words
 from fateforger.session.frame import frame_in_force
@@ -73,7 +72,7 @@ from fateforger.session.other_days import bring_dated
 from fateforger.session.overview import describe_reasons, overview, placement_of
 from fateforger.session.pending import kept_token
 from fateforger.session.replanning import move_from_past
-from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.stages import MOST_UNDO, Move, TimeboxingStage
 from fateforger.text import format_day, mark_message
 from fateforger.text import gettext as _
 from fateforger.values import replace

@@ -18,9 +18,9 @@ from pydantic import TypeAdapter
 
 from fateforger import __version__
 from fateforger.conversation.language.answers import OpeningReading
-from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import sketch_day
+from fateforger.conversation.language.tables import OutsideContext
 from fateforger.conversation.recordings import (
     AnsweringModel,
     AnyRun,
@@ -47,10 +47,10 @@ from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.plan import ApplyPatch, ApprovedChange
 from fateforger.session.commands.thread import AnswerProposal, StageAction, TimeboxingUserReply
-from fateforger.session.constants import TURN_LIMIT
 from fateforger.session.draft import basis_of
 from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import ConstraintEvent, uids_of
+from fateforger.session.stages import TURN_LIMIT
 from fateforger.values import replace, replace_named
 from fateforger.workers.supervisor import BackgroundTasks
 

@@ -13,13 +13,12 @@ from pydantic import Field, model_validator
 
 from fateforger.calendar.model import Snapshot
 from fateforger.conversation.language.answers import Wish
-from fateforger.conversation.language.context import OutsideContext
+from fateforger.conversation.language.tables import OutsideContext
 from fateforger.memory.versions import Version
 from fateforger.planning.plan import TBPlan
 from fateforger.session.commands import SessionCommand
 from fateforger.session.conflicts import settle_questions
 from fateforger.session.gate import Refusal, describe_stage, take_steps
-from fateforger.session.lengths import note_begun
 from fateforger.session.memory import RecalledConstraints, unstored_versions
 from fateforger.session.messages import LastWords
 from fateforger.session.model import OfferedInput, Question, Session
@@ -28,8 +27,9 @@ from fateforger.session.pending import WaitingProposal
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.recall import recall
 from fateforger.session.stages import Move, StageGateOutput
+from fateforger.session.tasks import note_begun
 from fateforger.tasks.durations import Estimate
-from fateforger.tasks.intent import HydratedMessage
+from fateforger.tasks.transitions import HydratedMessage
 from fateforger.values import Value, replace
 
 

@@ -9,14 +9,13 @@ from datetime import datetime
 
 from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.conversation.agent_proposals import ProposalService
-from fateforger.conversation.background_updates import BackgroundUpdates
+from fateforger.conversation.background_updates import BackgroundUpdates, Drafts
 from fateforger.conversation.calendar_reads import Look, Looker, build_reading
-from fateforger.conversation.drafts import Drafts
 from fateforger.conversation.effects import Effects, mark_stale_preview
 from fateforger.conversation.language.answers import Intent, OpeningReading
-from fateforger.conversation.language.context import OutsideContext
+from fateforger.conversation.language.tables import OutsideContext
 from fateforger.conversation.memory_service import MemoryService
-from fateforger.conversation.queue.other_days import OtherDays
+from fateforger.conversation.queue.leftovers import OtherDays
 from fateforger.conversation.queue.service import QueueService
 from fateforger.conversation.running_turns import (
     RunningTurn,
@@ -66,14 +65,13 @@ from fateforger.session.commands.rules import (
     UndoMemory,
 )
 from fateforger.session.commands.thread import TimeboxingUserReply
-from fateforger.session.constants import REREAD_WAIT
 from fateforger.session.draft import with_fixes, without_stale_sketch
+from fateforger.session.frame import describe_noted
 from fateforger.session.gate import close_turn, describe_stage, refuse_by_rules
 from fateforger.session.messages import Outgoing, join_notices
 from fateforger.session.model import Session, SessionStatus
-from fateforger.session.noted import describe_noted
 from fateforger.session.pending import WaitingProposal
-from fateforger.session.stages import TimeboxingStage
+from fateforger.session.stages import REREAD_WAIT, TimeboxingStage
 from fateforger.session.store import Sessions
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, use_language

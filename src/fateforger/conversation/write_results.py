@@ -6,10 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from fateforger.calendar.adoption import adopt_changes
-from fateforger.calendar.comparison import format_clock
 from fateforger.calendar.conflicts import phrase_questions
 from fateforger.calendar.event import OwnedId
-from fateforger.calendar.model import WRITES, Verb
+from fateforger.calendar.model import WRITES, Verb, format_clock
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction
 from fateforger.conversation.calendar_reads import predict_snapshot
@@ -18,11 +17,10 @@ from fateforger.errors import ConfirmationNeeded
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.conflicts import open_questions, settle_questions, update_questions
-from fateforger.session.constants import MOST_UNDO
 from fateforger.session.messages import SyncReport, format_writes
 from fateforger.session.model import Facts, RefineUpdate, Session, WriteCounts
 from fateforger.session.overview import overview
-from fateforger.session.stages import TimeboxingStage
+from fateforger.session.stages import MOST_UNDO, TimeboxingStage
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences, join_words, mark_message, quote_title
 from fateforger.values import replace

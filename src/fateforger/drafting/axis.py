@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
-from fateforger.planning.grid import GRID, ceil, floor, instant
-from fateforger.planning.timing import instant_of
+from fateforger.planning.timing import GRID, ceil, floor, instant, instant_of
 
 _CHANGE = timedelta(hours=3)
 """Distance from a window within which a change of the clock matters to it."""

@@ -21,7 +21,6 @@ from fateforger.drafting.axis import (
 )
 from fateforger.drafting.context import DailyLimits, DraftContext, SlotRule, must_ids
 from fateforger.drafting.instance import LUNCH_TITLE, Between, Pin, Policy, Task
-from fateforger.drafting.orders import build_orders, members_of, soft_points
 from fateforger.drafting.problem import (
     REST,
     Cap,
@@ -33,13 +32,12 @@ from fateforger.drafting.problem import (
     SoftGap,
     Source,
 )
-from fateforger.drafting.routines import open_hours
+from fateforger.drafting.routines import build_orders, members_of, open_hours, soft_points
 from fateforger.errors import BadInput
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import LUNCH, SHUTDOWN, WAY, WAY_FROM, task_of
-from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, WORK, Resolved
-from fateforger.planning.timing import zone
+from fateforger.planning.task_details import LUNCH, SHUTDOWN, WAY, WAY_FROM, task_of
+from fateforger.planning.timing import GRID, zone
 from fateforger.text import gettext as _
 from fateforger.values import replace
 

@@ -41,9 +41,8 @@ from fateforger.errors import BadInput
 from fateforger.memory.record import ConstraintRecord, Payload, ScalarParams, Window
 from fateforger.memory.settings import is_kept_by_policy
 from fateforger.memory.vocabulary import Necessity, RuleKind, Status, WindowKind
-from fateforger.planning.grid import GRID, ceil, floor
 from fateforger.planning.plan import ET, Resolved, resolve
-from fateforger.planning.timing import instant_of, zone
+from fateforger.planning.timing import GRID, ceil, floor, instant_of, zone
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import replace

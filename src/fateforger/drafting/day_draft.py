@@ -47,10 +47,9 @@ from fateforger.drafting.solver import (
 from fateforger.drafting.solver import to_draft as draft_of
 from fateforger.drafting.task_fields import TaskDay, with_details
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.grid import GRID, Busy, Stretch, busy_stretches, ceil, floor, gaps, instant, on_grid
 from fateforger.planning.plan import ET, TBPlan
 from fateforger.planning.task_details import PLAIN, TaskDetails, TaskKind
-from fateforger.planning.timing import zone
+from fateforger.planning.timing import GRID, Busy, Stretch, busy_stretches, ceil, floor, gaps, instant, on_grid, zone
 from fateforger.text import gettext as _
 from fateforger.values import replace
 

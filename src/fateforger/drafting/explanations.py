@@ -18,10 +18,9 @@ from fateforger.drafting.model import Block, Reason
 from fateforger.drafting.placement import Placement, cost
 from fateforger.drafting.problem import Cache, Item, Piece, Pieces, Placed, Problem, Source
 from fateforger.drafting.routines import find_routine
-from fateforger.planning.block_times import WAY, WAY_FROM, WAY_TO, is_shutdown, task_of
-from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
-from fateforger.planning.timing import zone
+from fateforger.planning.task_details import WAY, WAY_FROM, WAY_TO, is_shutdown, task_of
+from fateforger.planning.timing import GRID, zone
 from fateforger.text import format_date, mark_message, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace, replace_named

@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, first_mistake
 from fateforger.limits import (
     MAX_DESCRIPTION_CHARS,
     MAX_ID_CHARS,
@@ -37,11 +37,9 @@ from fateforger.limits import (
     MAX_UID_CHARS,
 )
 from fateforger.memory.record import Clock, ConstraintRecord
-from fateforger.planning.block_times import USUAL_DEEP, USUAL_SHALLOW
 from fateforger.planning.plan import ET, Resolved, TBPlan
-from fateforger.planning.task_details import TaskDetails, find_circle
+from fateforger.planning.task_details import USUAL_DEEP, USUAL_SHALLOW, TaskDetails, find_circle
 from fateforger.planning.timing import ClockField, PlanDate, zone
-from fateforger.planning.validation import first_mistake
 from fateforger.text import join_words, mark_message
 from fateforger.values import replace
 

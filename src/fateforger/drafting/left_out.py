@@ -17,9 +17,8 @@ from fateforger.drafting.model import PlacementOption, UnplacedItem, explain_len
 from fateforger.drafting.neighborhood_search import improve_placement
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Item, Placed, Problem
-from fateforger.planning.block_times import LUNCH
-from fateforger.planning.grid import GRID
-from fateforger.planning.timing import zone
+from fateforger.planning.task_details import LUNCH
+from fateforger.planning.timing import GRID, zone
 from fateforger.text import format_length, format_percent, join_words, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace

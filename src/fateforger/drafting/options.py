@@ -16,9 +16,8 @@ from fateforger.drafting.left_out import TRIAL_STEPS, RelaxedProblems, find_cost
 from fateforger.drafting.model import PlacementOption, UnplacedItem, Violation
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.problem import Item, Placed, Problem
-from fateforger.planning.block_times import LUNCH, SHUTDOWN
-from fateforger.planning.grid import GRID
-from fateforger.planning.timing import zone
+from fateforger.planning.task_details import LUNCH, SHUTDOWN
+from fateforger.planning.timing import GRID, zone
 from fateforger.text import format_length, join_words, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace
@@ -244,11 +243,13 @@ def try_options(left: Iterable[UnplacedItem], before: Outcome, trial: Trial, ste
     for each in left:
         promising = [option for option in each.choices if option.way in PROMISING]
         tried += bool(promising)
-        checked = (check(each.id, option) for option in (promising if tried <= MOST_TRIED else ()))
         certain = (option for option in each.choices if option.way not in PROMISING)
-        holding = [option for option in checked if option is not None]
-        shortest = next((option for option in holding if option.way == "extend"), None)
-        found = (option for option in holding if option.way != "extend" or option is shortest)
+        found: list[PlacementOption] = []
+        for option in promising if tried <= MOST_TRIED else ():
+            if option.way == "extend" and any(other.way == "extend" for other in found):
+                continue  # a shorter extension does
+            if (holds := check(each.id, option)) is not None:
+                found.append(holds)
         told.append(replace(each, choices=(*certain, *found)))
     return tuple(told)
 

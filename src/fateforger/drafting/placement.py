@@ -21,7 +21,7 @@ from fateforger.drafting.problem import (
     Problem,
     empty_placement,
 )
-from fateforger.planning.grid import GRID
+from fateforger.planning.timing import GRID
 
 _SITTING = 18
 """Slots of a good sitting: 90 minutes."""

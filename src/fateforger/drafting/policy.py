@@ -8,10 +8,9 @@ from typing import Any
 
 from fateforger.drafting.instance import LUNCH_DRIFT, Between, Lunch, Policy, Told
 from fateforger.memory.record import ConstraintRecord
-from fateforger.memory.recurrence import occurs
 from fateforger.memory.settings import Hours, Setting, count_minutes, read_setting
-from fateforger.memory.vocabulary import WEEK, Slot, Status
-from fateforger.planning.grid import GRID
+from fateforger.memory.vocabulary import WEEK, Slot, Status, occurs
+from fateforger.planning.timing import GRID
 from fateforger.values import replace
 
 _FIELDS = {

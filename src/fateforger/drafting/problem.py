@@ -8,8 +8,8 @@ from dataclasses import InitVar, dataclass, field
 from fateforger.drafting import weights
 from fateforger.drafting.axis import Axis, PlannedDay, run_starts, slots_of, spread
 from fateforger.drafting.instance import Policy
-from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, WORK
+from fateforger.planning.timing import GRID
 from fateforger.values import replace
 
 Piece = tuple[int, int]

@@ -16,7 +16,7 @@ from fateforger.drafting.explanations import reasons_of
 from fateforger.drafting.feasibility import NODES, check_feasibility, find_conflict
 from fateforger.drafting.instance import Instance, Pin, Policy, Task
 from fateforger.drafting.left_out import RelaxedProblems, find_left_out
-from fateforger.drafting.model import Block, Draft, MustConflict, PlacementOption, UnplacedItem, Violation
+from fateforger.drafting.model import Block, Draft, MustConflict, PlacementOption, UnplacedItem, Violation, check_blocks
 from fateforger.drafting.neighborhood_search import (
     greedy_placement,
     improve_placement,
@@ -28,13 +28,11 @@ from fateforger.drafting.placement import Placement, points
 from fateforger.drafting.problem import Item, Placed, Problem, Source
 from fateforger.drafting.routines import keep_hours, with_routines
 from fateforger.drafting.task_fields import apply_details
-from fateforger.drafting.violations import check_blocks
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_TITLE_CHARS
-from fateforger.planning.block_times import WAY_FROM, WAY_TO, BlockPlace, is_shutdown, task_of, to_timing
-from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, resolve
-from fateforger.planning.timing import zone
+from fateforger.planning.task_details import WAY_FROM, WAY_TO, BlockPlace, is_shutdown, task_of, to_timing
+from fateforger.planning.timing import GRID, zone
 from fateforger.text import gettext as _
 from fateforger.values import replace
 

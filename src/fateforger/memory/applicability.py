@@ -20,7 +20,6 @@ from typing import Annotated, NamedTuple, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from fateforger.memory.record import ConstraintRecord, EventType, Flat, Label, Stage, Uid, name_label
-from fateforger.memory.recurrence import occurs
 from fateforger.memory.versions import (
     Instant,
     Version,
@@ -29,7 +28,7 @@ from fateforger.memory.versions import (
     select_newest,
     still_replaces,
 )
-from fateforger.memory.vocabulary import STAGE_HEADINGS, Action, Necessity, Status, Weekday, normalize_stage
+from fateforger.memory.vocabulary import STAGE_HEADINGS, Action, Necessity, Status, Weekday, normalize_stage, occurs
 from fateforger.planning.timing import zone
 from fateforger.text import format_date, join_words, mark_message, quote_title
 from fateforger.text import gettext as _

@@ -16,7 +16,6 @@ from typing import Any
 
 from fateforger.limits import MAX_COMPARED_RULES
 from fateforger.memory.record import ConstraintRecord, Window, has_rule, have_comparable_clocks, is_typed
-from fateforger.memory.recurrence import list_weekdays
 from fateforger.memory.versions import Event, Instant, Version, select_newest
 from fateforger.memory.vocabulary import (
     WEEK,
@@ -27,6 +26,7 @@ from fateforger.memory.vocabulary import (
     Source,
     Status,
     WindowKind,
+    list_weekdays,
 )
 from fateforger.planning.plan import ET
 from fateforger.text import gettext as _

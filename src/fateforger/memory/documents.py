@@ -6,13 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, validate
 from fateforger.limits import MAX_PERSON_CHARS
 from fateforger.memory.applicability import Answer, Context
 from fateforger.memory.record import ConstraintRecord, compute_uid
 from fateforger.memory.versions import RETIRING, SUPERSEDED, Event, Instant, Version, is_superseded_reason
 from fateforger.memory.vocabulary import Action, Status
-from fateforger.planning.validation import validate
 from fateforger.values import Value, replace
 from fateforger.workflow.day_rules import read_new_day_rule
 

@@ -37,7 +37,6 @@ from fateforger.limits import (
     MAX_UID_CHARS,
     MAX_WINDOWS,
 )
-from fateforger.memory.recurrence import check_rule
 from fateforger.memory.vocabulary import (
     OTHER_TYPE,
     WEEK,
@@ -49,6 +48,7 @@ from fateforger.memory.vocabulary import (
     Status,
     Weekday,
     WindowKind,
+    check_rule,
     normalize_stage,
 )
 from fateforger.planning.plan import ET

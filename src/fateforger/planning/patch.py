@@ -10,10 +10,9 @@ from typing import Annotated, Literal, assert_never
 
 from pydantic import Field, ValidationError
 
-from fateforger.errors import PatchInvalid, PlanInvalid
+from fateforger.errors import PatchInvalid, PlanInvalid, first_mistake
 from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve_strict, with_keys
 from fateforger.planning.timing import Timing
-from fateforger.planning.validation import first_mistake
 from fateforger.values import Value
 
 

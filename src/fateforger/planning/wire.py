@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, assert_never
 
 from pydantic import Field, ValidationError
 
-from fateforger.errors import PatchInvalid, PlanInvalid
+from fateforger.errors import PatchInvalid, PlanInvalid, first_mistake
 from fateforger.limits import MAX_PATCH_OPS
 from fateforger.planning.patch import (
     AddBlocks,
@@ -28,7 +28,6 @@ from fateforger.planning.patch import (
 )
 from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, with_keys
 from fateforger.planning.timing import Timing
-from fateforger.planning.validation import first_mistake
 from fateforger.values import Value
 
 

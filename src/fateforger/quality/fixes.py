@@ -18,10 +18,10 @@ from pydantic import ValidationError
 from fateforger.drafting.instance import LUNCH_DRIFT, LUNCH_TITLE, Instance, Task
 from fateforger.drafting.model import UnplacedItem
 from fateforger.errors import UserError
-from fateforger.planning.block_times import SHUTDOWN, BlockPlace, task_of
-from fateforger.planning.grid import GRID
 from fateforger.planning.patch import AddBlocks, Patch, apply
 from fateforger.planning.plan import ET, Resolved, TBPlan
+from fateforger.planning.task_details import SHUTDOWN, BlockPlace, task_of
+from fateforger.planning.timing import GRID
 from fateforger.quality.model import Criterion, Finding, Fix, Quality
 from fateforger.quality.moves import (
     Move,

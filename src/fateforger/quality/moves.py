@@ -9,11 +9,10 @@ from datetime import UTC, datetime, timedelta
 from fateforger.drafting.instance import Pin, Told
 from fateforger.drafting.solver import repair_plan
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import WAY, BlockPlace, place_of, retime_blocks, to_timing
-from fateforger.planning.grid import GRID, ceil, find_next_fit, instant
 from fateforger.planning.patch import AddBlocks, Patch
 from fateforger.planning.plan import ET, Resolved, TBEvent
-from fateforger.planning.timing import zone
+from fateforger.planning.task_details import WAY, BlockPlace, place_of, retime_blocks, to_timing
+from fateforger.planning.timing import GRID, ceil, find_next_fit, instant, zone
 from fateforger.quality.rubric import MEAL, View, begin, finish
 from fateforger.text import gettext as _
 from fateforger.text import join_words, ngettext, quote_title

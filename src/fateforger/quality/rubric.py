@@ -25,13 +25,12 @@ from operator import or_
 from fateforger.drafting.axis import longest_run, slot_range
 from fateforger.drafting.context import DraftContext, Occupied, build_context
 from fateforger.drafting.instance import Instance, Policy, Task
-from fateforger.drafting.model import UnplacedItem, Violation
+from fateforger.drafting.model import UnplacedItem, Violation, find_violations
 from fateforger.drafting.problem import REST, SHORT_DAY
-from fateforger.drafting.violations import find_violations
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import LUNCH, SHUTDOWN, task_of
-from fateforger.planning.grid import GRID
 from fateforger.planning.plan import ET, WORK, Resolved, TBPlan, overlaps, resolve
+from fateforger.planning.task_details import LUNCH, SHUTDOWN, task_of
+from fateforger.planning.timing import GRID
 from fateforger.quality.model import LABELS, Criterion, Finding, Quality
 from fateforger.text import format_length, format_percent, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _

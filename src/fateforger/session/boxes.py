@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_BOX_ITEMS, MAX_MINUTES
-from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import TBEvent, TBPlan
-from fateforger.planning.task_details import BoxItem, TaskDetails, TaskKind
-from fateforger.session.lengths import planned_minutes
+from fateforger.planning.task_details import BoxItem, TaskDetails, TaskKind, task_of
 from fateforger.session.model import Session, Task
-from fateforger.session.tasks import block_notes, find_task, with_task
+from fateforger.session.tasks import block_notes, find_task, planned_minutes, with_task
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message
 from fateforger.values import replace

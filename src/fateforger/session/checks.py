@@ -11,22 +11,23 @@ from fateforger.calendar.event import EventImage
 from fateforger.calendar.matching import link_events, match_same_events
 from fateforger.calendar.model import DesiredBlock
 from fateforger.drafting.instance import Frame, Immovable, Instance, Told
-from fateforger.drafting.violations import find_violations
+from fateforger.drafting.model import find_violations
 from fateforger.errors import BadInput, PlanInvalid
 from fateforger.limits import MAX_INSTANCE_EVENTS, MAX_TITLE_CHARS
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import find_day_clashes
-from fateforger.memory.reminders import build_reminder, needs_confirmation
 from fateforger.memory.violations import (
     ConstraintViolation,
+    build_reminder,
     find_block_violations,
     find_order_violations,
     find_unlike_blocks,
     is_checkable,
+    needs_confirmation,
 )
 from fateforger.memory.vocabulary import Necessity, RuleKind, Source
-from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import ET, Resolved, TBEvent, TBPlan, resolve
+from fateforger.planning.task_details import task_of
 from fateforger.planning.timing import FixedWindow
 from fateforger.session.commands.base import mint_key
 from fateforger.session.day import Meeting, busy_meetings, day_window, has_passed, own_key, whole_frame

@@ -9,22 +9,19 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 from fateforger.calendar.adoption import adopt_changes, describe_adopted
-from fateforger.calendar.comparison import format_value, list_changes
-from fateforger.calendar.conflicts import Conflict, find_conflicts
+from fateforger.calendar.conflicts import FIELDS, TOPICS, Answer, Choices, Conflict, Topic, agrees_on, find_conflicts
 from fateforger.calendar.engine import build_desired_day
 from fateforger.calendar.event import (
     Canon,
     EventFields,
 )
-from fateforger.calendar.merge import FIELDS, TOPICS, Answer, Choices, Topic, agrees_on
-from fateforger.calendar.model import Adopted, Snapshot, SyncPlan
+from fateforger.calendar.model import Adopted, Snapshot, SyncPlan, format_value, list_changes
 from fateforger.errors import UserError
 from fateforger.planning.patch import MoveBlock, ReplaceAll, UpdateBlock
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.base import SessionCommandBase
-from fateforger.session.commands.calendar import Side
 from fateforger.session.commands.plan import (
     AddBlock,
     ApplyFix,
@@ -32,6 +29,7 @@ from fateforger.session.commands.plan import (
     EditBlock,
     RemoveBlock,
     ShiftBlock,
+    Side,
     SwapBlock,
 )
 from fateforger.session.edits import apply_edit

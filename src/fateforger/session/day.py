@@ -9,13 +9,11 @@ from functools import lru_cache
 
 from fateforger.calendar.event import EventImage
 from fateforger.errors import BadInput
-from fateforger.planning.grid import ceil, instant
-from fateforger.planning.timing import instant_of, local_day, zone
-from fateforger.session.frame import frame_in_force
+from fateforger.planning.timing import ceil, instant, instant_of, local_day, zone
+from fateforger.session.frame import frame_in_force, instant_of_clock
 from fateforger.session.messages import SyncReport
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.zones import instant_of_clock
 from fateforger.text import NO_TITLE
 from fateforger.text import gettext as _
 from fateforger.values import replace

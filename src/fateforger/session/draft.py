@@ -16,14 +16,12 @@ from fateforger.drafting.model import Draft, MustConflict, PlacementOption, Unpl
 from fateforger.drafting.solver import STEPS, refit_plan
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_INSTANCE_EVENTS
-from fateforger.memory.reminders import build_reminder
+from fateforger.memory.violations import build_reminder
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.block_times import is_shutdown, keys_before, start_from, task_of
-from fateforger.planning.grid import Busy
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan, resolve
-from fateforger.planning.task_details import TaskDetails
-from fateforger.planning.timing import instant_of, zone
+from fateforger.planning.task_details import TaskDetails, is_shutdown, keys_before, start_from, task_of
+from fateforger.planning.timing import Busy, instant_of, zone
 from fateforger.quality.fixes import find_fixes
 from fateforger.quality.model import Criterion, Finding, Fix, Quality
 from fateforger.quality.rubric import grade_plan
@@ -38,8 +36,7 @@ from fateforger.session.day import (
     usual_frame,
     whole_frame,
 )
-from fateforger.session.frame import frame_in_force
-from fateforger.session.lengths import planned_minutes
+from fateforger.session.frame import frame_in_force, home_clock, local_time, zone_changes
 from fateforger.session.model import (
     BlockPlan,
     Clash,
@@ -53,8 +50,7 @@ from fateforger.session.model import (
 )
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.tasks import block_notes
-from fateforger.session.zones import home_clock, local_time, zone_changes
+from fateforger.session.tasks import block_notes, planned_minutes
 from fateforger.text import format_length, mark_message
 from fateforger.text import gettext as _
 from fateforger.values import replace

@@ -13,9 +13,9 @@ from fateforger.drafting.solver import repair_plan
 from fateforger.errors import PatchInvalid, PlanInvalid
 from fateforger.memory.violations import ConstraintViolation
 from fateforger.memory.vocabulary import Necessity, RuleKind
-from fateforger.planning.block_times import BlockPlace, place_of, retime_blocks
 from fateforger.planning.patch import Patch, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlaps, resolve
+from fateforger.planning.task_details import BlockPlace, place_of, retime_blocks
 from fateforger.session.checks import broken_constraints, day_with, new_violations
 from fateforger.session.commands.plan import ApplyFix, ApplyPatch, ApprovedChange, BlockCommand
 from fateforger.session.day import Meeting, busy_meetings, frame_mistake

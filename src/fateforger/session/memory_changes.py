@@ -33,9 +33,9 @@ from fateforger.memory.record import (
     compute_uid,
     means_the_same,
 )
-from fateforger.memory.reminders import needs_confirmation
 from fateforger.memory.settings import confirm_wish
 from fateforger.memory.versions import Event, Version, find_successors, select_newest, still_replaces
+from fateforger.memory.violations import needs_confirmation
 from fateforger.memory.vocabulary import Action, Scope, Status
 from fateforger.session.commands.rules import ConstraintVerdict
 from fateforger.session.day import local_today

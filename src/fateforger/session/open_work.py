@@ -10,8 +10,8 @@ from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_CRITERIA, MAX_CRITERION_CHARS
-from fateforger.planning.block_times import task_of
 from fateforger.planning.plan import ET, WORK
+from fateforger.planning.task_details import task_of
 from fateforger.session.day import day_window, is_over
 from fateforger.session.model import CatchUp, OfferedInput, Session, SessionStatus, Task
 from fateforger.session.placement import by_time

@@ -10,9 +10,8 @@ from typing import NamedTuple
 from fateforger.drafting.explanations import explain_place
 from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.memory.violations import Reason, find_reasons
-from fateforger.planning.block_times import USUAL_DEEP, task_of
 from fateforger.planning.plan import ET, Resolved, TBPlan
-from fateforger.planning.task_details import TaskKind, format_items
+from fateforger.planning.task_details import USUAL_DEEP, TaskKind, format_items, task_of
 from fateforger.session.cards import plain
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.day import (
@@ -26,11 +25,10 @@ from fateforger.session.day import (
     whole_frame,
 )
 from fateforger.session.draft import day_of, instance_in
-from fateforger.session.frame import frame_in_force
+from fateforger.session.frame import frame_in_force, local_time, zone_suffix
 from fateforger.session.model import Session, Task
 from fateforger.session.placement import GONE, by_time, find_placed, span
 from fateforger.session.recall import followed_constraints
-from fateforger.session.zones import local_time, zone_suffix
 from fateforger.text import format_length, format_weekday, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
 from fateforger.values import replace

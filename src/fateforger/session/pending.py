@@ -14,16 +14,15 @@ from enum import StrEnum
 from fateforger.calendar.conflicts import phrase_question as conflict_words
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.contradiction import Kind
-from fateforger.memory.reminders import build_reminder
 from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.violations import build_reminder
 from fateforger.memory.vocabulary import Source
 from fateforger.planning.timing import zone
 from fateforger.quality.model import Fix
 from fateforger.session.cards import Button
 from fateforger.session.checks import MeetingViolation, named_violations, open_musts, rule_clashes, unconfirmed_rules
-from fateforger.session.commands.calendar import ResolveConflict
 from fateforger.session.commands.day import BringAlong, SettleLength
-from fateforger.session.commands.plan import ApplyFix, Replan
+from fateforger.session.commands.plan import ApplyFix, Replan, ResolveConflict
 from fateforger.session.commands.rules import (
     AllowMeetings,
     ConfirmKept,
@@ -37,7 +36,6 @@ from fateforger.session.commands.thread import AnswerProposal, LeaveAsIs, StageA
 from fateforger.session.conflicts import open_questions, question_target
 from fateforger.session.draft import find_unfinished
 from fateforger.session.gate import is_offered, move_token
-from fateforger.session.lengths import find_short
 from fateforger.session.memory import MemoryQuestion
 from fateforger.session.model import HeldChange, OfferedInput, Question, Session, SessionStatus, Task
 from fateforger.session.open_work import find_left_over, list_offered, open_work_of_missed
@@ -45,6 +43,7 @@ from fateforger.session.overview import clip_span, collisions, local_meeting
 from fateforger.session.recall import constraints_for_draft
 from fateforger.session.rulebook import known_versions
 from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.tasks import find_short
 from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import format_length, join_words, label_text, mark_message, ngettext, quote_title, truncate
 from fateforger.text import gettext as _

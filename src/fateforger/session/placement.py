@@ -8,16 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import ValidationError
 
-from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
-from fateforger.planning.block_times import follow_ways
-from fateforger.planning.grid import clock_at, find_next_fit
+from fateforger.errors import BadInput, PatchInvalid, PlanInvalid, first_mistake
 from fateforger.planning.patch import Patch, UpdateBlock, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlap_sentence, overlaps, resolve
-from fateforger.planning.timing import FixedStart, is_anchored
-from fateforger.planning.validation import first_mistake
+from fateforger.planning.task_details import follow_ways
+from fateforger.planning.timing import FixedStart, clock_at, find_next_fit, is_anchored
 from fateforger.session.day import busy_meetings, day_window
+from fateforger.session.frame import local_time, zone_at, zone_suffix
 from fateforger.session.model import RefineUpdate, Session
-from fateforger.session.zones import local_time, zone_at, zone_suffix
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message, quote_title
 

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, AwareDatetime, Field
 
 from fateforger.limits import MAX_CARRIED_CHARS, MAX_MINUTES
 from fateforger.memory.vocabulary import Weekday
-from fateforger.session.card_actions import CardAction, Click, Fields, read_target
+from fateforger.session.forms import CardAction, Click, Fields, read_target
 from fateforger.tasks.parts import Parts
 from fateforger.tasks.queue import QueuePlace
 from fateforger.tasks.task import Origin, TaskSpec

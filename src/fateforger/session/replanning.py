@@ -11,11 +11,18 @@ from fateforger.drafting.model import UnplacedItem
 from fateforger.drafting.solver import refit_plan
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_MINUTES
-from fateforger.planning.block_times import fix_starts, keys_before, start_at, start_from, task_of, with_length
-from fateforger.planning.grid import ceil, instant
 from fateforger.planning.plan import ET, Resolved, TBPlan, resolve
-from fateforger.planning.task_details import TaskDetails, kind_of_type
-from fateforger.planning.timing import zone
+from fateforger.planning.task_details import (
+    TaskDetails,
+    fix_starts,
+    keys_before,
+    kind_of_type,
+    start_at,
+    start_from,
+    task_of,
+    with_length,
+)
+from fateforger.planning.timing import ceil, instant, zone
 from fateforger.session.boxes import with_ticks
 from fateforger.session.commands.day import (
     WAITS,

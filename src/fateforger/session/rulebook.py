@@ -21,9 +21,9 @@ from fateforger.memory.applicability import (
 from fateforger.memory.consolidation import find_consolidations
 from fateforger.memory.contradiction import Kind
 from fateforger.memory.record import ConstraintRecord, fold_label
-from fateforger.memory.reminders import build_reminder, describe_limits
 from fateforger.memory.settings import read_frame
 from fateforger.memory.versions import Version, select_newest
+from fateforger.memory.violations import build_reminder, describe_limits
 from fateforger.memory.vocabulary import Slot
 from fateforger.planning.plan import ET
 from fateforger.planning.timing import zone

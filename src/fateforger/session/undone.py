@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fateforger.memory.versions import select_newest
-from fateforger.session.constants import MOST_UNDO
 from fateforger.session.memory_changes import COUNTS_AGAIN
 from fateforger.session.model import Facts, RefineUpdate, Session, UndoneChange
 from fateforger.session.rulebook import known_versions
+from fateforger.session.stages import MOST_UNDO
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, quote_title
 from fateforger.values import replace

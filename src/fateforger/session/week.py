@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime, timedelta
 from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.policy import policy_in_force
 from fateforger.errors import BadInput
-from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps
 from fateforger.planning.plan import resolve
 from fateforger.planning.task_details import find_circle
+from fateforger.planning.timing import Busy, Stretch, busy_stretches, ceil, floor, gaps
 from fateforger.session.day import busy_meetings, day_to_plan, frame_of
 from fateforger.session.draft import day_of, draft_constraints, with_own_draft, work_of
 from fateforger.session.model import Session, Task

@@ -25,7 +25,7 @@ from fateforger.session.cards import (
     Select,
     TimePick,
 )
-from fateforger.slack.addresses import ACTION_MARK, FEEDBACK, Address, ControlAction, Vote
+from fateforger.slack.ids import ACTION_MARK, FEEDBACK, Address, ControlAction, Vote
 from fateforger.slack.mrkdwn import split, strip_marks, to_mrkdwn
 from fateforger.text import NO_TITLE, clean_text, count_units, cut_to_units, mark_message, ngettext, speak, truncate
 from fateforger.text import gettext as _

@@ -14,11 +14,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import BadInput, StoreError, UserError
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Choice, Controls, Divider, Note, Prose
 from fateforger.session.commands import Command
 from fateforger.session.forms import (
     ChoiceField,
+    Click,
     DateField,
     FlagField,
     Form,
@@ -34,10 +34,10 @@ from fateforger.session.forms import (
     TimeField,
 )
 from fateforger.slack import phrases
-from fateforger.slack.addresses import ACTION_MARK, MORE, VALUE_ACTION, YES, Address, FormAddress, field_block
 from fateforger.slack.blocks import MAX_OPTIONS, MAX_PLACEHOLDER, blocks_of, build_section, option, plain_text
 from fateforger.slack.client import SlackCallError, call_slack
 from fateforger.slack.handlers import RequestHandler
+from fateforger.slack.ids import ACTION_MARK, MORE, VALUE_ACTION, YES, Address, FormAddress, field_block
 from fateforger.slack.mrkdwn import escape, split, to_mrkdwn
 from fateforger.slack.payloads import OpenForm, Place
 from fateforger.slack.progress import Timing

@@ -20,11 +20,11 @@ from fateforger.limits import MAX_MESSAGE_CHARS
 from fateforger.memory.credentials import TOO_LONG, redact_credentials, remove_account_numbers
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import ProgressCallback
 from fateforger.session.commands import Command, InboxCommand, SessionCommand
 from fateforger.session.commands.rules import SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import KeepTitle, Opening, StartTimeboxing, TimeboxingUserReply
+from fateforger.session.forms import Click
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import (
     PullTask,
@@ -37,6 +37,7 @@ from fateforger.slack.access import (
     CONNECT,
     CalendarRefused,
     People,
+    Places,
     Said,
     calendar_refusal,
     claim_answer,
@@ -48,10 +49,9 @@ from fateforger.slack.access import (
 from fateforger.slack.home import Home
 from fateforger.slack.notices import build_sentence_job, first_greeting_job, greeting_job, retire_welcome, suggest
 from fateforger.slack.payloads import MessageSaid, Place
-from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
-from fateforger.tasks.intent import TypedCommand, parse_command
+from fateforger.tasks.transitions import TypedCommand, parse_command
 from fateforger.text import TIMEBOX, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import DISCONNECT, JOIN

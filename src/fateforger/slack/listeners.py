@@ -29,7 +29,12 @@ from fateforger.session.cards import Card
 from fateforger.session.commands.rules import OUTSIDE_ACTIONS
 from fateforger.session.forms import FormRequest, FormSubmission, FormValue
 from fateforger.slack.access import People, Said, build_message
-from fateforger.slack.addresses import (
+from fateforger.slack.admission import FOR_STRANGERS
+from fateforger.slack.delivery import KeyedLocks
+from fateforger.slack.forms import FormHandler
+from fateforger.slack.handlers import RequestHandler
+from fateforger.slack.home import Home
+from fateforger.slack.ids import (
     ACTION_MARK,
     CALENDAR_PREFIX,
     FEEDBACK,
@@ -49,11 +54,6 @@ from fateforger.slack.addresses import (
     action_of,
     field_name,
 )
-from fateforger.slack.admission import FOR_STRANGERS
-from fateforger.slack.delivery import KeyedLocks
-from fateforger.slack.forms import FormHandler
-from fateforger.slack.handlers import RequestHandler
-from fateforger.slack.home import Home
 from fateforger.slack.mrkdwn import parse_typed
 from fateforger.slack.payloads import (
     NOT_A_NUMBER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fateforger.slack.addresses import SAVE_AS_TASK, START
+from fateforger.slack.ids import SAVE_AS_TASK, START
 from fateforger.text import PULL, REFINE, TASKS, TIMEBOX, WEEK, command_name
 
 EVENTS_PATH = "/slack/events"

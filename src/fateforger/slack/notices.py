@@ -8,7 +8,7 @@ import uuid
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from fateforger.agents.proposals import Proposal, ProposalState
+from fateforger.agents.clients import Proposal, ProposalState
 from fateforger.conversation.agent_proposals import Approvals
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import InternalError
@@ -17,8 +17,7 @@ from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands.thread import Opening
 from fateforger.session.store import Sent
 from fateforger.slack import phrases
-from fateforger.slack.access import People, Said, calendar_refusal, find_private_place, is_private
-from fateforger.slack.addresses import SAY, WELCOME
+from fateforger.slack.access import People, Said, calendar_refusal, find_private_place, get_heard_place, is_private
 from fateforger.slack.blocks import remove_controls
 from fateforger.slack.client import (
     MessageGone,
@@ -28,13 +27,13 @@ from fateforger.slack.client import (
     retry_transient,
 )
 from fateforger.slack.delivery import PAUSES, moved_card
+from fateforger.slack.ids import SAY, WELCOME
 from fateforger.slack.mrkdwn import Mrkdwn
 from fateforger.slack.payloads import MessageSaid, Place
-from fateforger.slack.places import get_heard_place
 from fateforger.slack.poster import Poster
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, speak, use_language
-from fateforger.ui.proposal_cards import proposal_card
+from fateforger.ui.connection_cards import proposal_card
 from fateforger.values import replace
 from fateforger.workers.lanes import (
     GREETING,

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
-from fateforger.session.card_actions import Click
-from fateforger.session.forms import FormRequest, FormValue
+from fateforger.session.forms import Click, FormRequest, FormValue
 from fateforger.session.store import Rating
-from fateforger.slack.addresses import (
+from fateforger.slack.ids import (
     VALUE_ACTION,
     YES,
     Address,
@@ -24,9 +23,9 @@ from fateforger.slack.addresses import (
     Vote,
     action_of,
     field_name,
+    get_bare,
     unpack,
 )
-from fateforger.slack.ids import get_bare
 from fateforger.slack.mrkdwn import parse_typed
 from fateforger.text import mark_message
 from fateforger.values import replace

@@ -17,13 +17,12 @@ from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.store import HeadFilter, Outbox, Sent, Sessions, iter_heads
 from fateforger.slack import phrases
-from fateforger.slack.access import People
-from fateforger.slack.addresses import STOP
+from fateforger.slack.access import People, get_heard_place
 from fateforger.slack.agent_threads import AgentThreads, Step
 from fateforger.slack.client import SlackCallError
 from fateforger.slack.delivery import Delivery
+from fateforger.slack.ids import STOP
 from fateforger.slack.payloads import Place
-from fateforger.slack.places import get_heard_place
 from fateforger.text import capitalize, use_language
 from fateforger.text import gettext as _
 from fateforger.workers.lanes import STOP_TRIES, STOP_TRIES_DURING_TURN, STOP_TURN, TURN, JobHandler, StopTurn, TryLater

@@ -16,7 +16,7 @@ from typing import Literal
 from pydantic import Field
 
 from fateforger.limits import MAX_MINUTES, MAX_TITLE_CHARS
-from fateforger.planning.grid import GRID
+from fateforger.planning.timing import GRID
 from fateforger.text import format_number
 from fateforger.values import Value
 

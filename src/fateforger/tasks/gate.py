@@ -20,9 +20,8 @@ from fateforger.text import join_sentences, mark_message, quote_title
 from fateforger.values import replace
 from fateforger.workflow.conformance import CheckedRule, Verdict, check, explain_refusal, name_rules, word_name
 from fateforger.workflow.definition import Workflow
-from fateforger.workflow.predicates import Facts, KnownValues, NothingAllowed, Predicate, build_step, evaluate
 from fateforger.workflow.rules import suggest_names
-from fateforger.workflow.trace import Step
+from fateforger.workflow.trace import Facts, KnownValues, NothingAllowed, Predicate, Step, build_step, evaluate
 
 CLAIM, CLOSE = "claim_task", "close_task"
 """Actions that pulling a task and saying that it is done amount to, in a workflow that declares them."""

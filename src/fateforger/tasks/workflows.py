@@ -11,8 +11,8 @@ from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message
 from fateforger.workflow.conformance import describe_rule, word_name
 from fateforger.workflow.definition import Parents, Workflow, list_shipped, load_shipped, read_shipped, read_workflow
-from fateforger.workflow.predicates import Predicate
 from fateforger.workflow.rules import is_name
+from fateforger.workflow.trace import Predicate
 
 OF_THE_PROGRAM = "timeboxing"
 """The workflow of the program itself; it applies to no task."""

@@ -8,7 +8,7 @@ from fateforger.calendar.conflicts import phrase_question as in_words
 from fateforger.calendar.history import HistoryRow
 from fateforger.planning.timing import zone
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, plain
-from fateforger.session.commands.calendar import (
+from fateforger.session.commands.plan import (
     HideHistory,
     HidePreview,
     RedoWrite,

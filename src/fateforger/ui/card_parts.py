@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 
 from fateforger.limits import MAX_CARRIED_CHARS
-from fateforger.planning.block_times import task_of
-from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps
 from fateforger.planning.plan import ET
-from fateforger.planning.task_details import BoxItem, format_items
+from fateforger.planning.task_details import BoxItem, format_items, task_of
+from fateforger.planning.timing import Busy, Stretch, busy_stretches, ceil, floor, gaps
 from fateforger.quality.model import Criterion
 from fateforger.session.boxes import find_small_tasks, list_boxes
-from fateforger.session.card_actions import ButtonStyle, CardAction
 from fateforger.session.cards import (
     Button,
     Choice,
@@ -28,22 +26,22 @@ from fateforger.session.cards import (
     plain,
     planned_blocks,
 )
-from fateforger.session.commands.calendar import ShowHistory
 from fateforger.session.commands.day import AddTasks, MarkOneThing, PutTogether, TakeApart, TakeBack, TickItems
+from fateforger.session.commands.plan import ShowHistory
 from fateforger.session.commands.thread import StageAction
 from fateforger.session.day import busy_meetings, frame_mistake, frame_of, on_calendar, whole_frame
 from fateforger.session.draft import grade_session
+from fateforger.session.forms import ButtonStyle, CardAction
+from fateforger.session.frame import describe_aims, describe_journeys, local_time, zone_changes, zone_suffix
 from fateforger.session.gate import describe_stage, is_offered, move_token
-from fateforger.session.lengths import find_usual, planned_minutes
 from fateforger.session.messages import Notice
 from fateforger.session.model import SentTask, Session, Task, Unplaced
-from fateforger.session.noted import describe_aims
 from fateforger.session.overview import Commitment, collisions, commitments, tasks_without_criteria
 from fateforger.session.pending import length_questions
 from fateforger.session.placement import by_time
 from fateforger.session.queue_commands import ShowTasks
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.session.zones import describe_journeys, local_time, zone_changes, zone_suffix
+from fateforger.session.tasks import find_usual, planned_minutes
 from fateforger.tasks.task import Mode
 from fateforger.text import (
     format_day,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from fateforger.memory.applicability import Applicable
-from fateforger.memory.reminders import build_reminder
+from fateforger.memory.violations import build_reminder
 from fateforger.planning.patch import AddBlocks
 from fateforger.session.cards import Button, Card, Controls, Heading, Part, Prose, name_button, plain
 from fateforger.session.commands.day import AdjustFrame, RemoveTask, ResizeTask, SplitTask

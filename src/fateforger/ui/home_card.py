@@ -25,9 +25,9 @@ from fateforger.session.cards import (
     planned_blocks,
 )
 from fateforger.session.day import local_today
+from fateforger.session.frame import city, local_time, zone_at
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.queue_commands import WRITTEN, ChooseLanguage, CorrectDuration, ForgetDuration
-from fateforger.session.zones import city, local_time, zone_at
 from fateforger.tasks.durations import Estimate, format_ratio
 from fateforger.text import (
     format_day,

@@ -11,7 +11,6 @@ from fateforger.planning.plan import ET
 from fateforger.session.cards import DayBar, DayView, Meeting, PlannedBlock, WeekBars
 from fateforger.text import NO_TITLE, capitalize, format_day, format_length, format_short_day, mark_message
 from fateforger.text import gettext as _
-from fateforger.ui.font_metrics import cut, flatten, width
 from fateforger.ui.picture_scene import (
     Arrow,
     Box,
@@ -32,8 +31,11 @@ from fateforger.ui.picture_words import (
     change_words,
     changes_of,
     clock_words,
+    cut,
     ends_words,
+    flatten,
     short_span,
+    width,
 )
 
 

@@ -12,10 +12,9 @@ from xml.sax.saxutils import escape, quoteattr
 from fateforger.planning.plan import COLOR_BY_TYPE, ET
 from fateforger.session.cards import DayView, WeekBars
 from fateforger.text import speak
-from fateforger.ui.font_metrics import split_by_font
 from fateforger.ui.picture_layout import lay_out, lay_out_week
 from fateforger.ui.picture_scene import Arrow, Box, Hour, Pill, Rect, Scene, Text
-from fateforger.ui.picture_words import describe
+from fateforger.ui.picture_words import describe, split_by_font
 
 CARD = "#fdfdfc"
 EDGE = "#c9cdd6"

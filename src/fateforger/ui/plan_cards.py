@@ -16,10 +16,16 @@ from fateforger.session.cards import (
     Select,
     plain,
 )
-from fateforger.session.commands.calendar import SetCalendarWrite
-from fateforger.session.commands.plan import ExplainBlock, RemoveBlock, Replan, RestoreChange, ShiftBlock, SwapBlock
+from fateforger.session.commands.plan import (
+    ExplainBlock,
+    RemoveBlock,
+    Replan,
+    RestoreChange,
+    SetCalendarWrite,
+    ShiftBlock,
+    SwapBlock,
+)
 from fateforger.session.conflicts import intended_fields, open_questions
-from fateforger.session.constants import MOST_ROWS
 from fateforger.session.day import find_report, on_calendar
 from fateforger.session.draft import grade_session
 from fateforger.session.edits import writes_at_once
@@ -30,7 +36,7 @@ from fateforger.session.open_work import list_unplaced_tasks
 from fateforger.session.overview import block_span, block_title, clip_span, local_meeting, overview
 from fateforger.session.pending import GO_AHEAD, fix_button, held_question, refit_question, write_question
 from fateforger.session.placement import by_time
-from fateforger.session.stages import Move
+from fateforger.session.stages import MOST_ROWS, Move
 from fateforger.session.undone import find_undone
 from fateforger.text import (
     count_more,

@@ -14,10 +14,9 @@ from fateforger.limits import (
     MAX_TITLE_CHARS,
     MAX_ZONE_CHARS,
 )
-from fateforger.planning.grid import Busy, Stretch, busy_stretches, ceil, floor, gaps, instant
 from fateforger.planning.plan import Resolved
 from fateforger.planning.task_details import KINDS, TaskKind
-from fateforger.planning.timing import find_zone
+from fateforger.planning.timing import Busy, Stretch, busy_stretches, ceil, find_zone, floor, gaps, instant
 from fateforger.session.cards import Choice
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.day import ChooseDate, SetFrame
@@ -35,10 +34,9 @@ from fateforger.session.forms import (
     TextPart,
     TimeField,
 )
-from fateforger.session.frame import frame_in_force
+from fateforger.session.frame import frame_in_force, local_time
 from fateforger.session.model import FrameFacts, Session
 from fateforger.session.placement import by_time, resolved_block
-from fateforger.session.zones import local_time
 from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.ui.card_parts import MOST_CHOICES

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fateforger.memory.applicability import Answer, Applicable, Why
-from fateforger.memory.reminders import needs_confirmation
-from fateforger.memory.violations import ConstraintViolation
+from fateforger.memory.violations import ConstraintViolation, needs_confirmation
 from fateforger.memory.vocabulary import Necessity, Scope, Source
 from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, localize_row, plain
 from fateforger.session.checks import broken_day_rules

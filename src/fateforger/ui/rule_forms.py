@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fateforger.limits import MAX_FILTER_CHARS, MAX_WORDS_CHARS
 from fateforger.memory.applicability import Applicable
-from fateforger.memory.reminders import build_reminder
 from fateforger.memory.retrieval import RuleFilter
 from fateforger.memory.versions import Version
+from fateforger.memory.violations import build_reminder
 from fateforger.memory.vocabulary import Dimension, Scope, Status
 from fateforger.session.cards import (
     Button,

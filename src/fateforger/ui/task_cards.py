@@ -22,14 +22,13 @@ from fateforger.session.cards import (
     plain,
 )
 from fateforger.session.commands.day import BringAlong, MarkOneThing, RemoveTask, TakeApart, UndoCatchUp
-from fateforger.session.constants import MOST_ROWS
 from fateforger.session.draft import work_of
 from fateforger.session.gate import is_offered
-from fateforger.session.lengths import find_usual
 from fateforger.session.model import CatchUp, OfferedInput, Session, Task
 from fateforger.session.open_work import find_left_over, list_offered, open_work_of_missed
 from fateforger.session.pending import bring_left_over, bring_queued, bring_row
-from fateforger.session.stages import Move
+from fateforger.session.stages import MOST_ROWS, Move
+from fateforger.session.tasks import find_usual
 from fateforger.text import (
     count_rest,
     count_tasks,

@@ -36,12 +36,11 @@ from fateforger.session.forms import (
     TextField,
     TextPart,
 )
-from fateforger.session.lengths import find_usual
 from fateforger.session.model import BlockPlan, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.tasks import find_task
+from fateforger.session.tasks import find_task, find_usual
 from fateforger.text import format_day, format_length, join_sentences, mark_message
 from fateforger.text import gettext as _
 from fateforger.ui.detail_forms import (

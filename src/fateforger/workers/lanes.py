@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from fateforger.agents.ports import PROPOSAL_LANE
+from fateforger.agents.access import PROPOSAL_LANE
 from fateforger.errors import InternalError
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.ports.people import ERASING_LANE

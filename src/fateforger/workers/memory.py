@@ -23,7 +23,7 @@ from fateforger.session.model import Session
 from fateforger.session.rulebook import unsaved_versions
 from fateforger.session.store import HeadFilter, Sessions
 from fateforger.text import mark_message, use_language
-from fateforger.workers.contradictions import build_compare_job
+from fateforger.workers.contradictions import build_compare_job, compare_memory, describe_lost
 from fateforger.workers.lanes import (
     EXTRACT,
     MEMORY,
@@ -35,7 +35,6 @@ from fateforger.workers.lanes import (
     TryLater,
     WriteVersions,
 )
-from fateforger.workers.memory_check import compare_memory, describe_lost
 from fateforger.workers.turns import build_command_job, notify_session
 
 log = logging.getLogger(__name__)

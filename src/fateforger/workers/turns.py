@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import get_args
 
-from fateforger.agents.ports import build_failure_job
+from fateforger.agents.access import build_failure_job
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs, NewJob
 from fateforger.session.cards import Card, Prose

@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple, assert_never
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.errors import BadInput
-from fateforger.planning.validation import validate
+from fateforger.errors import BadInput, validate
 from fateforger.text import gettext as _
 from fateforger.text import join_words, mark_message
 from fateforger.workflow.parser import read_rule

@@ -38,8 +38,8 @@ from fateforger.workflow.documents import (
     text_of,
     texts_of,
 )
-from fateforger.workflow.predicates import Predicate
 from fateforger.workflow.rules import Names, declare_names, find_conflicts, is_name
+from fateforger.workflow.trace import Predicate
 
 
 @dataclass(frozen=True, slots=True)

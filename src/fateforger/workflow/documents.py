@@ -27,8 +27,8 @@ from fateforger.errors import BadInput
 from fateforger.limits import MAX_WORKFLOW_CHARS
 from fateforger.workflow.conformance import Necessity, StatedRule
 from fateforger.workflow.parser import Place, PlaceOf, read_rule
-from fateforger.workflow.predicates import Check, CheckKind, Predicate
 from fateforger.workflow.rules import RuleKind, Vocabulary, is_name, write_rule
+from fateforger.workflow.trace import Check, CheckKind, Predicate
 
 
 def read_yaml(text: str) -> yaml.Node:

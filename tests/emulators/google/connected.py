@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.emulators.google.emulator import GoogleEmulator
 
 from fateforger.adapters.clock import SystemClock
-from fateforger.adapters.google.access import build_provider
+from fateforger.adapters.google.client import build_provider
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, Tokens, TokenSource, open_token_source
 from fateforger.ports.clock import Clock
 

@@ -11,10 +11,8 @@ import pytest
 from tests.factories.prompts import TYPES
 from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, Script, in_turn, model_server
 
-from fateforger.adapters.model.client import ChatModel, open_model
-from fateforger.adapters.model.completions import close_schema
+from fateforger.adapters.model.client import ChatModel, EndpointReport, close_schema, open_model, probe_model
 from fateforger.adapters.model.endpoint import OTHER, PROVIDERS, TOO_LONG, Answers, Endpoint, Price, Thinking
-from fateforger.adapters.model.probe import EndpointReport, probe_model
 from fateforger.app.health import find_ollama_models
 from fateforger.conversation.language.answer_types import build_schema
 from fateforger.conversation.language.answers import PatchWords

@@ -21,7 +21,7 @@ from fateforger.adapters.facts import (
 )
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_CHECKED_BYTES
-from fateforger.workflow.predicates import CheckAnswer, NothingAllowed
+from fateforger.workflow.trace import CheckAnswer, NothingAllowed
 
 PYTHON = sys.executable
 

@@ -11,9 +11,9 @@ from tests.factories.pictures import before_and_after
 from fateforger.adapters.painter import render_in_thread, render_png
 from fateforger.errors import InternalError
 from fateforger.session.cards import DayView, planned_blocks
-from fateforger.ui.font_metrics import split_by_font, width
 from fateforger.ui.picture_layout import lay_out
 from fateforger.ui.picture_svg import draw
+from fateforger.ui.picture_words import split_by_font, width
 
 
 def titled(title: str) -> str:

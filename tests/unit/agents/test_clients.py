@@ -9,8 +9,10 @@ import pytest
 from pydantic import ValidationError
 from tests.factories.agents import NOW, client
 
+from fateforger.agents.clients import ProposalState as S
 from fateforger.agents.clients import (
     Scope,
+    can_become,
     format_executor,
     format_token,
     hash_token,
@@ -19,8 +21,6 @@ from fateforger.agents.clients import (
     parse_key,
     read_scopes,
 )
-from fateforger.agents.proposals import ProposalState as S
-from fateforger.agents.proposals import can_become
 from fateforger.errors import BadInput
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.factories.agents import ALL, Agents, token_for
 
 from fateforger.agents.clients import Scope
-from fateforger.agents.handler import NO_TOKEN, TOO_FAST, TOOLS, WRONG_TOKEN
+from fateforger.agents.server import NO_TOKEN, TOO_FAST, TOOLS, WRONG_TOKEN
 from fateforger.limits import MAX_CALLS_PER_MINUTE
 from fateforger.memory.credentials import TOO_LONG
 

@@ -17,7 +17,7 @@ from fateforger.tasks.parts import approve_parts
 from fateforger.tasks.task import TaskState
 from fateforger.tasks.workflows import read_own
 from fateforger.workflow.definition import load_shipped
-from fateforger.workflow.predicates import NothingAllowed
+from fateforger.workflow.trace import NothingAllowed
 
 TRUE = {
     "test_exists", "test_fails", "test_passes", "tests_still_pass", "user_story_captured", "requirements_documented",

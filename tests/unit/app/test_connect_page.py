@@ -22,15 +22,13 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.serving import served
 from tests.unit.conversation.person import HandClock
 
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.app.caldav_login import PRIVATE, CalDavServers
 from fateforger.app.calendars import Access
-from fateforger.app.connect_links import ConnectLinks
 from fateforger.app.connect_page import ConnectPage
-from fateforger.app.delegation import Delegations
-from fateforger.app.logins import Logins, build_logins
+from fateforger.app.logins import Delegations, Logins, build_logins
+from fateforger.app.oauth_login import ConnectLinks
 from fateforger.calendar.connections import Connection, FollowUp, Provider
 from fateforger.calendar.transactions import TxState
 from fateforger.config import read_settings

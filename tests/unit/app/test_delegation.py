@@ -17,14 +17,12 @@ from tests.emulators.microsoft.emulator import MicrosoftEmulator
 from tests.fakes.serving import served
 from tests.unit.conversation.person import HandClock
 
-from fateforger.adapters.google.access import SCOPES
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.google.client import SCOPES
+from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.app.calendars import OF_ADMINISTRATOR, Access
-from fateforger.app.delegation import NOT_ALLOWED, Organization
 from fateforger.app.health import check_delegations
-from fateforger.app.logins import build_delegations
+from fateforger.app.logins import NOT_ALLOWED, Organization, build_delegations
 from fateforger.calendar.connections import Connection, Provider
 from fateforger.config import Settings, read_settings
 from fateforger.errors import BadInput, CalendarError

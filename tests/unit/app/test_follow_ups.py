@@ -12,9 +12,8 @@ import pytest
 from tests.contracts.session_examples import session as any_session
 from tests.unit.conversation.person import HandClock
 
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.app.calendars import FollowUps
 from fateforger.calendar.connections import Connection, Provider
 from fateforger.errors import CalendarUnreachable

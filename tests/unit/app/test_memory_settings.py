@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.factories.constraints import version_of
 
-from fateforger.adapters.memory.universal_encoder import LocalMeaning
 from fateforger.adapters.memory.vectors import (
     Embedded,
     FastEmbed,
+    LocalMeaning,
     LocalNgrams,
     OpenAiEmbeddings,
     Pgvector,

@@ -15,8 +15,8 @@ from tests.fakes.openai_server import KEY, MODEL, Asked, Says, in_turn, model_se
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, said, task
 
+from fateforger.adapters.model.client import LengthReport
 from fateforger.adapters.model.endpoint import PROVIDERS, Answers, Price, Thinking
-from fateforger.adapters.model.probe import LengthReport
 from fateforger.app import models
 from fateforger.app.health import run_checks
 from fateforger.app.models import build_endpoint

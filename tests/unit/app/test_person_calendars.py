@@ -14,12 +14,11 @@ import pytest
 from tests.fakes.google_calendar import GoogleCalendarFake
 from tests.unit.conversation.person import HandClock
 
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import open_store
-from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.app import calendars as app_calendars
 from fateforger.app.calendars import VANISHED, Access, OpenCalendar, PersonCalendars
-from fateforger.app.delegation import Organization
+from fateforger.app.logins import Organization
 from fateforger.calendar.access import CommitContext
 from fateforger.calendar.connections import Connection, FollowUp, Provider
 from fateforger.calendar.ports import Calendar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.app.slack_login import build_login, describe_mode, find_proxy
+from fateforger.app.slack_install import build_login, describe_mode, find_proxy
 from fateforger.config import read_settings
 from fateforger.slack.client import SLACK_URL, SlackLogin
 

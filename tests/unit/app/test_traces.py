@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from fateforger.app.traces import wants_traces
+from fateforger.app.ops import wants_traces
 from fateforger.errors import BadInput
 from fateforger.ports.traces import NO_SPAN, begin_trace, find_position, trace
 
@@ -47,7 +47,7 @@ def test_nothing_of_it_is_loaded_unless_it_is_asked_for() -> None:
     """S363: the program starts as fast as before, also where the packages are not installed."""
     code = (
         "import asyncio, sys, fateforger.app.program\n"
-        "from fateforger.app.traces import export_traces\n"
+        "from fateforger.app.ops import export_traces\n"
         "async def run():\n"
         "    async with export_traces(): pass\n"
         "asyncio.run(run())\n"

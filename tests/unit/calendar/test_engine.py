@@ -9,12 +9,11 @@ import pytest
 from tests.factories.days import DAY, at
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
-from fateforger.calendar.decision import STAYS_DELETED
+from fateforger.calendar.conflicts import Answer, Choices, Keep
+from fateforger.calendar.decision import STAYS_DELETED, mint
 from fateforger.calendar.engine import number_ops, plan_sync
 from fateforger.calendar.event import Marker, OwnedId
-from fateforger.calendar.merge import Answer, Choices, Keep
 from fateforger.calendar.model import Adopted, Head, Ledger, Merged, Snapshot, Standing, SyncPlan, Verb
-from fateforger.calendar.ownership import mint
 from fateforger.errors import CalendarIncomplete, InternalError
 
 FOCUS = fields("Focus", 540, 60, "notes")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
-from fateforger.calendar.descriptions import describe_plan
 from fateforger.calendar.event import EventFields, EventImage
+from fateforger.calendar.history import describe_plan
 from fateforger.calendar.model import SyncPlan, Verb
 from fateforger.planning.plan import ET
 

@@ -9,10 +9,10 @@ import pytest
 from tests.factories.days import DAY, TZ, block, plan_of
 from tests.factories.paper import Paper, fields
 
+from fateforger.calendar.decision import build_seed, list_minted, mint, next_generation, trace_seed
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
 from fateforger.calendar.event import OwnedId
 from fateforger.calendar.model import Ledger, Snapshot
-from fateforger.calendar.ownership import build_seed, list_minted, mint, next_generation, trace_seed
 
 GOLDEN = "2026-03-02|Deep work|09:00:00|0"
 

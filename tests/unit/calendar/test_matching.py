@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from tests.factories.paper import Paper, day_of, fields, wanted
 
-from fateforger.calendar.comparison import normalize_title
 from fateforger.calendar.event import EventFields
 from fateforger.calendar.matching import assign
-from fateforger.calendar.model import Verb
+from fateforger.calendar.model import Verb, normalize_title
 from fateforger.planning.plan import ET, type_of_color
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.factories.paper import fields
 
+from fateforger.calendar.conflicts import FieldMerge, Keep, Rules, merge
 from fateforger.calendar.event import Canon
-from fateforger.calendar.merge import FieldMerge, Keep, Rules, merge
 
 BASE = fields("Focus", 540, 60, "notes").canon
 

@@ -14,8 +14,8 @@ from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.adapters.store.store import open_store
 from fateforger.calendar.adoption import adopt_changes
+from fateforger.calendar.conflicts import Choices
 from fateforger.calendar.event import EventImage
-from fateforger.calendar.merge import Choices
 from fateforger.calendar.ports import Rejected, Unauthorized, Unknown
 from fateforger.calendar.transactions import OpState
 from fateforger.errors import CalendarUnreachable, NotUndoable

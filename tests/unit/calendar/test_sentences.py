@@ -9,7 +9,7 @@ import pytest
 from tests.factories.days import TZ
 from tests.factories.paper import Paper, day_of, event, fields, wanted
 
-from fateforger.calendar.descriptions import describe_counts, describe_op, describe_plan
+from fateforger.calendar.history import describe_counts, describe_op, describe_plan
 from fateforger.planning.plan import ET
 
 BERLIN = ZoneInfo(TZ)

@@ -9,10 +9,10 @@ import pytest
 from tests.factories.days import DAY, at
 from tests.factories.paper import Paper, day_of, fields, wanted
 
+from fateforger.calendar.decision import mint
 from fateforger.calendar.engine import number_ops
 from fateforger.calendar.event import PLAIN, EventExtras
 from fateforger.calendar.model import DesiredDay, Standing, SyncPlan, Verb
-from fateforger.calendar.ownership import mint
 from fateforger.calendar.transactions import OpState, Transaction
 from fateforger.calendar.undo_plan import plan_undo
 from fateforger.errors import InternalError

@@ -19,9 +19,8 @@ from tests.contracts.test_connections import ANNA, NEW, OLD
 from tests.factories.inside import run_inside
 from tests.postgres import PostgresServer, programs_with_vectors
 
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.connections import SqlConnections, Vault
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.adapters.store.vault import Vault
 
 NOW = "2026-03-03T11:00:00+01:00"
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from tests.factories.inside import run_inside
 
-from fateforger.adapters.store.connections import SqlConnections
+from fateforger.adapters.store.connections import SqlConnections, Vault, new_key
 from fateforger.adapters.store.store import open_store
-from fateforger.adapters.store.vault import Vault, new_key
 from fateforger.calendar.connections import Connection, Provider
 
 OLD, NEW = new_key(), new_key()

@@ -18,7 +18,7 @@ from tests.factories.inside import run_inside
 
 from fateforger.adapters.store.store import open_store
 from fateforger.app.data_dir import lock_data_dir
-from fateforger.cli.output import dump_json_line
+from fateforger.cli.documents import dump_json_line
 from fateforger.memory.documents import write_version
 from fateforger.memory.retrieval import NO_INDEX
 

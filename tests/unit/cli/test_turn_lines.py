@@ -9,7 +9,7 @@ import pytest
 
 SCRIPT = """
 import logging, sys
-from fateforger.app.logs import configure_logging
+from fateforger.app.ops import configure_logging
 configure_logging("text", sys.argv[1])
 logging.getLogger("fateforger.conversation.turn_runs").info("turn session=s1 intent=proceed")
 """

@@ -39,11 +39,10 @@ from fateforger.conversation.turn_runs import RecordingSink, TurnLog
 from fateforger.memory.ports import Constraints, Finder
 from fateforger.ports.model import Model
 from fateforger.ports.people import OwnerRecord
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Control, Controls, Menu, Prose
 from fateforger.session.commands import Command
 from fateforger.session.commands.thread import StartTimeboxing, TimeboxingUserReply
-from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.forms import Click, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import CalendarWrite, Session
 from fateforger.session.store import Sent, Sessions
@@ -57,7 +56,7 @@ from fateforger.workers.memory import build_extract_handler, build_memory_handle
 from fateforger.workers.people import LanguageService, Ownership
 from fateforger.workers.supervisor import Handler, Supervisor
 from fateforger.workers.turns import build_turn_handler
-from fateforger.workflow.predicates import Facts, NothingAllowed
+from fateforger.workflow.trace import Facts, NothingAllowed
 
 MORNING = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
 """Monday, eight in the morning in Amsterdam."""

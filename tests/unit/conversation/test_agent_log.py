@@ -13,7 +13,7 @@ from tests.unit.conversation.person import ANNA, House, Person
 
 from fateforger.adapters.store.store import open_store
 from fateforger.agents.clients import UNKNOWN_TOOL, Call
-from fateforger.agents.handler import TOOLS
+from fateforger.agents.server import TOOLS
 from fateforger.session.cards import Heading
 from fateforger.ui.logs import CALLED, build_log_parts, describe_call
 

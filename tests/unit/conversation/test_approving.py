@@ -17,8 +17,8 @@ from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import ANNA, House, Person, meeting, open_house_at
 
-from fateforger.agents.ports import PROPOSAL_LANE
-from fateforger.agents.proposals import ProposalState
+from fateforger.agents.access import PROPOSAL_LANE
+from fateforger.agents.clients import ProposalState
 from fateforger.conversation.agent_proposals import (
     AGAINST_RULE,
     DECIDED,

@@ -17,7 +17,7 @@ from tests.unit.conversation.person import AMSTERDAM, MONDAY, House, meeting
 from fateforger.adapters.store.inbox import measure_lanes
 from fateforger.conversation.calendar_watch import Watcher
 from fateforger.conversation.rituals.schedule import RitualSettings
-from fateforger.conversation.session_lifecycle import SessionCloser
+from fateforger.conversation.session_messages import SessionCloser
 from fateforger.errors import StoreUnavailable
 from fateforger.session.model import WriteCounts
 from fateforger.session.stages import TimeboxingStage

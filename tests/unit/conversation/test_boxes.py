@@ -12,7 +12,7 @@ from fateforger.planning.plan import resolve
 from fateforger.session.cards import DayView, Picture
 from fateforger.session.model import Session
 from fateforger.tasks.task import TaskState
-from fateforger.ui.font_metrics import split_by_font
+from fateforger.ui.picture_words import split_by_font
 
 SMALL: dict[str, Any] = {
     "title_1": "Bank",

@@ -8,7 +8,7 @@ import pytest
 from tests.factories.sessions import with_fields
 from tests.unit.conversation.person import House, Person
 
-from fateforger.conversation.session_lifecycle import SessionCloser, is_abandoned
+from fateforger.conversation.session_messages import SessionCloser, is_abandoned
 from fateforger.planning.plan import TBPlan
 from fateforger.session.commands import COMMAND
 from fateforger.session.edits import is_okay

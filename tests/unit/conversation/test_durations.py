@@ -9,8 +9,8 @@ import pytest
 from tests.unit.conversation.person import ANNA, MONDAY, House, Person
 
 from fateforger.planning.plan import resolve
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Controls, Select
+from fateforger.session.forms import Click
 from fateforger.session.queue_commands import QueueCommandBase
 
 BORIS = "U_BORIS"

@@ -33,7 +33,7 @@ from fateforger.conversation.redaction import Redaction
 from fateforger.conversation.turn_runs import RecordingSink
 from fateforger.errors import BadInput, ModelAuthFailed, ModelRejected, ModelTimedOut, ModelUnreachable
 from fateforger.memory.vocabulary import Scope, Slot, Weekday, WindowKind
-from fateforger.tasks.intent import Purpose
+from fateforger.tasks.transitions import Purpose
 from fateforger.text import list_languages
 
 CASES = tuple(load_cases())

@@ -31,8 +31,8 @@ from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.sessions import MORNING, event, planned, said, session, task, turn
 
 from fateforger.conversation.language.answers import Intent
-from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.language.opening_reader import read_opening
+from fateforger.conversation.language.tables import OutsideContext
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import DraftDay, ReadCalendar, ReadHistory, TurnOutcome, WriteCalendar
 from fateforger.planning.plan import overlaps, resolve

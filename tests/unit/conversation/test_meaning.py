@@ -13,8 +13,7 @@ from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import ANNA, House, Person, open_house_at
 
 from fateforger.adapters.memory.adapter import Mem0Memory
-from fateforger.adapters.memory.universal_encoder import LocalMeaning
-from fateforger.adapters.memory.vectors import Embedded
+from fateforger.adapters.memory.vectors import Embedded, LocalMeaning
 from fateforger.errors import MemoryUnavailable
 from fateforger.memory.ports import Recollection
 from fateforger.memory.versions import Version

@@ -18,7 +18,7 @@ from tests.unit.conversation.sessions import MONDAY, at, event, session
 from fateforger.conversation.memory_node import NOT_THOSE
 from fateforger.memory.versions import Version
 from fateforger.session.cards import Button
-from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.commands.plan import RefreshCalendar
 from fateforger.session.memory import AllowedMeeting
 from fateforger.session.model import Session
 from fateforger.session.pending import PendingKind, pending_questions

@@ -18,7 +18,7 @@ from tests.unit.conversation.person import ANNA, House, Person, meeting, open_ho
 from fateforger.errors import CalendarUnreachable
 from fateforger.planning.plan import resolve
 from fateforger.ports.model import Prompt
-from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.commands.plan import RefreshCalendar
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.rulebook import rules_in_force
 from fateforger.session.stages import TimeboxingStage

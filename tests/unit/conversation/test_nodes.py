@@ -21,11 +21,10 @@ from fateforger.conversation.turn_values import (
     begin_turn,
 )
 from fateforger.planning.plan import TBPlan
-from fateforger.session.constants import MOST_UNDO
 from fateforger.session.gate import OUT_OF_DATE, find_refusal, move_token, offered_moves
 from fateforger.session.messages import Notice
 from fateforger.session.model import InputFacts, RefineUpdate, Session, WriteCounts
-from fateforger.session.stages import Move, TimeboxingStage
+from fateforger.session.stages import MOST_UNDO, Move, TimeboxingStage
 from fateforger.values import replace
 
 

@@ -20,9 +20,9 @@ from fateforger.adapters.clock import SystemClock
 from fateforger.conversation.language.rule_extraction import build_interpreter
 from fateforger.errors import ModelRejected, ModelUnreachable
 from fateforger.ports.jobs import Job
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Controls, Feedback
 from fateforger.session.commands.thread import Opening, TimeboxingUserReply
+from fateforger.session.forms import Click
 from fateforger.session.placement import by_time
 from fateforger.session.queue_commands import ReadAgain
 from fateforger.session.stages import TimeboxingStage

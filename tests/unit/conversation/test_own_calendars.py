@@ -13,8 +13,7 @@ from tests.fakes.google_store import GoogleStore
 from tests.unit.conversation.person import House, Person, meeting
 
 from fateforger.calendar.access import CommitContext
-from fateforger.calendar.connections import ConnectionView
-from fateforger.calendar.lazy import NOT_CONNECTED, MissingCalendar
+from fateforger.calendar.connections import NOT_CONNECTED, ConnectionView, MissingCalendar
 from fateforger.calendar.ports import Calendar
 from fateforger.calendar.submitter import CalendarSubmitter
 from fateforger.conversation.ports import WatchedCalendar

@@ -17,10 +17,10 @@ from fateforger.calendar.ports import Rejected
 from fateforger.errors import BadInput, CalendarUnreachable
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Status
-from fateforger.session.card_actions import Click, list_actions
 from fateforger.session.cards import Button, Controls, Menu
 from fateforger.session.commands import ACTIONS, UNKNOWN, SessionCommand, read_click
 from fateforger.session.commands.thread import AnswerProposal, StartTimeboxing
+from fateforger.session.forms import Click, list_actions
 from fateforger.session.gate import offered_moves
 from fateforger.session.pending import LEAVE_PLAN
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage

@@ -20,18 +20,18 @@ from tests.unit.conversation.sessions import MORNING, planned, session, task
 from tests.unit.conversation.test_words_parity import ROWS
 
 from fateforger.conversation.language.answers import Intent, OpeningReading, Wish
-from fateforger.conversation.language.context import OpenPlan, OutsideContext, RuledWork
 from fateforger.conversation.language.message_reader import read_memory_request, read_wish
 from fateforger.conversation.language.opening_reader import read_opening
+from fateforger.conversation.language.tables import OpenPlan, OutsideContext, RuledWork
 from fateforger.conversation.queue.dispatch import route_request
 from fateforger.conversation.queue.service import FORMS as QUEUE_FORMS
-from fateforger.conversation.rituals.settings import FORM as RITUAL_FORM
+from fateforger.conversation.rituals.schedule import FORM as RITUAL_FORM
 from fateforger.memory.vocabulary import Weekday
 from fateforger.planning.task_details import change_details
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Controls
 from fateforger.session.commands import ACTIONS, SessionCommand, read_click
 from fateforger.session.commands.thread import Opening, RequestWork, TimeboxingUserReply
+from fateforger.session.forms import Click
 from fateforger.session.messages import RecentTalk
 from fateforger.session.queue_commands import ChangeRituals, QueueCommand, QueueCommandBase, RitualChange
 from fateforger.session.recall import nameable_constraints

@@ -15,7 +15,7 @@ from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.rules import CALLS, QUIET, avoiding, knowing, stored
 from tests.unit.conversation.sessions import MORNING, event, planned, question, said, session, task, turn
 
-from fateforger.agents.proposals import Proposal
+from fateforger.agents.clients import Proposal
 from fateforger.calendar.model import SafetyCheckKind
 from fateforger.conversation.language.message_commands import (
     FIRST,
@@ -29,11 +29,11 @@ from fateforger.conversation.stage_nodes import ANSWERED, CALENDAR_LEFT, PLAN_LE
 from fateforger.conversation.turn_runs import run_turn
 from fateforger.conversation.turn_values import TurnOutcome, WriteCalendar
 from fateforger.memory.contradiction import Kind
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import ACTIONS, read_click
 from fateforger.session.conflicts import settle_questions
 from fateforger.session.draft import with_fixes
+from fateforger.session.forms import Click
 from fateforger.session.memory import MemoryOffer, MemoryQuestion, MemoryToolResult
 from fateforger.session.messages import LastWords, SyncReport
 from fateforger.session.model import (
@@ -58,7 +58,7 @@ from fateforger.session.placement import by_time
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.durations import Estimate
 from fateforger.ui import rule_cards
-from fateforger.ui.proposal_cards import proposal_card
+from fateforger.ui.connection_cards import proposal_card
 from fateforger.ui.session_cards import stage_card
 from fateforger.values import replace
 

@@ -16,12 +16,11 @@ from tests.unit.conversation.sessions import MONDAY, MORNING, event, planned, qu
 
 from fateforger.calendar.history import HistoryRow
 from fateforger.conversation.language.answers import Decision
-from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.language.model_calls import VERSIONS, prompt_for
 from fateforger.conversation.language.opening_reader import read_opening
 from fateforger.conversation.language.plan_proposals import decompose_goal, sketch_day
 from fateforger.conversation.language.rule_extraction import compare_statements, interpret
-from fateforger.conversation.language.tables import list_tasks, list_upcoming_days
+from fateforger.conversation.language.tables import OutsideContext, list_tasks, list_upcoming_days
 from fateforger.errors import ModelUnreachable
 from fateforger.limits import MAX_PROMPT_MESSAGE_CHARS
 from fateforger.ports.model import Prompt, Role

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from tests.factories.agents import proposal
 
+from fateforger.agents.clients import PlanChange, Proposal, ProposalState
 from fateforger.agents.proposal_tools import STATES
-from fateforger.agents.proposals import PlanChange, Proposal, ProposalState
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.slack.blocks import render
-from fateforger.ui.proposal_cards import WAITS, proposal_card
+from fateforger.ui.connection_cards import WAITS, proposal_card
 
 PLAN = TBPlan(date=date(2026, 3, 2), tz="Europe/Amsterdam")
 CHANGE = PlanChange(session_id="s1", patch=Patch(ops=()), before=PLAN, after=PLAN)

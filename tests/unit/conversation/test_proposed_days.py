@@ -16,10 +16,9 @@ from fateforger.drafting.left_out import TRIAL_STEPS
 from fateforger.drafting.model import Draft
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_TITLE_CHARS
-from fateforger.planning.block_times import is_shutdown
-from fateforger.planning.grid import Busy
 from fateforger.planning.plan import ET, TBPlan, overlaps, resolve
-from fateforger.planning.timing import instant_of, zone
+from fateforger.planning.task_details import is_shutdown
+from fateforger.planning.timing import Busy, instant_of, zone
 
 MONDAY = date(2026, 3, 2)
 TZ = "Europe/Amsterdam"

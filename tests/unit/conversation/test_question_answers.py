@@ -13,11 +13,11 @@ from fateforger.calendar.event import EventFields
 from fateforger.calendar.model import Snapshot, SyncPlan
 from fateforger.conversation.plan_nodes import ASKED_ANEW, NOT_ASKED, resolve_conflict
 from fateforger.planning.timing import zone
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Controls, Note, Prose
 from fateforger.session.commands import read_click
-from fateforger.session.commands.calendar import ResolveConflict
+from fateforger.session.commands.plan import ResolveConflict
 from fateforger.session.conflicts import choices_of, question_token, settle_questions, subject_of, update_questions
+from fateforger.session.forms import Click
 from fateforger.session.model import Question, Session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.ui.calendar_cards import MOST_ASKED, STAYS, questions

@@ -15,7 +15,7 @@ from fateforger.calendar.event import EventImage
 from fateforger.calendar.ports import Rejected
 from fateforger.conversation.plan_nodes import ASKED_ANEW, NOT_ASKED
 from fateforger.errors import CalendarUnreachable
-from fateforger.session.commands.calendar import ResolveConflict
+from fateforger.session.commands.plan import ResolveConflict
 
 MOVED = "“Mail”: you moved it to 14:10 on your calendar; the plan has 10:25."
 PAIR = ["Keep calendar", "Keep plan"]

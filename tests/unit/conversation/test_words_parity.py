@@ -42,7 +42,6 @@ from fateforger.memory.documents import merge_document, write_record
 from fateforger.memory.settings import Setting, build_setting
 from fateforger.memory.vocabulary import Slot
 from fateforger.planning.task_details import change_details
-from fateforger.session.card_actions import Click
 from fateforger.session.checks import named_violations
 from fateforger.session.commands import ACTIONS, SessionCommand, read_click
 from fateforger.session.commands.base import SessionCommandBase
@@ -52,7 +51,7 @@ from fateforger.session.commands.thread import RequestWork, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_target, question_token
 from fateforger.session.draft import with_fixes
 from fateforger.session.edits import apply_edit
-from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.forms import Click, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.gate import move_token
 from fateforger.session.memory import MemoryQuestion, MemoryToolResult, MemoryWrite
 from fateforger.session.messages import HistoryView, PreviewView, SyncReport

@@ -10,10 +10,9 @@ from tests.factories.tasks import DEEP, SHALLOW
 
 from fateforger.drafting.day_draft import FIRST_STEPS, Day, LunchWish, Work
 from fateforger.drafting.model import Draft, UnplacedItem
-from fateforger.planning.grid import Busy
 from fateforger.planning.plan import ET, resolve, resolve_strict
 from fateforger.planning.task_details import TaskDetails, TaskKind, Travel
-from fateforger.planning.timing import instant_of, zone
+from fateforger.planning.timing import Busy, instant_of, zone
 from fateforger.quality.model import Criterion
 from fateforger.quality.rubric import grade_plan
 from fateforger.text import speak

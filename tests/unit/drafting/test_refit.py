@@ -12,8 +12,8 @@ from tests.factories.instances import day_of
 from fateforger.drafting.instance import Pin, read_instance
 from fateforger.drafting.instance import Task as Piece
 from fateforger.drafting.solver import draft_instance, refit_plan
-from fateforger.planning.block_times import start_at
 from fateforger.planning.plan import ET, overlaps, resolve
+from fateforger.planning.task_details import start_at
 
 
 @pytest.mark.parametrize("seed", range(20))

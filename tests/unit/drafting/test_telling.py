@@ -12,11 +12,11 @@ from tests.factories.constraints import record_of
 from fateforger.drafting.context import build_context
 from fateforger.drafting.explanations import explain_place
 from fateforger.drafting.instance import read_instance
+from fateforger.drafting.model import find_violations
 from fateforger.drafting.solver import draft_instance
-from fateforger.drafting.violations import find_violations
 from fateforger.errors import BadInput
-from fateforger.planning.block_times import start_at
 from fateforger.planning.plan import TBPlan, resolve
+from fateforger.planning.task_details import start_at
 from fateforger.planning.wire import read_plan
 
 DAY: dict[str, Any] = {

@@ -14,10 +14,9 @@ from fateforger.drafting.day_draft import Day, LunchWish, Work
 from fateforger.drafting.instance import Told
 from fateforger.drafting.model import Draft, OptionKind, PlacementOption
 from fateforger.memory.record import ConstraintRecord
-from fateforger.planning.block_times import task_of
-from fateforger.planning.grid import Busy
 from fateforger.planning.plan import resolve
-from fateforger.planning.timing import instant_of, zone
+from fateforger.planning.task_details import task_of
+from fateforger.planning.timing import Busy, instant_of, zone
 
 MONDAY = date(2026, 3, 2)
 AMSTERDAM = "Europe/Amsterdam"

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from fateforger.drafting.instance import Task, read_instance
 from fateforger.drafting.model import Draft
 from fateforger.drafting.solver import draft_instance, refit_plan, repair_plan
-from fateforger.planning.block_times import start_at
 from fateforger.planning.plan import resolve
+from fateforger.planning.task_details import start_at
 
 Document = dict[str, Any]
 

@@ -65,7 +65,7 @@ def test_e_02_and_e_04_no_model_and_no_embedding_on_the_way(tmp_path: Path) -> N
     script = f"""
 import asyncio, json, sys
 from fateforger.adapters.store.store import open_store
-from fateforger.memory.reminders import build_sections
+from fateforger.memory.violations import build_sections
 from fateforger.memory.applicability import decide_applicability
 from fateforger.memory.consolidation import find_consolidations
 from fateforger.memory.contradiction import find_contradictions

@@ -17,8 +17,8 @@ from fateforger.memory.applicability import Why
 from fateforger.memory.consolidation import find_consolidations, mark_replacing, retire_replaced
 from fateforger.memory.contradiction import Kind, find_contradictions
 from fateforger.memory.record import Aspect
-from fateforger.memory.reminders import build_sections
 from fateforger.memory.versions import select_newest
+from fateforger.memory.violations import build_sections
 from fateforger.session.rulebook import topics_of
 from fateforger.session.stages import TimeboxingStage
 

@@ -16,9 +16,8 @@ from fateforger.memory.contradiction import Kind, find_contradictions
 from fateforger.memory.documents import read_record, read_version, write_record, write_version
 from fateforger.memory.migration import read_row
 from fateforger.memory.record import ConstraintRecord, compute_uid, means_the_same
-from fateforger.memory.reminders import describe_times
 from fateforger.memory.versions import Version
-from fateforger.memory.violations import find_order_violations
+from fateforger.memory.violations import describe_times, find_order_violations
 from fateforger.planning.plan import ET, TBPlan
 from fateforger.planning.timing import zone
 from fateforger.workflow.day_conformance import DayBlock

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fateforger.memory.search import NGRAM_DIMENSIONS, NGRAM_FLOOR, embed_ngrams, split_words
+from fateforger.memory.retrieval import NGRAM_DIMENSIONS, NGRAM_FLOOR, embed_ngrams, split_words
 
 
 def likeness(one: str, other: str) -> float:

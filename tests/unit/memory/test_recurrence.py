@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.factories.constraints import RULES
 
-from fateforger.memory.recurrence import check_rule, depends_on_start, occurs
+from fateforger.memory.vocabulary import check_rule, depends_on_start, occurs
 
 MORE = (
     "FREQ=WEEKLY;INTERVAL=3;BYDAY=MO,SU;BYSETPOS=1",

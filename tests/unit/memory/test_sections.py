@@ -11,7 +11,7 @@ from toon_format import encode
 
 from fateforger.memory.applicability import decide_applicability
 from fateforger.memory.documents import read_record
-from fateforger.memory.reminders import build_sections, describe_times, is_binding, needs_confirmation
+from fateforger.memory.violations import build_sections, describe_times, is_binding, needs_confirmation
 from fateforger.session.rulebook import rows_of
 from fateforger.text import speak
 from fateforger.ui.rule_cards import describe_rule

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from fateforger.errors import first_mistake
 from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BoxItem, TaskDetails, TaskKind, Travel, list_facts
-from fateforger.planning.validation import first_mistake
 from fateforger.session.commands.plan import AddBlock
 from fateforger.session.model import Task
 from fateforger.tasks.task import Do, TaskSpec

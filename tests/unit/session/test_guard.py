@@ -40,7 +40,7 @@ from fateforger.session.model import FrameFacts, RefineUpdate, Session, WriteCou
 from fateforger.session.stages import TRANSITIONS, Move, TimeboxingStage
 from fateforger.values import replace
 from fateforger.workflow.definition import load_shipped
-from fateforger.workflow.predicates import Check
+from fateforger.workflow.trace import Check
 
 HOUR = timedelta(hours=1)
 REFINE, REVIEW, SKELETON = TimeboxingStage.REFINE, TimeboxingStage.REVIEW_COMMIT, TimeboxingStage.SKELETON

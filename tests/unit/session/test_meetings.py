@@ -6,8 +6,8 @@ from datetime import date, time, timedelta
 
 from tests.unit.conversation.sessions import MONDAY, at, event, planned, session
 
+from fateforger.calendar.decision import mint
 from fateforger.calendar.event import EventImage, Marker
-from fateforger.calendar.ownership import mint
 from fateforger.session.day import busy_meetings, on_calendar, own_key
 from fateforger.session.model import FrameFacts
 from fateforger.session.stages import TimeboxingStage

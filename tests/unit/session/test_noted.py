@@ -9,8 +9,8 @@ import pytest
 from tests.unit.conversation.sessions import session, task
 
 from fateforger.planning.task_details import TaskDetails, TaskKind
+from fateforger.session.frame import describe_noted
 from fateforger.session.model import FrameFacts, InputFacts, Session, Task
-from fateforger.session.noted import describe_noted
 from fateforger.session.stages import TimeboxingStage
 from fateforger.text import speak
 from fateforger.values import replace

@@ -18,11 +18,11 @@ from fateforger.session.commands.plan import EditBlock
 from fateforger.session.day import busy_meetings, lunch_start, whole_frame
 from fateforger.session.draft import work_of
 from fateforger.session.forms import FormRequest, FormSubmission
+from fateforger.session.frame import describe_journeys, zone_at
 from fateforger.session.model import FrameFacts, InputFacts, Session
 from fateforger.session.overview import meeting_line
 from fateforger.session.placement import summarize_differences
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.zones import describe_journeys, zone_at
 from fateforger.ui.day_cards import frame_card
 from fateforger.ui.forms import open_form, read_form
 from fateforger.ui.picture_svg import draw

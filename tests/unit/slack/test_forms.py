@@ -23,8 +23,8 @@ from fateforger.session.forms import (
     TextPart,
     TimeField,
 )
-from fateforger.slack.addresses import FormAddress
 from fateforger.slack.forms import modal
+from fateforger.slack.ids import FormAddress
 from fateforger.slack.payloads import NOT_A_NUMBER, OpenForm
 from localslack.blocks.surfaces import check_view
 from localslack.form_state import state_values

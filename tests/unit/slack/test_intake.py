@@ -26,7 +26,7 @@ from fateforger.session.commands.rules import RememberConstraint
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.store import Sent
-from fateforger.slack.access import People
+from fateforger.slack.access import People, Places
 from fateforger.slack.blocks import render
 from fateforger.slack.client import new_app, new_session
 from fateforger.slack.forms import FormHandler
@@ -35,7 +35,6 @@ from fateforger.slack.home import Home
 from fateforger.slack.limits import LimitedClient, Pace, SlackLimits
 from fateforger.slack.listeners import Listeners
 from fateforger.slack.phrases import CAME_LATE, CHANGE_UNREAD, STILL_COUNTS
-from fateforger.slack.places import Places
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.text import SOURCE

@@ -15,7 +15,7 @@ from tests.sources import modules
 
 from fateforger.cli.command_line import root_command
 from fateforger.errors import BadInput
-from fateforger.slack.addresses import SAVE_AS_TASK, START
+from fateforger.slack.ids import SAVE_AS_TASK, START
 from fateforger.slack.manifest import BOT_EVENTS, BOT_SCOPES, EVENTS_PATH, OPTIONAL_SCOPES, app_manifest
 from fateforger.text import COMMANDS, PULL, TASKS, use_command_names
 from localslack.manifest import EVENT_SCOPES, read_manifest

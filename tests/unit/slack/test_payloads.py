@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from tests.factories.listening import Call, dispatch
 
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Choice, Control, Controls, DatePick, Menu, Prose, Select, TimePick
-from fateforger.session.forms import ChoiceField, Form, FormRequest, TextField
-from fateforger.slack.addresses import WELCOME, FormAddress
+from fateforger.session.forms import ChoiceField, Click, Form, FormRequest, TextField
 from fateforger.slack.blocks import render
 from fateforger.slack.forms import modal
+from fateforger.slack.ids import WELCOME, FormAddress
 from fateforger.slack.payloads import MessageSaid, OpenForm, Place, command_id
 from fateforger.ui.home_card import ERASE
 

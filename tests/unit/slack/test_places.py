@@ -14,9 +14,8 @@ from fateforger.errors import InternalError
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.queue_commands import EnqueueTask
-from fateforger.slack.access import People
+from fateforger.slack.access import People, Places
 from fateforger.slack.limits import LimitedClient, SlackLimits
-from fateforger.slack.places import Places
 from fateforger.tasks.task import Origin, TaskSpec
 
 AT = datetime(2026, 3, 2, 8, tzinfo=UTC)

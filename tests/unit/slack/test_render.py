@@ -27,8 +27,8 @@ from fateforger.session.cards import (
     Select,
     TimePick,
 )
-from fateforger.slack.addresses import Address, ControlAction, action_of, unpack
 from fateforger.slack.blocks import COMPACT, HOME, MESSAGE, Rendered, Size, remove_controls, render
+from fateforger.slack.ids import Address, ControlAction, action_of, unpack
 from fateforger.ui.picture_words import describe
 from localslack.blocks.surfaces import check_message_blocks, check_view
 

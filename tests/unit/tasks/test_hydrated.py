@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.tasks.intent import Purpose, TypedCommand, parse_command, path_of
+from fateforger.tasks.transitions import Purpose, TypedCommand, parse_command, path_of
 
 
 @pytest.mark.parametrize("intent", Purpose)

@@ -27,9 +27,8 @@ from fateforger.session.model import SessionStatus
 from fateforger.session.queue_commands import PlanWeek
 from fateforger.session.stages import TimeboxingStage
 from fateforger.tasks.task import Do
-from fateforger.ui.connection_cards import broken_card, build_connection_parts, connect_card, joined_card
+from fateforger.ui.connection_cards import broken_card, build_connection_parts, connect_card, joined_card, proposal_card
 from fateforger.ui.home_card import refused_home_card
-from fateforger.ui.proposal_cards import proposal_card
 from fateforger.ui.session_cards import (
     ended_reply,
     left_card,

@@ -12,11 +12,10 @@ from tests.factories.pictures import before_and_after, views
 
 from fateforger.planning import plan as plan_module
 from fateforger.session.cards import DayView, planned_blocks
-from fateforger.ui.font_metrics import flatten, width
 from fateforger.ui.picture_layout import LEAST, PILL, lay_out
 from fateforger.ui.picture_scene import Box, Rect, Text
 from fateforger.ui.picture_svg import draw
-from fateforger.ui.picture_words import changes_of, describe
+from fateforger.ui.picture_words import changes_of, describe, flatten, width
 
 laws = examples(30)
 HAIR = 0.02

@@ -13,7 +13,7 @@ from fateforger.adapters.store.store import Store, open_store
 from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Job, NewJob
 from fateforger.session.commands import COMMAND, InboxCommand
-from fateforger.session.commands.calendar import RefreshCalendar
+from fateforger.session.commands.plan import RefreshCalendar
 from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import QueueCommandBase, ShowTasks

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from fateforger.workflow.predicates import (
+from fateforger.workflow.trace import (
     Check,
     CheckAnswer,
     EvaluatedState,
     KnownValues,
     Predicate,
+    Step,
     answer_check,
     build_step,
     evaluate,
     evaluate_state,
 )
-from fateforger.workflow.trace import Step
 
 KNOWN = KnownValues(
     session={"plan_valid": True, "date_confirmed": False},

@@ -6,7 +6,7 @@ import pytest
 
 from fateforger.errors import BadInput
 from fateforger.workflow.definition import Workflow, read_workflow
-from fateforger.workflow.predicates import Check
+from fateforger.workflow.trace import Check
 
 FEATURE = """\
 workflow: feature

@@ -13,7 +13,7 @@ import pytest
 
 from fateforger.workflow.conformance import CheckedRule, Verdict, check
 from fateforger.workflow.definition import load_shipped
-from fateforger.workflow.predicates import plan_steps
+from fateforger.workflow.trace import plan_steps
 
 TRACKED = {"one_task_in_progress": True, "changes_tracked_in_task": True}
 USUAL = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fateforger.workflow.predicates import Check, CheckAnswer, KnownValues, Predicate, evaluate_state, plan_steps
-from fateforger.workflow.trace import Step
+from fateforger.workflow.trace import Check, CheckAnswer, KnownValues, Predicate, Step, evaluate_state, plan_steps
 
 
 @pytest.mark.parametrize(

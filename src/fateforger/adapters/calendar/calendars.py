@@ -28,11 +28,9 @@ from fateforger.adapters.calendar.wire import (
     build_list_arguments,
     build_update_arguments,
 )
-from fateforger.calendar.directory import CalendarEntry, sort_entries
+from fateforger.calendar.directory import CalendarEntry, Unreadable, read_event, sort_entries
 from fateforger.calendar.event import EventImage
-from fateforger.calendar.event_json import Unreadable, read_event
 from fateforger.calendar.group import ReadChoice
-from fateforger.calendar.guarded_writes import WRITE_SECONDS, GuardedWrites, write_if_ours
 from fateforger.calendar.ports import (
     CalendarTraits,
     Create,
@@ -46,7 +44,7 @@ from fateforger.calendar.ports import (
     Update,
     Window,
 )
-from fateforger.calendar.refusals import RefusalKind
+from fateforger.calendar.refusals import WRITE_SECONDS, GuardedWrites, RefusalKind, write_if_ours
 from fateforger.errors import BadInput
 from fateforger.planning.timing import zone
 from fateforger.values import replace

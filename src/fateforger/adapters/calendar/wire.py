@@ -15,9 +15,15 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from fateforger.calendar.directory import WireCalendar
+from fateforger.calendar.directory import (
+    Unreadable,
+    WireCalendar,
+    WireModel,
+    build_extras,
+    describe_first_problem,
+    format_time,
+)
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, Marker
-from fateforger.calendar.event_json import Unreadable, WireModel, build_extras, describe_first_problem, format_time
 
 SHOWN_FIELDS = (
     "description",

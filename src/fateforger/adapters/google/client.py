@@ -1,4 +1,4 @@
-"""Requests to Google's Calendar API: a token for each, one repetition of reads, and refusals as values."""
+"""Requests to Google's Calendar API: access, a token for each, one repetition of reads, and events in its form."""
 
 from __future__ import annotations
 
@@ -6,19 +6,34 @@ import asyncio
 import copy
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any, Self
 from urllib.parse import quote
 
 import httpx
+from authlib.integrations.httpx_client import AsyncAssertionClient  # type: ignore[import-untyped]  # it ships no types
+from joserfc.errors import JoseError
+from joserfc.jwk import RSAKey
 
 from fateforger.adapters.answers import describe_failure, limit_answers, read_retry_after
-from fateforger.adapters.oauth import TokenSource
+from fateforger.adapters.oauth import (
+    CALL_SECONDS,
+    OAuthProvider,
+    RenewedTokens,
+    Tokens,
+    TokenSource,
+    read_tokens,
+    translate_errors,
+)
 from fateforger.calendar.calls import ASKED_OFTEN, OK, Budget, TokenBucket, Unlimited, count_call, find_purpose
+from fateforger.calendar.directory import Unreadable, build_extras, format_time, read_event
+from fateforger.calendar.event import EventExtras, EventFields, EventImage, Marker, OwnedId
 from fateforger.calendar.refusals import RefusalKind, Refused, Wording
-from fateforger.errors import ConnectionFailed, ConnectionUnreachable
-from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES
+from fateforger.errors import BadInput, CalendarIncomplete, ConnectionFailed, ConnectionUnreachable
+from fateforger.limits import MAX_CALENDAR_ANSWER_BYTES, MAX_LOGIN_ANSWER_BYTES
 from fateforger.ports.clock import Clock
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -77,7 +92,7 @@ def classify(status: int, reason: str) -> RefusalKind:
 
 
 API_URL = "https://www.googleapis.com/calendar/v3"
-CALL_SECONDS = 8.0
+REQUEST_SECONDS = 8.0
 """Seconds for one request."""
 CALLS_AT_ONCE = 6
 """Concurrent requests per account. A write is one request, where one through a calendar server is up to three; Google
@@ -112,7 +127,7 @@ class GoogleClient:
         *,
         budget: Budget | None = None,
         url: str = API_URL,
-        call_seconds: float = CALL_SECONDS,
+        call_seconds: float = REQUEST_SECONDS,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._tokens = tokens
@@ -230,3 +245,133 @@ def _read_json(response: httpx.Response) -> Json | Refused:
 def build_path(*parts: str) -> str:
     """Return a path of parts that may hold any character."""
     return "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+_NAMES = {"summary": "summary", "description": "description", "color_id": "colorId"}
+
+
+def has_etag(event: EventImage) -> bool:
+    """Check whether an event was read with the version that a conditional write needs."""
+    return not event.gone and event.version is not None and event.raw.get("etag") == event.version
+
+
+def read_page(page: Json | Refused) -> list[EventImage]:
+    """Read a page of a list of events. Raises :class:`~fateforger.errors.CalendarError`."""
+    if isinstance(page, Refused):
+        raise page.to_error()
+    try:
+        return [read_event(shown) for shown in page.get("items", ())]
+    except (Unreadable, TypeError) as problem:
+        raise CalendarIncomplete(_("I do not understand Google's answer: {problem}.", problem=problem)) from None
+
+
+def read_answer(answer: Json, event_id: str) -> EventImage | Refused:
+    """Read an answer about one event; one about another event is refused."""
+    try:
+        image = read_event(answer)
+    except Unreadable as problem:
+        return refuse(RefusalKind.UNCLEAR, _("I do not understand Google's answer: {problem}.", problem=problem))
+    if image.id != event_id:
+        return refuse(RefusalKind.UNCLEAR, f"an answer about event {image.id}")
+    return image
+
+
+def build_event(
+    event_id: OwnedId, fields: EventFields, marker: Marker, extras: EventExtras, time_zone: str
+) -> dict[str, Any]:
+    """Return a new event. What has its usual value is left out, as Google leaves it out."""
+    given = build_extras(extras)
+    given.pop("otherProperties", None)
+    shared = {"shared": dict(extras.shared_properties)} if extras.shared_properties else {}
+    return {
+        "id": event_id,
+        "summary": fields.summary,
+        "start": _build_time(fields.start, time_zone),
+        "end": _build_time(fields.end, time_zone),
+        **({"description": fields.description} if fields.description else {}),
+        **({} if fields.color_id is None else {"colorId": fields.color_id}),
+        **({"status": "tentative"} if extras.tentative else {}),
+        **given,
+        "extendedProperties": {"private": {**extras.properties, **marker.properties()}, **shared},
+    }
+
+
+def build_changes(changes: Mapping[str, Any], marker: Marker, time_zone: str) -> dict[str, Any]:
+    """Return what a PATCH sends: what it does not name stays, and a color of ``None`` is removed."""
+    times = {name: _build_time(changes[name], time_zone) for name in ("start", "end") if name in changes}
+    return {
+        **{_NAMES[name]: value for name, value in changes.items() if name in _NAMES},
+        **times,
+        "extendedProperties": {"private": marker.properties()},
+    }
+
+
+def _build_time(moment: datetime, time_zone: str) -> dict[str, str]:
+    return {"dateTime": format_time(moment), "timeZone": time_zone}
+
+
+_AUTH = "https://www.googleapis.com/auth/calendar"
+SCOPES = (f"{_AUTH}.events.owned", f"{_AUTH}.events.readonly", f"{_AUTH}.calendarlist.readonly")
+"""Change events on calendars that the person owns, read events on all of theirs, and list those: nothing else."""
+ACCOUNTS_URL = "https://accounts.google.com"
+TOKENS_URL = "https://oauth2.googleapis.com"
+
+
+def build_provider(*, accounts_url: str = ACCOUNTS_URL, tokens_url: str = TOKENS_URL) -> OAuthProvider:
+    """Return Google's addresses and the access that is asked for, also while the person is away."""
+    return OAuthProvider(
+        name="Google",
+        authorize_url=f"{accounts_url}/o/oauth2/v2/auth",
+        token_url=f"{tokens_url}/token",
+        scopes=SCOPES,
+        revoke_url=f"{tokens_url}/revoke",
+        # Google gives a refresh token only at the first consent, unless the page is asked for again.
+        consent_parameters={"access_type": "offline", "prompt": "consent select_account"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccount:
+    """A service account whose client id an administrator authorized for the whole domain, for :data:`SCOPES`."""
+
+    email: str
+    private_key: str = field(repr=False)
+    token_url: str = f"{TOKENS_URL}/token"
+
+
+def read_service_account(content: str) -> ServiceAccount:
+    """Read the key file that Google's console gives for a service account. Raises ``BadInput``."""
+    try:
+        found = json.loads(content)
+        account = ServiceAccount(found["client_email"], found["private_key"], found["token_uri"])
+        usable = RSAKey.import_key(account.private_key).is_private
+    except (ValueError, KeyError, TypeError, JoseError):
+        usable = False
+    if not usable:
+        raise BadInput(_("That is not the key file of a service account of Google."))
+    return account
+
+
+def open_delegated_tokens(
+    account: ServiceAccount, person: str, clock: Clock, *, scopes: Sequence[str] = SCOPES
+) -> TokenSource:
+    """Return tokens for the calendar of ``person``, an address in the domain, without their consent."""
+    provider = OAuthProvider("Google", "", account.token_url, tuple(scopes))
+
+    async def renew(_refused: str) -> Tokens:
+        now = clock.now()
+        client = AsyncAssertionClient(
+            account.token_url,
+            issuer=account.email,
+            subject=person,
+            claims={"scope": " ".join(scopes)},
+            header={"alg": "RS256"},
+            key=RSAKey.import_key(account.private_key),
+            issued_at=int(now.timestamp()),
+            timeout=CALL_SECONDS,
+        )
+        limit_answers(client, MAX_LOGIN_ANSWER_BYTES)
+        async with translate_errors(provider.name), client:
+            return read_tokens(await client.refresh_token(), provider, now)
+
+    return RenewedTokens(renew, clock)

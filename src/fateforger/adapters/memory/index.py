@@ -28,7 +28,7 @@ from fateforger.adapters.memory.rows import (
 from fateforger.adapters.memory.vectors import Embedded, Embedder, Pgvector, Place, QdrantServer
 from fateforger.errors import InternalError, MemoryUnavailable, RebuildNeeded
 from fateforger.memory.ports import Contents, MemoryReport, Recollection
-from fateforger.memory.search import build_text, read_domain
+from fateforger.memory.retrieval import build_text, read_domain
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Domain
 

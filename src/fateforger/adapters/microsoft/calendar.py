@@ -21,10 +21,8 @@ from fateforger.adapters.microsoft.wire import (
     read_event,
 )
 from fateforger.calendar.channels import Channel, extend
-from fateforger.calendar.directory import CalendarEntry
+from fateforger.calendar.directory import CalendarEntry, Unreadable
 from fateforger.calendar.event import EventImage, Marker, OwnedId
-from fateforger.calendar.event_json import Unreadable
-from fateforger.calendar.guarded_writes import WRITE_SECONDS, GuardedWrites
 from fateforger.calendar.ports import (
     CalendarTraits,
     Create,
@@ -39,7 +37,7 @@ from fateforger.calendar.ports import (
     Window,
     WriteKind,
 )
-from fateforger.calendar.refusals import RefusalKind, Refused
+from fateforger.calendar.refusals import WRITE_SECONDS, GuardedWrites, RefusalKind, Refused
 from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
 from fateforger.values import replace

@@ -18,9 +18,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, ValidationError
 
-from fateforger.calendar.directory import CalendarEntry
+from fateforger.calendar.directory import CalendarEntry, Unreadable, WireModel, describe_first_problem
 from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImage, Marker, OwnedId
-from fateforger.calendar.event_json import Unreadable, WireModel, describe_first_problem
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from fateforger.errors import ModelAuthFailed, ModelBusy, ModelError, ModelRejected, ModelUnreachable
 from fateforger.ports.model import Prompt, Role
-from fateforger.session.constants import DECISION_LIMIT
+from fateforger.session.stages import DECISION_LIMIT
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 

@@ -7,8 +7,16 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fateforger.adapters.notion.client import NotionPages, in_trash
-from fateforger.adapters.notion.databases import CONSTRAINTS, EVENTS, TOPICS, WINDOWS, Place, find_place
+from fateforger.adapters.notion.client import (
+    CONSTRAINTS,
+    EVENTS,
+    TOPICS,
+    WINDOWS,
+    NotionPages,
+    Place,
+    find_place,
+    in_trash,
+)
 from fateforger.errors import BadInput
 from fateforger.memory.migration import StoredRow
 

@@ -14,7 +14,7 @@ from typing import Any
 from fateforger.drafting import weights
 from fateforger.drafting.axis import slots_of, stretches
 from fateforger.drafting.problem import Cap, Item, Piece, Placed, Problem, SoftGap, empty_placement
-from fateforger.planning.grid import GRID
+from fateforger.planning.timing import GRID
 
 Sum = Sequence[tuple[int, int]]
 """Variables, each with its factor."""

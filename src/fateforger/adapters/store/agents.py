@@ -24,9 +24,18 @@ from fateforger.adapters.store.tables import (
     parse,
     table,
 )
-from fateforger.agents.clients import KEPT_FOR, MOST_KEPT, Call, Client, Outcome
-from fateforger.agents.ports import build_expire_job, build_show_job
-from fateforger.agents.proposals import OPEN, Proposal, ProposalState, can_become
+from fateforger.agents.access import build_expire_job, build_show_job
+from fateforger.agents.clients import (
+    KEPT_FOR,
+    MOST_KEPT,
+    OPEN,
+    Call,
+    Client,
+    Outcome,
+    Proposal,
+    ProposalState,
+    can_become,
+)
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_PENDING_PROPOSALS
 from fateforger.ports.jobs import NewJob
@@ -101,7 +110,7 @@ TOO_MANY_CALLS = "too_many_calls"
 
 
 class SqlCalls(OnDatabase):
-    """Implements :class:`fateforger.agents.ports.Calls` over a :class:`Database`."""
+    """Implements :class:`fateforger.agents.access.Calls` over a :class:`Database`."""
 
     async def begin(self, asked: Call, *, since: datetime, most: int) -> int | None:
         # One call of a client after another, or concurrent ones would each find room for themselves.
@@ -175,7 +184,7 @@ REVOKED = "The agent's access was revoked."
 
 
 class SqlProposals(OnDatabase):
-    """Implements :class:`fateforger.agents.ports.Proposals` over a :class:`Database`.
+    """Implements :class:`fateforger.agents.access.Proposals` over a :class:`Database`.
 
     Changes to the proposals of one client are serialized.
     """
@@ -300,7 +309,7 @@ def _to_proposal(row: AgentProposal) -> Proposal:
 
 
 class SqlClients(OnDatabase):
-    """Implements :class:`fateforger.agents.ports.Clients` over a :class:`Database`."""
+    """Implements :class:`fateforger.agents.access.Clients` over a :class:`Database`."""
 
     async def add(self, client: Client, token_hash: str) -> None:
         await self._database.write(lambda connection: _add(connection, client, token_hash))

@@ -1,7 +1,8 @@
-"""The calendar that each person connected, with encrypted secrets, and its push channels, in SQL."""
+"""The calendar that each person connected, and its push channels, in SQL; and the encryption of secrets."""
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import json
 import logging
@@ -10,12 +11,13 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from sqlalchemy import Boolean, Index, Row, Text, delete, false, literal_column, select, update
 from sqlalchemy import Connection as SqlConnection
 from sqlmodel import Field
 
 from fateforger.adapters.store.database import Database, OnDatabase
-from fateforger.adapters.store.homes import mark_home
+from fateforger.adapters.store.homes import build_reachable, mark_home
 from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.tables import (
     AT_ONCE,
@@ -28,13 +30,92 @@ from fateforger.adapters.store.tables import (
     put_row,
     table,
 )
-from fateforger.adapters.store.vault import SecretUnreadable, Vault, hash_secret
-from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.calendar.channels import Channel
 from fateforger.calendar.connections import Connection, FollowUp, Provider
+from fateforger.errors import BadInput
 from fateforger.ports.jobs import NewJob
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
+
+HOW = (
+    "FATEFORGER_SECRET_KEYS holds Fernet keys with commas between, the newest first. Make one with:"
+    ' python -c "from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())"'
+)
+
+
+class SecretUnreadable(Exception):
+    """A secret was encrypted with a key that is not among those given."""
+
+
+class Vault:
+    """Encrypts with the first key and decrypts with any, so that keys can be rotated.
+
+    Without keys nothing can be encrypted, and what was is unreadable, as when a key is lost.
+    """
+
+    def __init__(self, keys: str | None) -> None:
+        """Read Fernet keys with commas between. Raises :class:`BadInput`."""
+        self._fernet: MultiFernet | None = None
+        self._newest: Fernet | None = None
+        self.fingerprints: tuple[str, ...] = ()
+        """A name for each key, the newest first, from which the key cannot be told."""
+        if keys is None:
+            return
+        given = [key.strip() for key in keys.split(",") if key.strip()]
+        try:
+            fernets = [Fernet(key) for key in given]
+        except ValueError:
+            raise BadInput(f"A key for secrets is not one. {HOW}", where="secret_keys") from None
+        if not fernets:
+            raise BadInput(f"There is no key for secrets. {HOW}", where="secret_keys")
+        self._fernet, self._newest = MultiFernet(fernets), fernets[0]
+        self.fingerprints = tuple(hashlib.sha256(key.encode()).hexdigest()[:16] for key in given)
+
+    @property
+    def has_keys(self) -> bool:
+        """Check whether anything can be encrypted."""
+        return self._fernet is not None
+
+    def encrypt(self, secret: str) -> str:
+        """Return the secret in encrypted form, which also hides when it was not changed. Raises :class:`BadInput`."""
+        if self._fernet is None:
+            raise BadInput(f"There is no key for secrets. {HOW}", where="secret_keys")
+        return self._fernet.encrypt(secret.encode()).decode()
+
+    def renew(self, encrypted: str) -> str | None:
+        """Return the secret encrypted with the newest key; ``None`` if it is already.
+
+        Raises :class:`SecretUnreadable`.
+        """
+        if self._newest is None or self._fernet is None:
+            raise SecretUnreadable
+        try:
+            self._newest.decrypt(encrypted.encode())
+        except InvalidToken:
+            try:
+                return self._fernet.rotate(encrypted.encode()).decode()
+            except InvalidToken:
+                raise SecretUnreadable from None
+        return None
+
+    def decrypt(self, encrypted: str) -> str:
+        """Return the secret. Raises :class:`SecretUnreadable`."""
+        if self._fernet is None:
+            raise SecretUnreadable
+        try:
+            return self._fernet.decrypt(encrypted.encode()).decode()
+        except InvalidToken:
+            raise SecretUnreadable from None
+
+
+def new_key() -> str:
+    return Fernet.generate_key().decode()
+
+
+def hash_secret(secret: str) -> str:
+    """Return a digest of a secret, which is random and long enough not to be guessed from it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
 
 log = logging.getLogger(__name__)
 

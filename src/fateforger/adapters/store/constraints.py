@@ -16,7 +16,7 @@ from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.homes import mark_home
+from fateforger.adapters.store.homes import build_reachable, mark_home
 from fateforger.adapters.store.tables import (
     CONSTRAINT_VERSION,
     AutoNumber,
@@ -29,7 +29,6 @@ from fateforger.adapters.store.tables import (
     parse,
     table,
 )
-from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import ConstraintUnreadable, InternalError, StoreUnavailable, VersionConflict
 from fateforger.limits import MAX_CAUSE_CHARS
 from fateforger.memory.documents import check_person, check_version, write_record

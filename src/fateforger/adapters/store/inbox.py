@@ -12,7 +12,10 @@ from fateforger.adapters.store.database import Database
 from fateforger.adapters.store.jobs import (
     HAS_LEASED,
     JOB,
+    DeadRow,
+    LaneBacklog,
     LeaseJobs,
+    StoredJob,
     drop_dead_leased,
     enqueue_leased,
     list_dead_leased,
@@ -36,7 +39,6 @@ from fateforger.adapters.store.procrastinate_jobs import (
     retry_deferred,
     tell,
 )
-from fateforger.adapters.store.queues import DeadRow, LaneBacklog, StoredJob
 from fateforger.ports.jobs import NewJob
 
 

@@ -7,12 +7,12 @@ from datetime import datetime
 from sqlalchemy import Connection, Text, delete, false, or_, select, update
 from sqlmodel import Field
 
+from fateforger.adapters.store.connections import SecretUnreadable, Vault, hash_secret
 from fateforger.adapters.store.database import Database
+from fateforger.adapters.store.homes import WORKSPACE, WorkspaceRow
 from fateforger.adapters.store.inbox import retry_failed
 from fateforger.adapters.store.sessions import OUTBOX, QUEUED, SESSION
 from fateforger.adapters.store.tables import Base, Instant, find_row, open_rows, table
-from fateforger.adapters.store.vault import SecretUnreadable, Vault, hash_secret
-from fateforger.adapters.store.workspaces import WORKSPACE, WorkspaceRow
 from fateforger.errors import BadInput
 from fateforger.slack.installations import NOT_INSTALLED, Installation
 from fateforger.values import replace

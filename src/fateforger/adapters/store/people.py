@@ -42,17 +42,15 @@ from fateforger.adapters.store.constraints import (
     read_version_row,
 )
 from fateforger.adapters.store.database import Database, read_clock
-from fateforger.adapters.store.homes import HOME, LANGUAGE
+from fateforger.adapters.store.homes import HOME, LANGUAGE, STANDING, ZONE
 from fateforger.adapters.store.inbox import get_job_id, list_jobs
+from fateforger.adapters.store.jobs import RECEIPT
 from fateforger.adapters.store.journal import GENERATION, HEAD, LEASE, OP, TX
-from fateforger.adapters.store.queues import RECEIPT
-from fateforger.adapters.store.rituals import RITUAL, RITUAL_MARK, find_settings
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
 from fateforger.adapters.store.tables import Base, Instant, iter_keys, list_tables, parse_mapping, table
-from fateforger.adapters.store.talks import MESSAGE, RULE_REPLY, TALK
+from fateforger.adapters.store.talks import MESSAGE, RITUAL, RITUAL_MARK, RULE_REPLY, TALK, find_settings
 from fateforger.adapters.store.tasks import BLOCKER, DURATION, TASK
 from fateforger.adapters.store.usage import OPERATOR_ACTION, FeedbackRow
-from fateforger.adapters.store.workspaces import STANDING, ZONE
 from fateforger.calendar.transactions import TxState
 from fateforger.errors import CalendarBusy, StillAtWork
 from fateforger.memory.documents import check_person, write_version

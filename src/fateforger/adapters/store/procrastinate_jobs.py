@@ -38,7 +38,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.queues import RECEIPT, DeadRow, LaneBacklog, StoredJob, Wakeups, accept
+from fateforger.adapters.store.jobs import RECEIPT, DeadRow, LaneBacklog, StoredJob, Wakeups, accept
 from fateforger.adapters.store.tables import Base, Instant, dump_mapping, parse_mapping, to_microseconds
 from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Job, NewJob

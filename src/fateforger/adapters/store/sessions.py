@@ -25,9 +25,8 @@ from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import OnDatabase
-from fateforger.adapters.store.homes import mark_home
+from fateforger.adapters.store.homes import build_reachable, mark_home
 from fateforger.adapters.store.inbox import wake
-from fateforger.adapters.store.rituals import look_at_once
 from fateforger.adapters.store.tables import (
     OUTBOX_VERSION,
     SESSION_VERSION,
@@ -41,7 +40,7 @@ from fateforger.adapters.store.tables import (
     parse,
     table,
 )
-from fateforger.adapters.store.workspaces import build_reachable
+from fateforger.adapters.store.talks import look_at_once
 from fateforger.errors import InternalError, VersionConflict
 from fateforger.ports.jobs import EVER_AFTER
 from fateforger.ports.traces import find_position

@@ -16,19 +16,23 @@ from fateforger.adapters.store.calendars import USE, SqlBuckets, SqlOwners, SqlQ
 from fateforger.adapters.store.connections import CHANNEL, SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, OnDatabase, open_database
-from fateforger.adapters.store.homes import SqlHomes, SqlLanguages
+from fateforger.adapters.store.homes import SqlHomes, SqlLanguages, SqlStandings, SqlZones
 from fateforger.adapters.store.inbox import has_open_job, open_jobs, prune_dead
-from fateforger.adapters.store.jobs import LeaseJobs
+from fateforger.adapters.store.jobs import RECEIPT, LeaseJobs
 from fateforger.adapters.store.journal import OP, TX, SqlJournal
 from fateforger.adapters.store.people import SqlPeople
-from fateforger.adapters.store.queues import RECEIPT
-from fateforger.adapters.store.rituals import RITUAL_MARK, SqlRituals
 from fateforger.adapters.store.sessions import OUTBOX, SESSION, SqlOutbox, SqlSessions
 from fateforger.adapters.store.tables import Base, table
-from fateforger.adapters.store.talks import RULE_REPLY, SqlRuleReplies, SqlTalks, SqlThreadMessages
+from fateforger.adapters.store.talks import (
+    RITUAL_MARK,
+    RULE_REPLY,
+    SqlRituals,
+    SqlRuleReplies,
+    SqlTalks,
+    SqlThreadMessages,
+)
 from fateforger.adapters.store.tasks import SqlDurations, SqlTasks
 from fateforger.adapters.store.usage import OPERATOR_ACTION, FeedbackRow, SqlFeedbacks, SqlOperatorLog, SqlUsage
-from fateforger.adapters.store.workspaces import SqlStandings, SqlZones
 from fateforger.agents.clients import KEPT_FOR
 from fateforger.calendar.transactions import TxState
 from fateforger.ports.people import OPERATOR_LOG_KEPT

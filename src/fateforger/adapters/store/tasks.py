@@ -25,7 +25,7 @@ from sqlmodel import Field, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fateforger.adapters.store.database import OnDatabase
-from fateforger.adapters.store.homes import mark_home
+from fateforger.adapters.store.homes import build_reachable, mark_home
 from fateforger.adapters.store.tables import (
     TASK_VERSION,
     Base,
@@ -37,7 +37,6 @@ from fateforger.adapters.store.tables import (
     parse,
     table,
 )
-from fateforger.adapters.store.workspaces import build_reachable
 from fateforger.errors import BadInput
 from fateforger.tasks.durations import Observation
 from fateforger.tasks.ports import MOST_OBSERVATIONS, Change, Rearrangement

@@ -55,7 +55,7 @@ from fateforger.planning.plan import ET
 from fateforger.planning.task_details import BestTime
 from fateforger.session.commands import SessionCommand
 from fateforger.session.queue_commands import QueueCommand, RitualKind
-from fateforger.tasks.intent import HydratedMessage, Purpose, Urgency
+from fateforger.tasks.transitions import HydratedMessage, Purpose, Urgency
 from fateforger.values import Value
 
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE_CHARS)]

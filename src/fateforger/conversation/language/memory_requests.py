@@ -13,8 +13,7 @@ from pydantic import ValidationError
 
 from fateforger.conversation.language.answers import MemoryWish, MemoryWords, RuleWords, aspect_of
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
-from fateforger.errors import BadInput
-from fateforger.memory.day_ends import with_said_moment
+from fateforger.errors import BadInput, first_mistake
 from fateforger.memory.documents import merge_document, read_record, write_record
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.settings import (
@@ -23,11 +22,11 @@ from fateforger.memory.settings import (
     change_number,
     get_setting_slot,
     read_setting,
+    with_said_moment,
     with_standard_form,
 )
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Scope, Source, Status
-from fateforger.planning.validation import first_mistake
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.rules import (
     ConstraintVerdict,

@@ -25,24 +25,11 @@ from fateforger.conversation.language.answers import (
 from fateforger.conversation.language.plan_ops import find_block
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_LATE_MINUTES, MAX_MINUTES
-from fateforger.planning.block_times import task_of
-from fateforger.planning.task_details import PLAIN, TaskDetails, change_details, usual_details
+from fateforger.planning.task_details import PLAIN, TaskDetails, change_details, task_of, usual_details
 from fateforger.session.boxes import list_items
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button
 from fateforger.session.commands import SessionCommand, read_click
 from fateforger.session.commands.base import SessionCommandBase, mint_key
-from fateforger.session.commands.calendar import (
-    HideHistory,
-    HidePreview,
-    RedoWrite,
-    ResolveConflict,
-    SetCalendarWrite,
-    ShowHistory,
-    ShowPreview,
-    Side,
-    UndoWrite,
-)
 from fateforger.session.commands.day import (
     AddTasks,
     AdjustFrame,
@@ -63,10 +50,24 @@ from fateforger.session.commands.day import (
     UndoCatchUp,
     UpdateTask,
 )
-from fateforger.session.commands.plan import MovePlan, Replan, RestoreChange
+from fateforger.session.commands.plan import (
+    HideHistory,
+    HidePreview,
+    MovePlan,
+    RedoWrite,
+    Replan,
+    ResolveConflict,
+    RestoreChange,
+    SetCalendarWrite,
+    ShowHistory,
+    ShowPreview,
+    Side,
+    UndoWrite,
+)
 from fateforger.session.commands.rules import HideMemory
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
 from fateforger.session.conflicts import open_questions, question_token
+from fateforger.session.forms import Click
 from fateforger.session.frame import frame_in_force
 from fateforger.session.gate import is_offered
 from fateforger.session.model import BlockPlan, FrameFacts, Session, Task

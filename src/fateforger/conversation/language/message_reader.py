@@ -23,7 +23,6 @@ from fateforger.conversation.language.answers import (
     ReplanWords,
     Wish,
 )
-from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.language.memory_requests import memory_commands
 from fateforger.conversation.language.message_commands import (
     GOALS,
@@ -42,6 +41,7 @@ from fateforger.conversation.language.plan_ops import find_block
 from fateforger.conversation.language.plan_proposals import TimeboxPatcher
 from fateforger.conversation.language.queue_requests import ask_queue, read_request
 from fateforger.conversation.language.tables import (
+    OutsideContext,
     aim_facts,
     clock_facts,
     day_facts,
@@ -69,16 +69,15 @@ from fateforger.session.boxes import list_boxes
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.plan import ApplyPatch, ExplainBlock, MovePlan
 from fateforger.session.commands.thread import RequestWork, TimeboxingUserReply
-from fateforger.session.constants import DECISION_LIMIT, GATE_LIMIT
 from fateforger.session.gate import offered_moves
 from fateforger.session.messages import NOTHING_FOUND
 from fateforger.session.model import Session
 from fateforger.session.pending import ABOUT_RULES, PendingKind, PendingQuestion, pending_questions
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.recall import constraints_for_message, count_left_out, followed_constraints
-from fateforger.session.stages import TimeboxingStage
+from fateforger.session.stages import DECISION_LIMIT, GATE_LIMIT, TimeboxingStage
 from fateforger.session.undone import find_undone
-from fateforger.tasks.intent import HydratedMessage, Purpose
+from fateforger.tasks.transitions import HydratedMessage, Purpose
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, match_language
 from fateforger.values import replace

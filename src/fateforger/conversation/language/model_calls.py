@@ -27,10 +27,10 @@ from fateforger.errors import (
     ModelUnusable,
     StoreError,
     UserError,
+    first_mistake,
 )
 from fateforger.limits import MAX_ANSWER_CHARS, MAX_PROMPT_MESSAGE_CHARS
 from fateforger.metrics import MODEL_CALLS, MODEL_TOKENS
-from fateforger.planning.validation import first_mistake
 from fateforger.ports.clock import Clock
 from fateforger.ports.model import TOO_LATE, Completion, Model, Prompt, Role, Spent, Usage
 from fateforger.ports.traces import trace

@@ -10,21 +10,25 @@ import logging
 from typing import Any, assert_never
 
 from fateforger.conversation.language.answers import OpeningReading, StartWords
-from fateforger.conversation.language.context import OutsideContext
 from fateforger.conversation.language.message_commands import command_fields, day_commands
 from fateforger.conversation.language.message_reader import find_new_language, merge_wishes
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for
 from fateforger.conversation.language.queue_requests import ask_queue, find_thread, list_open_plans, read_request
-from fateforger.conversation.language.tables import clock_facts, day_facts, frame_facts, list_upcoming_days
+from fateforger.conversation.language.tables import (
+    OutsideContext,
+    clock_facts,
+    day_facts,
+    frame_facts,
+    list_upcoming_days,
+)
 from fateforger.errors import BadInput, ModelError
 from fateforger.ports.model import Model, Role
 from fateforger.session.commands import SessionCommand
 from fateforger.session.commands.day import TimeboxingCommitDate
 from fateforger.session.commands.thread import StageAction, TimeboxingUserReply
-from fateforger.session.constants import DECISION_LIMIT, ENOUGH_CONFIDENCE
 from fateforger.session.model import Session
-from fateforger.session.stages import Move
-from fateforger.tasks.intent import HydratedMessage, Purpose
+from fateforger.session.stages import DECISION_LIMIT, ENOUGH_CONFIDENCE, Move
+from fateforger.tasks.transitions import HydratedMessage, Purpose
 from fateforger.text import current_language, speak
 
 log = logging.getLogger(__name__)

@@ -22,10 +22,9 @@ from fateforger.conversation.language.answers import (
     SwapOp,
     ToDayOp,
 )
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, first_mistake
 from fateforger.planning.patch import AddBlocks, Op, Patch, RemoveBlock, UpdateBlock
 from fateforger.planning.plan import TBEvent, TBPlan, resolve, with_keys
-from fateforger.planning.validation import first_mistake
 from fateforger.session.day import instant_in
 from fateforger.session.model import Session
 from fateforger.session.placement import fixed_start

@@ -32,29 +32,26 @@ from fateforger.conversation.language.tables import (
 from fateforger.drafting.day_draft import PIECE, Day, Work
 from fateforger.drafting.instance import Told
 from fateforger.drafting.left_out import TRIAL_STEPS
-from fateforger.drafting.model import Block, Draft, UnplacedItem
+from fateforger.drafting.model import Block, Draft, UnplacedItem, find_violations
 from fateforger.drafting.solver import BlockMove, RevisedPlan, repair_plan
-from fateforger.drafting.violations import find_violations
 from fateforger.errors import BadInput, InternalError, ModelError, ModelTimedOut, ModelUnusable, UserError
 from fateforger.limits import MAX_MINUTES, MAX_OWN_BLOCKS, MAX_TITLE_CHARS
 from fateforger.memory.applicability import Applicable
 from fateforger.memory.violations import find_order_violations
 from fateforger.memory.vocabulary import Necessity
-from fateforger.planning.grid import Busy, Stretch, busy_stretches, gaps, minute_of, on_grid
 from fateforger.planning.patch import Patch
 from fateforger.planning.plan import ET, TBEvent, TBPlan, resolve
-from fateforger.planning.timing import zone
+from fateforger.planning.timing import Busy, Stretch, busy_stretches, gaps, minute_of, on_grid, zone
 from fateforger.ports.model import Model, Role
 from fateforger.session.checks import day_meetings
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.plan import ApplyPatch
-from fateforger.session.constants import DRAFT_LIMIT, PATCH_LIMIT, PATCH_TRIES
 from fateforger.session.day import instant_in, local_today
 from fateforger.session.draft import basis_of, day_of, draft_constraints, own_draft, to_unplaced
 from fateforger.session.edits import apply_edit
 from fateforger.session.model import Session, Sketch
 from fateforger.session.recall import constraints_for_draft, constraints_for_message, count_left_out
-from fateforger.session.stages import TimeboxingStage
+from fateforger.session.stages import DRAFT_LIMIT, PATCH_LIMIT, PATCH_TRIES, TimeboxingStage
 from fateforger.tasks.parts import Parts
 from fateforger.tasks.task import COARSE, TaskSpec
 from fateforger.text import format_length, mark_message, shorten

@@ -12,20 +12,27 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from fateforger.conversation.language.answers import QueueWords, RitualWords, StartWords, WorkWords
-from fateforger.conversation.language.context import MOST_TASKS, OutsideContext, RuledWork, WorkflowUse
 from fateforger.conversation.language.message_commands import command_fields, get_numbered
 from fateforger.conversation.language.model_calls import ModelQuestion, Table, ask, prompt_for
-from fateforger.conversation.language.tables import LONGEST_TEXT, clock_facts, day_facts, list_upcoming_days
+from fateforger.conversation.language.tables import (
+    LONGEST_TEXT,
+    QUEUE_ROWS,
+    OutsideContext,
+    RuledWork,
+    WorkflowUse,
+    clock_facts,
+    day_facts,
+    list_upcoming_days,
+)
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_TITLE_CHARS
 from fateforger.planning.task_details import PLAIN, TaskDetails, change_details, usual_details
 from fateforger.planning.timing import instant_of, zone
 from fateforger.ports.model import Model, Role
-from fateforger.session.card_actions import Click
 from fateforger.session.commands import SessionCommand, read_click
 from fateforger.session.commands.thread import TimeboxingUserReply
-from fateforger.session.constants import GATE_LIMIT
 from fateforger.session.day import local_today
+from fateforger.session.forms import Click
 from fateforger.session.model import Session
 from fateforger.session.queue_commands import (
     BlockTimeFor,
@@ -43,8 +50,8 @@ from fateforger.session.queue_commands import (
     SettleTask,
     TickTask,
 )
+from fateforger.session.stages import GATE_LIMIT
 from fateforger.tasks.durations import format_ratio, name_of
-from fateforger.tasks.intent import HydratedMessage, Purpose, path_of
 from fateforger.tasks.task import (
     NORMAL,
     BlockTime,
@@ -56,6 +63,7 @@ from fateforger.tasks.task import (
     TaskSpec,
     Work,
 )
+from fateforger.tasks.transitions import HydratedMessage, Purpose, path_of
 from fateforger.tasks.workflows import DECOMPOSE
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, match_language, shorten
@@ -198,7 +206,7 @@ def _get_meant(rows: Sequence[T], number: int | None) -> T:
 
 def _iter_items(tasks: Sequence[QueuedTask]) -> Iterator[tuple[QueuedTask, int]]:
     """Yield the small tasks in the boxes of the queue, each by its box and place."""
-    for task in tasks[:MOST_TASKS]:
+    for task in tasks[:QUEUE_ROWS]:
         for place in range(len(task.spec.details.items)):
             yield task, place
 
@@ -352,7 +360,7 @@ def queue_table(queue: Sequence[QueuedTask]) -> Table:
             "state": task.state.value,
             "priority": task.spec.priority,
         }
-        for number, task in enumerate(queue[:MOST_TASKS], 1)
+        for number, task in enumerate(queue[:QUEUE_ROWS], 1)
     ]
     return "queue", rows, len(queue) - len(rows)
 
@@ -372,7 +380,7 @@ def workflow_table(workflows: Sequence[WorkflowUse]) -> Table:
 
 
 def _find_task_id(number: int | None, queue: Sequence[QueuedTask]) -> str | None:
-    if number is None or not 1 <= number <= min(len(queue), MOST_TASKS):
+    if number is None or not 1 <= number <= min(len(queue), QUEUE_ROWS):
         return None
     return queue[number - 1].id
 

@@ -15,7 +15,7 @@ from fateforger.conversation.language.answers import Spoken, aspect_of
 from fateforger.conversation.language.message_commands import get_numbered
 from fateforger.conversation.language.model_calls import ModelQuestion, ask, prompt_for, translate_for_job
 from fateforger.conversation.language.tables import day_facts, list_statements, list_upcoming_days
-from fateforger.errors import BadInput
+from fateforger.errors import BadInput, first_mistake
 from fateforger.limits import (
     MAX_COMPARED_RULES,
     MAX_READ_RULES,
@@ -27,9 +27,9 @@ from fateforger.limits import (
     MAX_WORDS_CHARS,
 )
 from fateforger.memory.credentials import REFUSED, remove_private_data
-from fateforger.memory.day_ends import with_said_moment
 from fateforger.memory.documents import merge_document
 from fateforger.memory.record import ConstraintRecord, DayRuleText, compute_uid
+from fateforger.memory.settings import with_said_moment
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import (
     Dimension,
@@ -44,12 +44,11 @@ from fateforger.memory.vocabulary import (
     WindowKind,
 )
 from fateforger.planning.plan import ET
-from fateforger.planning.validation import first_mistake
 from fateforger.ports.model import Model, Role
 from fateforger.session.commands.rules import AddExtracted
 from fateforger.session.commands.thread import TimeboxingUserReply
-from fateforger.session.constants import EXTRACT_LIMIT, UNDERSTAND_LIMIT
 from fateforger.session.model import Session
+from fateforger.session.stages import EXTRACT_LIMIT, UNDERSTAND_LIMIT
 from fateforger.text import gettext as _
 from fateforger.values import Value
 from fateforger.workers.contradictions import Judge, Judgment

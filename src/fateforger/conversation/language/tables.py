@@ -1,4 +1,4 @@
-"""Tables that describe a session and its constraints to a model, without ids (S92, S108, S111).
+"""Tables that describe a session to a model, without ids, and the context of a message (S92, S108, S111).
 
 Each table has a size limit and states how many rows were left out.
 """
@@ -7,25 +7,89 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from datetime import date as Date  # noqa: N812  as in the commands
+
+from pydantic import Field
 
 from fateforger.conversation.language.model_calls import Row, Table
 from fateforger.conversation.language.plan_ops import name_block
 from fateforger.memory.applicability import Answer
 from fateforger.memory.record import describe_days
-from fateforger.memory.reminders import build_sections, describe_times
 from fateforger.memory.versions import Version
+from fateforger.memory.violations import build_sections, describe_times
 from fateforger.planning.plan import Resolved, resolve
 from fateforger.planning.task_details import list_facts
 from fateforger.planning.timing import zone
 from fateforger.session.boxes import list_boxes, list_items
 from fateforger.session.day import busy_meetings, local_today, on_calendar, visible_start
 from fateforger.session.draft import grade_session
-from fateforger.session.frame import frame_in_force
+from fateforger.session.frame import frame_in_force, local_time, zone_changes
+from fateforger.session.messages import RecentTalk
 from fateforger.session.model import BlockPlan, Session
 from fateforger.session.pending import PendingKind, PendingQuestion
 from fateforger.session.undone import find_undone
-from fateforger.session.zones import local_time, zone_changes
+from fateforger.tasks.durations import Estimate
+from fateforger.tasks.task import QueuedTask
+from fateforger.tasks.workflows import Workflows
 from fateforger.text import format_weekday, shorten
+from fateforger.values import Value
+
+QUEUE_ROWS = 25
+"""Tasks of the queue that a model is shown."""
+
+
+class OpenPlan(Value):
+    """A day that has a thread of its own."""
+
+    session_id: str
+    date: Date
+    step: str
+
+
+class WorkflowUse(Value):
+    """A workflow that a new task can have, and when it applies."""
+
+    name: str
+    description: str
+    applies_when: tuple[str, ...] = ()
+    not_when: tuple[str, ...] = ()
+
+
+class RuledWork(Value):
+    """A task in hand that has rules: its steps by name, and the states that only the person knows, with their words."""
+
+    task_id: str
+    title: str
+    steps: tuple[str, ...] = ()
+    questions: tuple[tuple[str, str], ...] = ()
+
+
+def list_uses(workflows: Workflows) -> tuple[WorkflowUse, ...]:
+    """Return the workflows that a task can have."""
+    found = [workflow for name in workflows.names if (workflow := workflows.get(name)) is not None]
+    return tuple(
+        WorkflowUse(name=w.name, description=w.description, applies_when=w.applies_when, not_when=w.not_when)
+        for w in found
+    )
+
+
+class OutsideContext(Value):
+    """Context apart from the plan of a thread: the queue, its rules, how long tasks take, other plans, recent talk."""
+
+    tasks: tuple[QueuedTask, ...] = ()
+    workflows: tuple[WorkflowUse, ...] = Field(default_factory=lambda: list_uses(Workflows()))
+    ruled: tuple[RuledWork, ...] = ()
+    estimates: tuple[Estimate, ...] = ()
+    plans: tuple[OpenPlan, ...] = ()
+    talk: RecentTalk | None = None
+    focus: str | None = None
+    """Id of the task that the person is going through in this thread (S217)."""
+
+    @property
+    def focus_number(self) -> int | None:
+        """The row of that task in the queue."""
+        return next((n for n, task in enumerate(self.tasks[:QUEUE_ROWS], 1) if task.id == self.focus), None)
+
 
 MOST_MEETINGS = 40
 MOST_TASKS = 60

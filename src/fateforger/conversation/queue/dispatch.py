@@ -24,9 +24,9 @@ from fateforger.session.queue_commands import (
     ShowTasks,
     WeekSpan,
 )
-from fateforger.tasks.intent import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import Do, Origin, QueuedTask, ReviewConstraints, TaskSpec, read_task_id
+from fateforger.tasks.transitions import HydratedMessage, Purpose, TypedCommand
 from fateforger.tasks.workflows import SEVERAL_STEPS, reason_for_queue
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_commands

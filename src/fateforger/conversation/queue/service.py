@@ -9,7 +9,7 @@ from functools import partial
 from typing import assert_never
 
 from fateforger.conversation.calendar_reads import Looker
-from fateforger.conversation.language.context import OutsideContext, RuledWork, list_uses
+from fateforger.conversation.language.tables import OutsideContext, RuledWork, list_uses
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.cards import (
     SHOW,
@@ -24,11 +24,13 @@ from fateforger.conversation.queue.decisions import (
     block_for,
     build_parts_form,
     build_time_form,
+    do_directly,
+    do_now,
     read_parts,
     read_time,
+    redirect,
     settle,
 )
-from fateforger.conversation.queue.direct import do_directly, do_now, redirect
 from fateforger.conversation.queue.dispatch import (
     DirectWork,
     RedirectedWork,
@@ -40,9 +42,18 @@ from fateforger.conversation.queue.dispatch import (
     route_typed,
 )
 from fateforger.conversation.queue.execution import Puller
-from fateforger.conversation.queue.forms import build_add_form, build_edit_form, read_added, read_edited
-from fateforger.conversation.queue.leftovers import tell_returned, undo_return
-from fateforger.conversation.queue.other_days import OtherDays
+from fateforger.conversation.queue.forms import (
+    TaskRules,
+    build_add_form,
+    build_done_form,
+    build_edit_form,
+    build_note_form,
+    read_added,
+    read_done,
+    read_edited,
+    read_note,
+)
+from fateforger.conversation.queue.leftovers import OtherDays, tell_returned, undo_return
 from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.refinement import go_on, refine
 from fateforger.conversation.queue.reminders import (
@@ -52,7 +63,6 @@ from fateforger.conversation.queue.reminders import (
     remind,
     schedule,
 )
-from fateforger.conversation.queue.step_forms import TaskRules, build_done_form, build_note_form, read_done, read_note
 from fateforger.conversation.queue.week import WeekPlanner
 from fateforger.conversation.queue.work import Asker, Tools, mark_handled, write_parts
 from fateforger.errors import BadInput, InternalError, StoreError
@@ -99,11 +109,10 @@ from fateforger.session.queue_commands import (
 )
 from fateforger.session.tasks import describe_circle
 from fateforger.tasks.gate import list_questions, list_steps
-from fateforger.tasks.intent import HydratedMessage, parse_command
 from fateforger.tasks.ports import Tasks
 from fateforger.tasks.queue import describe_move, move_task
 from fateforger.tasks.task import IN_HAND, QueuedTask
-from fateforger.tasks.transitions import apply_action, describe_action, replace_spec
+from fateforger.tasks.transitions import HydratedMessage, apply_action, describe_action, parse_command, replace_spec
 from fateforger.tasks.workflows import state_words
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_language, quote_title, use_language

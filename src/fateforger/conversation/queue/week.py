@@ -15,22 +15,21 @@ from fateforger.conversation.calendar_reads import Looker, build_reading
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.queue.cards import ADD, SHOW, build_reply
 from fateforger.conversation.queue.dispatch import read_queue
-from fateforger.conversation.queue.other_days import begin_day
+from fateforger.conversation.queue.leftovers import begin_day
 from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.work import Tools, find_session
-from fateforger.conversation.session_lifecycle import build_session
+from fateforger.conversation.session_messages import build_session
 from fateforger.conversation.turn_values import apply_reading
 from fateforger.errors import BadInput
 from fateforger.session.cards import Card
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.thread import StartTimeboxing, format_session_id
-from fateforger.session.constants import WEEK_WAIT
 from fateforger.session.gate import is_committed
 from fateforger.session.model import CalendarWrite, InputFacts, Session, Task
 from fateforger.session.open_work import to_task
 from fateforger.session.queue_commands import DaysTasks, DropWeek, OpenWeek, PlanWeek, WeekCommand
 from fateforger.session.recall import recall
-from fateforger.session.stages import TimeboxingStage
+from fateforger.session.stages import WEEK_WAIT, TimeboxingStage
 from fateforger.session.week import (
     LeftTask,
     can_be_planned,
@@ -42,7 +41,7 @@ from fateforger.session.week import (
 from fateforger.tasks.task import Do, QueuedTask, TaskState
 from fateforger.text import format_day, mark_message
 from fateforger.text import gettext as _
-from fateforger.ui.week_cards import WeekView, week_card
+from fateforger.ui.day_cards import WeekView, week_card
 from fateforger.values import replace
 
 AGAIN = PlanWeek.action

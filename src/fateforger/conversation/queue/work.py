@@ -13,7 +13,7 @@ from fateforger.conversation.queue.cards import SHOW, build_reply, build_task_ca
 from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.errors import BadInput, ModelError, ModelTimedOut, ModelUnusable
 from fateforger.memory.versions import Version
-from fateforger.planning.block_times import task_of
+from fateforger.planning.task_details import task_of
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.model import Model
@@ -25,12 +25,12 @@ from fateforger.session.commands.plan import AddBlock
 from fateforger.session.commands.thread import StartTimeboxing, format_session_id
 from fateforger.session.day import local_today
 from fateforger.session.gate import is_committed
-from fateforger.session.lengths import observe
 from fateforger.session.model import Session, SessionStatus, Task
 from fateforger.session.queue_commands import CorrectDuration, ForgetDuration, WriteParts
 from fateforger.session.rulebook import RuleBook, unsaved_session
 from fateforger.session.stages import TimeboxingStage
 from fateforger.session.store import Sessions, Talks
+from fateforger.session.tasks import observe
 from fateforger.tasks.durations import Estimate, correct_ratio, estimate_kinds, find_named, format_ratio, name_of
 from fateforger.tasks.gate import Report, Seen, complete_task, keep_progress, look_up
 from fateforger.tasks.parts import approve_parts, lay_out_parts, recall_parts
@@ -55,7 +55,7 @@ from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 from fateforger.workers.turns import build_command_job
 from fateforger.workflow.definition import Workflow
-from fateforger.workflow.predicates import Facts, NothingAllowed
+from fateforger.workflow.trace import Facts, NothingAllowed
 
 MOST_HANDLED = 20
 

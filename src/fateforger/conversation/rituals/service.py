@@ -13,21 +13,23 @@ from fateforger.conversation.calendar_reads import Looker, build_reading
 from fateforger.conversation.queue.cards import SHOW, build_reply, format_title
 from fateforger.conversation.queue.decisions import block_for
 from fateforger.conversation.queue.dispatch import read_queue
-from fateforger.conversation.queue.leftovers import close_day, put_into_queue, reopen_day
-from fateforger.conversation.queue.other_days import begin_day
+from fateforger.conversation.queue.leftovers import begin_day, close_day, put_into_queue, reopen_day
 from fateforger.conversation.queue.planned_tasks import PlannedTasks
 from fateforger.conversation.queue.service import list_buttons
 from fateforger.conversation.queue.work import Tools, find_session
 from fateforger.conversation.rituals.cards import (
+    WeekReport,
+    advise,
     already_card,
     begun_card,
     closed_card,
     day_card,
     morning_card,
     not_today_card,
+    report_day,
+    report_week,
     review_card,
 )
-from fateforger.conversation.rituals.report import WeekReport, advise, report_day, report_week
 from fateforger.conversation.rituals.schedule import (
     WORKDAYS,
     Due,
@@ -35,20 +37,18 @@ from fateforger.conversation.rituals.schedule import (
     Outcome,
     Rituals,
     RitualSettings,
-    find_next,
-    list_due,
-)
-from fateforger.conversation.rituals.settings import (
     build_form,
     build_home_parts,
     build_quiet_question,
     build_settings_card,
+    find_next,
+    list_due,
     read_form,
 )
-from fateforger.conversation.session_lifecycle import build_session
+from fateforger.conversation.session_messages import build_session
 from fateforger.conversation.turn_values import apply_reading
 from fateforger.errors import BadInput
-from fateforger.planning.block_times import task_of
+from fateforger.planning.task_details import task_of
 from fateforger.planning.timing import local_day, zone
 from fateforger.session.cards import Card, Part
 from fateforger.session.commands.base import mint_key

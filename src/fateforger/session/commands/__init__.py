@@ -16,12 +16,11 @@ from typing import Annotated, get_args
 from pydantic import Field, TypeAdapter, ValidationError
 
 from fateforger.errors import BadInput
-from fateforger.session.card_actions import CardAction, Click, list_actions
-from fateforger.session.commands.calendar import CalendarCommand, RefreshCalendar
 from fateforger.session.commands.day import DayCommand
-from fateforger.session.commands.plan import PlanCommand
+from fateforger.session.commands.plan import CalendarCommand, PlanCommand, RefreshCalendar
 from fateforger.session.commands.rules import AddExtracted, AskToReplace, RuleCommand
 from fateforger.session.commands.thread import EndAbandoned, KeepTitle, Opening, StartTimeboxing, ThreadCommand
+from fateforger.session.forms import CardAction, Click, list_actions
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.text import gettext as _
 from fateforger.text import mark_message

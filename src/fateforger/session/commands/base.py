@@ -25,7 +25,7 @@ class SessionCommandBase(Value):
     """A command to a running session.
 
     A class declares where it is accepted, and the actions of the controls that give it
-    (:mod:`fateforger.session.card_actions`).
+    (:mod:`fateforger.session.forms`).
 
     ``command_id`` is unique to the click, submission, or message and the same for its repetitions. ``at`` is the
     aware instant at which the person acted.

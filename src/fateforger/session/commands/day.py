@@ -10,7 +10,9 @@ from pydantic import Field
 
 from fateforger.limits import MAX_GOAL_CHARS, MAX_GOALS, MAX_MINUTES, MAX_TITLE_CHARS
 from fateforger.session.boxes import put_together, take_apart, tick_items
-from fateforger.session.card_actions import (
+from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase, mint_key
+from fateforger.session.day import with_end, with_start
+from fateforger.session.forms import (
     CardAction,
     Click,
     Fields,
@@ -18,8 +20,6 @@ from fateforger.session.card_actions import (
     read_chosen,
     read_target,
 )
-from fateforger.session.commands.base import ALL_STAGES, PLANNED, SessionCommandBase, mint_key
-from fateforger.session.day import with_end, with_start
 from fateforger.session.frame import frame_in_force
 from fateforger.session.model import BlockPlan, FrameFacts, Session, Task
 from fateforger.session.other_days import (

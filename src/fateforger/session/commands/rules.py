@@ -13,13 +13,13 @@ from fateforger.errors import BadInput
 from fateforger.limits import MAX_QUERIES, MAX_QUERY_CHARS
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.retrieval import RuleFilter
-from fateforger.session.card_actions import (
+from fateforger.session.commands.base import SessionCommandBase
+from fateforger.session.forms import (
     CardAction,
     Click,
     Fields,
     read_target,
 )
-from fateforger.session.commands.base import SessionCommandBase
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
 from fateforger.values import Value

@@ -9,18 +9,18 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fateforger.session.card_actions import (
+from fateforger.session.commands.base import SessionCommandBase, mint_key
+from fateforger.session.forms import (
     CardAction,
     Click,
     Fields,
     read_target,
 )
-from fateforger.session.commands.base import SessionCommandBase, mint_key
 from fateforger.session.model import Task
 from fateforger.session.queue_commands import QueueCommand
 from fateforger.session.stages import Move, TimeboxingStage
-from fateforger.tasks.intent import HydratedMessage
 from fateforger.tasks.task import Mode
+from fateforger.tasks.transitions import HydratedMessage
 from fateforger.text import mark_message
 from fateforger.values import Value
 

@@ -16,8 +16,8 @@ from fateforger.adapters.calendar.wire import (
     build_list_arguments,
     build_update_arguments,
 )
+from fateforger.calendar.directory import format_time, resolve_start
 from fateforger.calendar.event import EventFields, Marker
-from fateforger.calendar.event_json import format_time, resolve_start
 
 PRIMARY = Target("primary", None, "Europe/Berlin")
 TEAM = Target("team@example.com", "work", "Europe/Berlin")

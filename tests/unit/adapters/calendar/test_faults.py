@@ -13,7 +13,7 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.google_tools import OneCalendar
 
 from fateforger.adapters.calendar.calendars import McpCalendar
-from fateforger.adapters.calendar.refusals import READ_ONLY, SERVER
+from fateforger.adapters.calendar.tools import READ_ONLY, SERVER
 from fateforger.calendar.ports import (
     Create,
     Delete,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from caldav_mcp.errors import Forbidden, MarksLost, NoRoom, ServiceError, TooMuch
-from fateforger.adapters.calendar.refusals import SERVER, classify_refusal, extract_sentence, strip_wrapping
+from fateforger.adapters.calendar.tools import SERVER, classify_refusal, extract_sentence, strip_wrapping
 from fateforger.calendar.ports import Exists, Gone, Limited, Outcome, Rejected, Stale, Unauthorized, Unknown, WriteKind
 from fateforger.calendar.refusals import RefusalKind
 from fateforger.errors import (

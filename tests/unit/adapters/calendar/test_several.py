@@ -19,11 +19,11 @@ from tests.fakes.google_tools import GoogleTools, OneCalendar
 from tests.fakes.memory_journal import MemoryJournal
 
 from fateforger.adapters.calendar.calendars import SeveralCalendars, open_mcp_calendar
+from fateforger.calendar.decision import sort_sides
 from fateforger.calendar.directory import CalendarEntry, choose_read, find_calendar
 from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.calendar.group import LIST_KEPT_SECONDS
 from fateforger.calendar.model import Ledger, Snapshot
-from fateforger.calendar.ownership import sort_sides
 from fateforger.calendar.ports import Delete, Gone, Update
 from fateforger.errors import CalendarError, CalendarIncomplete, CalendarNotFound, CalendarUnreachable
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fateforger.adapters.calendar.wire import CalendarsAnswer, DeleteAnswer, EventAnswer, EventsAnswer, read_answer
+from fateforger.calendar.directory import Unreadable, read_event
 from fateforger.calendar.event import PLAIN, EventExtras, EventImage
-from fateforger.calendar.event_json import Unreadable, read_event
 
 BERLIN = {"start": "2027-05-04T10:00:00+02:00", "end": "2027-05-04T11:00:00+02:00"}
 MINE = {"email": "owner@example.com", "self": True}

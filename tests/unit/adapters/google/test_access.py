@@ -16,15 +16,15 @@ from tests.emulators.google.emulator import GoogleEmulator
 from tests.fakes.serving import served
 from tests.unit.adapters.google.conftest import HandClock
 
-from fateforger.adapters.google.access import (
+from fateforger.adapters.google.calendars import GoogleCalendar, try_account
+from fateforger.adapters.google.client import (
     SCOPES,
+    GoogleClient,
     ServiceAccount,
     build_provider,
     open_delegated_tokens,
     read_service_account,
 )
-from fateforger.adapters.google.calendars import GoogleCalendar, try_account
-from fateforger.adapters.google.client import GoogleClient
 from fateforger.adapters.oauth import OAuthApp, OAuthClient
 from fateforger.errors import BadInput, ConnectionMisconfigured, ConnectionRevoked
 

@@ -20,10 +20,9 @@ from tests.fakes.google_store import GoogleStore
 from tests.fakes.serving import served
 from tests.unit.adapters.google.conftest import HandClock
 
-from fateforger.adapters.google.calendars import GoogleCalendar
-from fateforger.adapters.google.changes import GoogleChannels
+from fateforger.adapters.google.calendars import GoogleCalendar, GoogleChannels
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.app.change_notices import PATH, ChangeNotices
+from fateforger.app.logins import NOTICES_PATH, ChangeNotices
 from fateforger.calendar.channels import LASTS, TRUSTED_FOR, PushSignals
 from fateforger.calendar.event import EventImage
 from fateforger.errors import CalendarUnreachable
@@ -175,7 +174,7 @@ async def pushed(calendar: GoogleCalendar, clock: HandClock, tmp_path: Path) -> 
             await Starlette(routes=notices.routes)(scope, receive, note)
 
         async with served(endpoint, lifespan=False) as base:
-            program = Pushed(kept, calendar, clock, f"{base}{PATH}/google")
+            program = Pushed(kept, calendar, clock, f"{base}{NOTICES_PATH}/google")
             yield program
 
 

@@ -17,8 +17,7 @@ from benchmarks.meaning import FIRST, LANGUAGES, Person, Recall, measure_recall,
 from tests.unit.conversation.sessions import MORNING, session
 
 from fateforger.adapters.memory.adapter import Mem0Memory
-from fateforger.adapters.memory.universal_encoder import WORDS, LocalMeaning
-from fateforger.adapters.memory.vectors import Embedded, Embedder, LocalNgrams
+from fateforger.adapters.memory.vectors import WORDS, Embedded, Embedder, LocalMeaning, LocalNgrams
 from fateforger.conversation.memory_service import MOST_SEARCHED
 from fateforger.memory.vocabulary import Domain
 from fateforger.session.recall import NEAREST_SHOWN, constraints_for_message, recall

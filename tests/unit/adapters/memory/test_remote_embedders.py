@@ -18,7 +18,7 @@ from tests.fakes.serving import served
 from fateforger.adapters.memory.adapter import Mem0Memory
 from fateforger.adapters.memory.vectors import Embedded, FastEmbed, OpenAiEmbeddings
 from fateforger.errors import MemoryUnavailable
-from fateforger.memory.search import embed_ngrams
+from fateforger.memory.retrieval import embed_ngrams
 
 
 class EmbeddingServer:

@@ -17,9 +17,8 @@ from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned
 from tests.emulators.microsoft.emulator import ANN, Fault, MicrosoftEmulator
 from tests.fakes.serving import served
 
-from fateforger.adapters.microsoft.access import SCOPES, Directory
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar
-from fateforger.adapters.microsoft.client import GraphClient
+from fateforger.adapters.microsoft.client import SCOPES, Directory, GraphClient
 from fateforger.adapters.oauth import OAuthApp, OAuthClient, Tokens, TokenSource, open_token_source
 from fateforger.calendar.ports import Create, Done, Unauthorized, Unknown
 from fateforger.errors import CalendarAuthFailed, CalendarNotFound, CalendarUnreachable, ConnectionMisconfigured

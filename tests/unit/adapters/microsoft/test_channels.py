@@ -20,7 +20,7 @@ from tests.fakes.serving import served
 from fateforger.adapters.microsoft.calendar import MicrosoftCalendar, MicrosoftChannels
 from fateforger.adapters.microsoft.client import GraphClient
 from fateforger.adapters.store.store import Store, open_store
-from fateforger.app.change_notices import PATH, ChangeNotices
+from fateforger.app.logins import NOTICES_PATH, ChangeNotices
 from fateforger.calendar.channels import LASTS, PushSignals
 
 MORNING, NIGHT = NINE - 9 * HOUR, NINE + 15 * HOUR
@@ -69,7 +69,7 @@ async def pushed(tmp_path: Path) -> AsyncIterator[Pushed]:
     async with aclosing(open_store(tmp_path / "state.db")) as kept:
         app = Starlette(routes=ChangeNotices(kept.channels).routes)
         async with served(microsoft.app()) as graph, served(app) as base, AsyncExitStack() as opened:
-            yield Pushed(microsoft, kept, clock, graph, f"{base}{PATH}/microsoft", opened)
+            yield Pushed(microsoft, kept, clock, graph, f"{base}{NOTICES_PATH}/microsoft", opened)
 
 
 async def meet(pushed: Pushed) -> None:

@@ -11,8 +11,7 @@ from tests.factories.notion import TbDatabases, prop, table
 from tests.fakes.notion_server import TOKEN, Failure, NotionServer, notion_server, text_of
 
 from fateforger.adapters.clock import SystemClock
-from fateforger.adapters.notion.client import NotionPages
-from fateforger.adapters.notion.databases import parse_columns, parse_databases
+from fateforger.adapters.notion.client import NotionPages, parse_columns, parse_databases
 from fateforger.adapters.notion.source import NotionConstraints
 from fateforger.errors import BadInput, SourceUnavailable
 from fateforger.memory.migration import StoredRow

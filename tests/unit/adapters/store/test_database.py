@@ -16,7 +16,7 @@ from sqlalchemy import Connection, insert, select
 from tests.contracts.jobs_contract import put, taken
 from tests.contracts.stores import new_file
 
-from fateforger.adapters.store.queues import JobReceipt
+from fateforger.adapters.store.jobs import JobReceipt
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.adapters.store.tables import Instant, table
 from fateforger.errors import UserError

@@ -9,10 +9,9 @@ from typing import Any
 
 from tests.unit.conversation.person import AMSTERDAM, ANNA, EXECUTOR, House, Person
 
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands import COMMAND, InboxCommand
-from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission
+from fateforger.session.forms import Click, Form, FormErrors, FormRequest, FormSubmission
 from fateforger.session.queue_commands import EnqueueTask, PullTask, QueueCommand, ShowTasks
 from fateforger.tasks.task import Origin, QueuedTask, TaskSpec
 from fateforger.workers.lanes import NOTIFICATION, REMINDER, TURN

@@ -12,10 +12,9 @@ from tests.unit.conversation.queue.desk import Desk, labels, words_of
 from fateforger.conversation.queue.cards import build_queue_parts
 from fateforger.conversation.queue.service import SAID_FOR
 from fateforger.errors import BadInput
-from fateforger.session.card_actions import Click
 from fateforger.session.cards import Card, Menu, Prose, Select
 from fateforger.session.commands import COMMAND, SessionCommand
-from fateforger.session.forms import Form, FormErrors, FormSubmission
+from fateforger.session.forms import Click, Form, FormErrors, FormSubmission
 from fateforger.session.queue_commands import PullTask, QueueCommand, TurnQueue
 from fateforger.slack.blocks import HOME, render
 from fateforger.tasks.task import QueuedTask, TaskState
