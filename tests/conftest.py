@@ -42,7 +42,7 @@ for name in list(os.environ):
     ):
         del os.environ[name]
 # Each HTTP client reads all certificates that the machine trusts, which takes longer than most tests.
-ssl.create_default_context = functools.cache(ssl.create_default_context)
+ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]  # same calls
 # Not the data of the person who runs the tests, which may also be from another version.
 DATA_HOME = tempfile.TemporaryDirectory(prefix="fateforger-tests-")
 os.environ["XDG_DATA_HOME"] = DATA_HOME.name

@@ -341,28 +341,44 @@ def improve_placement(
     return optimize_locally(best, stop), finished
 
 
+_LOCAL_STEPS = 30_000
+"""Most effort of a local search: half a second, ten times what days of twenty tasks need. It grows fast with tasks."""
+
+
 def optimize_locally(placement: Placement, stop: Callable[[], bool] | None = None) -> Placed:
-    """Return the placement once no neighbor of these kinds is cheaper; each kind is searched until it has none."""
+    """Return the placement once no neighbor of these kinds is cheaper; each kind is searched until it has none.
+
+    A day with so many tasks that this would take long is left as it is after some effort.
+    """
     best, cost = placement, cost_of(placement)
+    ends = placement.problem.effort + _LOCAL_STEPS
     kinds = (_start_earlier, _reinsert, _exchange, _reorder, _shift, _substitute)
     unchanged = 0
+
+    def is_over() -> bool:
+        return placement.problem.effort >= ends or (stop is not None and stop())
+
     while unchanged < len(kinds):
         for kind in kinds:
             unchanged += 1
-            while (found := _find_cheaper(kind(best), best, cost)) is not None and not (stop is not None and stop()):
+            while not is_over() and (found := _find_cheaper(kind(best), best, cost, ends)) is not None:
                 best, cost = found
                 unchanged = 1
-            if unchanged == len(kinds) or (stop is not None and stop()):
+            if unchanged == len(kinds) or is_over():
                 return best.placed
     return best.placed
 
 
-def _find_cheaper(neighbors: Iterable[Placement], than: Placement, cost: int) -> tuple[Placement, int] | None:
-    """Return the first neighbor that is cheaper and satisfies as much, with its cost."""
+def _find_cheaper(
+    neighbors: Iterable[Placement], than: Placement, cost: int, ends: int
+) -> tuple[Placement, int] | None:
+    """Return the first neighbor that is cheaper and satisfies as much, with its cost, before the effort ``ends``."""
     problem = than.problem
     must = [item.index for item in problem.items if item.required and than.placed[item.index]]
     held = len(problem.violated_caps(than.placed))
     for trial in neighbors:
+        if problem.effort >= ends:
+            return None
         now = cost_of(trial, cost)
         if (
             now < cost
@@ -469,11 +485,11 @@ def _substitute(placement: Placement) -> Iterator[Placement]:
 def _fill(placement: Placement) -> None:
     """Insert what was left out, as far as there is room."""
     everywhere = placement.problem.everywhere
+    room, longest = _room(placement, everywhere)
     for item in sorted(_list_movable(placement, there=False), key=lambda i: -i.reward):
-        room, longest = _room(placement, everywhere)
         least, shortest = item.smallest
-        if least <= room and shortest <= longest:
-            placement.insert(item, quick=True)
+        if least <= room and shortest <= longest and placement.insert(item, quick=True):
+            room, longest = _room(placement, everywhere)
 
 
 def _list_pieces(placement: Placement) -> list[tuple[Item, Piece]]:

@@ -100,6 +100,7 @@ async def improved(house: House, anna: Person) -> None:
     await anna.read()
 
 
+@pytest.mark.extra
 async def test_the_better_plan_replaces_the_first_one_and_the_card_says_what_changed(
     house: House, anna: Person
 ) -> None:

@@ -14,7 +14,7 @@ from fateforger.planning.patch import Patch
 from fateforger.planning.plan import TBPlan
 from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.slack.blocks import render
-from fateforger.ui.connection_cards import WAITS, proposal_card
+from fateforger.ui.connection_cards import WAITS_A_DAY, proposal_card
 
 PLAN = TBPlan(date=date(2026, 3, 2), tz="Europe/Amsterdam")
 CHANGE = PlanChange(session_id="s1", patch=Patch(ops=()), before=PLAN, after=PLAN)
@@ -77,7 +77,7 @@ def test_it_says_who_asks_for_what_and_that_nothing_happens_by_itself() -> None:
         "An agent proposes a change",
         "**robot** would like to change your plan of Monday 2 March:\n- “Mail” goes out.\n- “Talk” comes in.",
         "Its reason, as it wrote it: “You said so.”",
-        f"{WAITS} Proposal `p1`.",
+        f"{WAITS_A_DAY} Proposal `p1`.",
     ]
     assert buttons(card) == [("Apply", "proposal.apply", "p1"), ("Deny", "proposal.deny", "p1")]
 

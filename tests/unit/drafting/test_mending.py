@@ -154,6 +154,7 @@ def test_done_early_leaves_the_others_where_they_are() -> None:
     assert shown(draft_instance(early).plan) == ["a 09:00 20", "b 10:00 60", "c 12:00 60", "d 13:00 60"]
 
 
+@pytest.mark.extra
 def test_moving_one_meeting_moves_little() -> None:
     """S106: of the blocks that the meeting does not touch none in the median, and where it is more than 15 % no fewer
     would have done."""

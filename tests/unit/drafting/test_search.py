@@ -10,7 +10,7 @@ import pytest
 from fateforger.drafting.compilation import compile_problem
 from fateforger.drafting.context import build_context
 from fateforger.drafting.instance import read_instance
-from fateforger.drafting.neighborhood_search import optimize_locally
+from fateforger.drafting.neighborhood_search import greedy_placement, improve_placement, optimize_locally
 from fateforger.drafting.placement import Placement
 from fateforger.drafting.solver import draft_instance
 from fateforger.planning.timing import zone
@@ -54,6 +54,15 @@ def test_how_many_steps_were_taken_is_told_while_the_search_goes_on() -> None:
     draft_instance(read_instance({**DAY, "tasks": crowded}), steps=500, seen=seen.append)
     assert seen == sorted(seen)
     assert (seen[0], len(seen) > 10, 400 < seen[-1] < 500) == (0, True, True)
+
+
+def test_a_list_of_two_hundred_tasks_is_drafted_with_little_more_effort_than_one_of_twenty() -> None:
+    """S456: without a bound, the local search of such a day took seventeen times as long as all else."""
+    many = [{"id": f"t{n}", "title": f"T{n}", "minutes": 10, "type": "SW"} for n in range(200)]
+    problem = compile_problem(build_context(read_instance({**DAY, "tasks": many})))
+    placed, _ = improve_placement(problem, greedy_placement(problem), 0)
+    assert problem.effort < 60_000
+    assert sum(map(bool, placed)) > 20
 
 
 def polished(document: dict[str, Any], starts: dict[str, str]) -> dict[str, str]:

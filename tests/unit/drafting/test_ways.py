@@ -95,6 +95,7 @@ def after(day: Day, told: tuple[Told, ...], task: str, choice: PlacementOption) 
     return there(day.draft(told), day)
 
 
+@pytest.mark.extra
 @pytest.mark.parametrize("told", [(), (evenings_off(),)], ids=["free", "with a rule"])
 def test_each_way_out_gives_its_task_a_place(told: tuple[Told, ...]) -> None:
     offered: list[OptionKind] = []
