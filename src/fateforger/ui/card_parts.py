@@ -179,9 +179,20 @@ def _offer_forms(stage: TimeboxingStage, notice: Notice) -> tuple[Part, ...]:
     if stage in AddTasks.accepted and notice.unread:
         buttons = (Button(label=_("Use it as my list of tasks"), action="form.tasks", target=notice.unread),)
     words = notice.unread or notice.unchecked
-    if not words or len(words) > MAX_CARRIED_CHARS:
-        return ()
-    return (Controls(items=(*buttons, build_said_rule_button(words))),)
+    if len(words) > MAX_CARRIED_CHARS:
+        return (explain_length(),)
+    return (Controls(items=(*buttons, build_said_rule_button(words))),) if words else ()
+
+
+def explain_length() -> Note:
+    """Return the advice on words that are too long for a button to carry."""
+    return Note(
+        text=_(
+            "Your message is too long for a button to take along. Send it in parts of up to {count} characters,"
+            " such as twenty tasks at a time; each part gets its buttons.",
+            count=f"{MAX_CARRIED_CHARS:,}",
+        )
+    )
 
 
 def build_said_rule_button(words: str) -> Button:

@@ -32,7 +32,7 @@ from fateforger.text import (
     ngettext,
 )
 from fateforger.text import gettext as _
-from fateforger.ui.card_parts import MODES, START, build_said_rule_button
+from fateforger.ui.card_parts import MODES, START, build_said_rule_button, explain_length
 from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
@@ -201,13 +201,14 @@ def welcome_card() -> Card:
 def unheard_card(text: str) -> Card:
     """Return the answer to a message when there is no model to read it, with the ways to keep its ``text``."""
     start = START.localize()
-    buttons: tuple[Button, ...]
-    if not text or len(text) > MAX_CARRIED_CHARS:
-        buttons = (start, ADD_TASK.localize())
-    else:
+    buttons: tuple[Button, ...] = (start, ADD_TASK.localize())
+    advice: tuple[Note, ...] = ()
+    if len(text) > MAX_CARRIED_CHARS:
+        advice = (explain_length(),)
+    elif text:
         queue = Button(label=_("Put into my queue"), action="form.queue_add", target=text)
         buttons = (replace(start, target=text), queue, build_said_rule_button(text))
-    return Card(text=_(HELLO), parts=(Prose(text=_(UNHEARD)), Prose(text=_(HELLO)), Controls(items=buttons)))
+    return Card(text=_(HELLO), parts=(Prose(text=_(UNHEARD)), *advice, Prose(text=_(HELLO)), Controls(items=buttons)))
 
 
 UNREAD = mark_message(

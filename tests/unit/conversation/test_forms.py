@@ -14,6 +14,7 @@ from fateforger.session.cards import Button, Controls
 from fateforger.session.forms import FormRequest, FormSubmission
 from fateforger.session.rulebook import rules_in_force
 from fateforger.ui.form_values import parse_task_line, split_task_list
+from fateforger.ui.session_cards import unheard_card
 
 
 @pytest.mark.parametrize(
@@ -127,6 +128,15 @@ async def test_a_message_that_nothing_can_read_becomes_the_list(anna: Person) ->
     assert offer.label not in anna.labels()
     with pytest.raises(BadInput, match="on your list already"):
         await anna.look("tasks", target=offer.target)
+
+
+async def test_of_a_list_that_is_too_long_for_a_button_it_is_said_how_to_send_it(anna: Person) -> None:
+    """S285"""
+    await anna.to_tasks()
+    await anna.says("\n".join(f"Answer letter {n}, 30 min" for n in range(100)))
+    assert "Send it in parts of up to 1,900 characters" in str(anna.arrived[-1].reply)
+    assert "Send it in parts of up to 1,900 characters" in str(unheard_card("x" * 1_901))
+    assert "Send it in parts" not in str(unheard_card("x" * 1_900))
 
 
 async def test_a_message_becomes_tasks_at_any_step_before_refine(anna: Person) -> None:
