@@ -1,6 +1,7 @@
 """Probes and figures for operators, the log of the program, and traces where ``OTEL_*`` variables ask for them.
 
-The provider is not made the global one: libraries that trace what they do, such as AutoGen, would add people's words.
+The provider of traces is not made the global one: libraries that trace what they do, such as AutoGen, would add
+people's words.
 """
 
 from __future__ import annotations

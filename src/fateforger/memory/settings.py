@@ -1,11 +1,11 @@
 """Settings, routines and the ends of the day of a person as constraints (S42, decision 064).
 
 A setting is a constraint whose ``frame_slot`` names it, so that a new one takes the place of the old one. Its value is
-a wanted time of day, or a number: minutes, percent, or a count; 0 means none. The ends of the day
-are moments (:mod:`fateforger.memory.settings`). A routine is a constraint with the slot ``routine:`` and its
-title; its windows say when, and ``duration_min`` how long.
+a wanted time of day, or a number: minutes, percent, or a count; 0 means none. A routine is a constraint with the slot
+``routine:`` and its title; its windows say when, and ``duration_min`` how long.
 
-Each is a moment. No work lies beyond the ends of work, and nothing at all before getting up and after bedtime.
+Each end of the day is a moment. No work lies beyond the ends of work, and nothing at all before getting up and after
+bedtime.
 """
 
 from __future__ import annotations

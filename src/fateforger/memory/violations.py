@@ -2,8 +2,8 @@
 
 Only typed fields are used. Meetings count as well in rules over the order of a day, but a plan never moves them.
 
-They are grouped under *Must follow* and *Consider*. Values only: a prompt shows the rows as a table, a card shows the
-sentences.
+Constraints that apply are grouped under *Must follow* and *Consider*. Values only: a prompt shows the rows as a table,
+a card shows the sentences.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """People in Slack: their profiles and zones, the places only they can read (K14), and whether they may plan.
 
-They are asked for when the command is carried out, so that no acknowledgement waits for Slack.
+Zones and links are asked for when a command is carried out, so that no acknowledgement waits for Slack.
 """
 
 from __future__ import annotations

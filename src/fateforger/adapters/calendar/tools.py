@@ -2,8 +2,8 @@
 
 The server's pages end at 250 events without saying so.
 
-The text is the only evidence: the numeric code does not tell a rate limit from a lost connection, and the wording
-around Google's message depends on the tool, on the place of failure inside the tool, and on the versions of the
+The text of an error is the only evidence: the numeric code does not tell a rate limit from a lost connection, and the
+wording around Google's message depends on the tool, on the place of failure inside the tool, and on the versions of the
 server's packages. So the wording is stripped and only the message counts.
 """
 

@@ -1,6 +1,6 @@
 """Tasks between days: open work of missed days goes back to the queue, and a day gives tasks to another one.
 
-The plan of the next day still asks about it, by its id in the queue (decision 027).
+The plan of the next day still asks about such work, by its id in the queue (decision 027).
 
 The session says in ``open_work.sent`` where its tasks shall be; this makes it so. Each step can be repeated: commands
 are queued once, and a task is added to the queue once.
