@@ -89,7 +89,7 @@ def mark_message(message: str) -> str:
 def gettext(message: str, /, **values: object) -> str:
     """Return a message in the language of this task, with its placeholders filled in."""
     found = load_catalogue(_language.get()).gettext(message)
-    said = found.format(**values) if values else found
+    said = _fill_in(found, **values) if values else found
     return capitalize(said) if found.lstrip("*").startswith("{day}") else said
 
 
@@ -128,7 +128,16 @@ def capitalize(text: str) -> str:
 
 def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
     """Return the form of a message for a count, which is its placeholder ``{count}``."""
-    return load_catalogue(_language.get()).ngettext(one, many, count).format(count=count, **values)
+    found = load_catalogue(_language.get()).ngettext(one, many, count)
+    return _fill_in(found, count=count, **values)
+
+
+_CUT_AT_STOP = re.compile(r"…(\**)\.(?!\.)")
+
+
+def _fill_in(message: str, **values: object) -> str:
+    """Fill in the placeholders. A value that was cut ends in an ellipsis, which takes the place of a full stop."""
+    return _CUT_AT_STOP.sub(r"…\1", message.format(**values))
 
 
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -183,6 +192,14 @@ def truncate(text: str, limit: int) -> str:
 def shorten(text: str, limit: int = 80) -> str:
     """Clean a text, put it on one line and truncate it."""
     return truncate(" ".join(clean_text(text).split()), limit)
+
+
+_EMOJI_NAME = re.compile(r":[\w+'-]+:")
+
+
+def has_words(text: str) -> bool:
+    """Check whether a text has a letter or a digit outside the names of emoji, such as ``:tada:``."""
+    return any(map(str.isalnum, _EMOJI_NAME.sub("", text)))
 
 
 def quote_title(title: str, limit: int = 80) -> str:

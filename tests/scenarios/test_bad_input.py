@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.scenarios.day import confirm_date, confirm_frame, open_tasks, start
+from tests.scenarios.person import controls, label
 from tests.scenarios.program import Program
 
 pytestmark = pytest.mark.process
@@ -63,9 +64,13 @@ def test_each_form_answers_at_the_field(program: Program) -> None:
 
 
 def test_words_that_no_model_reads_are_answered_and_become_tasks(program: Program) -> None:
-    """S285, S447: a first message is answered with the way to go on, and its words go along; what is written at the
-    tasks can be put into their form."""
+    """S285, S447, S457: a first message is answered with the way to go on, and its words go along; what is written at the
+    tasks can be put into their form. An emoji has no words to put anywhere."""
     person = program.person()
+    for emoji in ("👍🏽", ":tada: :+1::skin-tone-2:"):
+        person.write(emoji, thread=False)
+        person.reads("so I cannot read your message. These buttons lead through the whole day.")
+        assert [label(each) for _, each in controls(person.card())] == ["Plan my day", "Add a task"]
     person.slash("/timebox", "Gym at 19:00, 1 h; call Anna")
     person.reads("so I cannot read your message. These buttons lead through the whole day.")
     person.press("Plan my day")
@@ -75,6 +80,10 @@ def test_words_that_no_model_reads_are_answered_and_become_tasks(program: Progra
     person.reads("Noted: call Anna; Gym at 19:00, 1 h.")
     confirm_date(person)
     confirm_frame(person)
+    person.write(":tada:")
+    person.reads("so I cannot read messages here")
+    assert not person.has("Use it as my list of tasks")
+    assert not person.has("Keep it as a rule")
     person.write("Report, 2 h\nMails\nPay DE89 3704 0044 0532 0130 00")
     person.press("Use it as my list of tasks")
     assert person.submit(draft_my_day_right_away=False)["ok"]

@@ -13,10 +13,12 @@ import pytest
 from tests.factories.words import also, frame, inputs_of, new, opening, patch, timed, wants
 from tests.fakes.openai_server import Asked, Says
 from tests.scenarios.caldav import CalDav
-from tests.scenarios.day import STEPS, commit
+from tests.scenarios.day import STEPS, commit, start
 from tests.scenarios.person import Person, eventually
 from tests.scenarios.program import Program
 from tests.scenarios.speaking import Answers, Listener, speaking
+
+from fateforger.conversation.running_turns import STOPPED
 
 pytestmark = pytest.mark.process
 
@@ -135,6 +137,41 @@ def test_a_first_message_that_wants_no_plan_gets_the_welcome(tmp_path: Path) -> 
         eventually(lambda: any("hours of your day" in t for t in threads(person)), "a day to plan")
         eventually(lambda: any("Tuesday 3 March" in t for t in threads(person)), "the day that was named")
         assert len([t for t in threads(person) if "hours of your day" in t]) == 1
+
+
+def test_a_message_that_is_stopped_while_it_is_read_does_nothing(tmp_path: Path) -> None:
+    """S456: neither a first message nor one about a plan, which is not read for rules either."""
+    listener = Slow({})
+    with speaking(listener) as settings, program(tmp_path / "data", settings) as running:
+        person = running.person()
+        person.write("gym at seven", thread=False)
+        press_stop(person)
+        person.reads(STOPPED)
+        start(person)
+        person.write("no meetings after five")
+        press_stop(person)
+        person.reads(STOPPED)
+        person.press("Plan this day")
+        person.reads("the hours of your day")
+        assert listener.rules_asked == 0
+
+
+@dataclass
+class Slow(Listener):
+    """Takes too long for every question, but for those for rules."""
+
+    def script(self, asked: Asked) -> Says:
+        if "should_extract" in asked.system:
+            self.rules_asked += 1
+        return Says(slow=True)
+
+
+def press_stop(person: Person) -> None:
+    """Slack's own Stop, as soon as the thread says that the bot is working."""
+    ts = person.roots()[-1]["ts"]
+    query = {"user": person.user, "channel": person.channel, "thread_ts": ts}
+    eventually(lambda: (person.get("/ui/messages", **query)["session"] or {}).get("can_stop"), "Slack's Stop")
+    assert person.post("/ui/stop", channel=person.channel, thread_ts=ts) == {"ok": True}
 
 
 def threads(person: Person) -> list[str]:

@@ -10,6 +10,8 @@ from fateforger.text import (
     count_more,
     count_units,
     format_count,
+    gettext,
+    has_words,
     join_words,
     limit_items,
     quote_title,
@@ -65,3 +67,15 @@ def test_items_beyond_the_limit_are_counted() -> None:
 def test_counts_agree_with_their_noun() -> None:
     assert [format_count(n, "later write") for n in (0, 1, 2)] == ["0 later writes", "1 later write", "2 later writes"]
     assert [format_count(n, "entry", "entries") for n in (1, 2)] == ["1 entry", "2 entries"]
+
+
+def test_an_ellipsis_takes_the_place_of_a_full_stop() -> None:
+    assert gettext("Next: **{title}**.", title=shorten("Write the report", 7)) == "Next: **Write…**"
+    assert gettext("Next: **{title}**.", title="Report") == "Next: **Report**."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("👍", False), (":tada: ?!", False), ("", False), ("é", True), (":a: 9", True)]
+)
+def test_emoji_are_no_words(text: str, said: bool) -> None:  # noqa: FBT001  a case
+    assert has_words(text) is said

@@ -267,8 +267,8 @@ class PlanningCoordinator:
         card = await self._alone.answer_command(command)
         await self._tasks.send(card, command, wrote=(command.command_id,))
 
-    def stop(self, session_id: str, asked_at: datetime) -> bool:
-        return self._turns.stop(session_id, asked_at)
+    def stop(self, turn_id: str, asked_at: datetime) -> bool:
+        return self._turns.running.stop(turn_id, asked_at)
 
     async def on_start(self, start: StartTimeboxing) -> None:
         """Begin a session; in a thread with an active session, show the state of that session instead."""

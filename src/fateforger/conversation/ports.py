@@ -167,8 +167,8 @@ class CoordinatorPort(Protocol):
         """
         ...
 
-    def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """Ask the running turn of a session to stop.
+    def stop(self, turn_id: str, asked_at: datetime) -> bool:
+        """Ask the running turn of a session to stop, or the reading of a first message.
 
         Returns ``False`` if no turn that began before ``asked_at`` is running in this process. A turn without a write
         ends unchanged and says so; a turn that is writing to the calendar finishes, and says that.

@@ -12,7 +12,6 @@ from fateforger.conversation.turn_values import Effect, GoBack, UndoGroup, UndoU
 from fateforger.errors import ModelUnreachable
 from fateforger.ports.model import Completion, Model, Prompt, Role
 from fateforger.session.cards import Activity, Progress, ProgressCallback
-from fateforger.session.commands import SessionCommand
 from fateforger.session.model import Session
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
@@ -25,13 +24,28 @@ class TurnStopped(Exception):
 
 
 class RunningTurn:
-    """One running turn. ``stop_asked`` is true once the person pressed Stop."""
+    """One running turn.
+
+    ``stop_asked`` is true once the person pressed Stop, ``keeps_rules`` once its message is read for rules, which goes
+    on after that.
+    """
 
     def __init__(self, began_with: datetime) -> None:
         self.began_with = began_with
         self.stop_asked = False
+        self.keeps_rules = False
         self._acting = False
         self._thinking: set[asyncio.Future[Any]] = set()
+
+    @property
+    def is_stopped(self) -> bool:
+        """True when the turn was stopped before it acted."""
+        return self.stop_asked and not self._acting
+
+    def check(self) -> None:
+        """Raise :class:`TurnStopped` if the turn was stopped before it acted."""
+        if self.is_stopped:
+            raise TurnStopped
 
     def stop(self) -> None:
         """Cancel the work that can be canceled. Repeated calls have no effect."""
@@ -41,7 +55,7 @@ class RunningTurn:
 
     async def unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of the work. Raises :class:`TurnStopped` if the turn was stopped, before or meanwhile."""
-        if self.stop_asked and not self._acting:
+        if self.is_stopped:
             work.close()
             raise TurnStopped
         thinking = asyncio.ensure_future(work)
@@ -51,7 +65,7 @@ class RunningTurn:
             return await thinking
         except asyncio.CancelledError:
             me = asyncio.current_task()
-            if self.stop_asked and not self._acting and not (me is not None and me.cancelling()):
+            if self.is_stopped and not (me is not None and me.cancelling()):
                 raise TurnStopped from None
             raise
         finally:
@@ -62,30 +76,30 @@ class RunningTurn:
 
         Raises :class:`TurnStopped` if it was stopped before; with ``whatever`` it goes on anyway.
         """
-        if self.stop_asked and not self._acting and not whatever:
-            raise TurnStopped
+        if not whatever:
+            self.check()
         self._acting = True
 
 
 class RunningTurns:
-    """At most one running turn per session; the caller ensures this."""
+    """At most one running turn per session or first message; the caller ensures this."""
 
     def __init__(self) -> None:
         self._courses: dict[str, RunningTurn] = {}
 
     @contextmanager
-    def course(self, command: SessionCommand) -> Iterator[RunningTurn]:
-        """Register the turn of a command until the block ends."""
-        course = self._courses[command.session_id] = RunningTurn(command.at)
+    def course(self, turn_id: str, began_with: datetime) -> Iterator[RunningTurn]:
+        """Register a turn until the block ends."""
+        course = self._courses[turn_id] = RunningTurn(began_with)
         try:
             yield course
         finally:
-            if self._courses.get(command.session_id) is course:
-                del self._courses[command.session_id]
+            if self._courses.get(turn_id) is course:
+                del self._courses[turn_id]
 
-    def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """Stop the session's turn; ``False`` if there is none that began before ``asked_at``."""
-        course = self._courses.get(session_id)
+    def stop(self, turn_id: str, asked_at: datetime) -> bool:
+        """Stop a turn; ``False`` if there is none that began before ``asked_at``."""
+        course = self._courses.get(turn_id)
         if course is None or course.began_with > asked_at:
             return False
         course.stop()
@@ -101,7 +115,7 @@ class TurnModel:
 
     def __init__(self, model: Model, course: RunningTurn, tell: ProgressCallback) -> None:
         self._model = model
-        self._course = course
+        self.course = course
         self._tell = tell
         self.prompts: tuple[str, ...] = ()
 
@@ -114,7 +128,7 @@ class TurnModel:
         if doing is not None:
             self._tell(Progress(doing=doing))
         try:
-            completion = await self._course.unless_stopped(self._model.complete(prompt, seconds=seconds))
+            completion = await self.course.unless_stopped(self._model.complete(prompt, seconds=seconds))
         except TurnStopped:
             raise ModelUnreachable(_("The turn was stopped.")) from None
         self.prompts = tuple(dict.fromkeys((*self.prompts, prompt.name)))
@@ -139,6 +153,10 @@ def _find_progress(role: Role) -> Activity | None:
 
 
 STOPPED = mark_message("Stopped; nothing was changed.")
+STOPPED_AT_REST = mark_message("Stopped; I have not done the rest of your message.")
+STOPPED_BUT_RULES = mark_message(
+    "Stopped; your plan and your calendar are as they were. A rule in your message is kept nevertheless."
+)
 NOT_TORN = mark_message(
     "Stop came while your calendar was being written, so I finished that rather than leave it half done."
 )
@@ -146,8 +164,10 @@ WRITING = (WriteCalendar, UndoUpdate, UndoGroup, GoBack)
 """Effects that write to the calendar."""
 
 
-def mark_stopped(session: Session) -> Session:
+def mark_stopped(session: Session, course: RunningTurn) -> Session:
     """Return the session as it was before the turn, with a notice that the turn was stopped."""
+    if course.keeps_rules:
+        return session.with_notice(_(STOPPED_BUT_RULES))
     return session.with_notice(_(STOPPED))
 
 

@@ -11,7 +11,7 @@ from fateforger.conversation.language.tables import OpenPlan, OutsideContext
 from fateforger.conversation.memory_service import MemoryService, RuleService
 from fateforger.conversation.queue.cards import build_reply
 from fateforger.conversation.queue.service import QueueService
-from fateforger.conversation.running_turns import RunningTurn, TurnModel
+from fateforger.conversation.running_turns import STOPPED, STOPPED_AT_REST, TurnModel, TurnStopped
 from fateforger.conversation.session_messages import build_messages, build_session, with_feedback
 from fateforger.conversation.task_offers import ExternalTaskList, find_offers
 from fateforger.conversation.turn_runs import LogEntry, TurnLog
@@ -144,18 +144,25 @@ class SessionStarter:
 
     async def _read(self, opening: Opening, earlier: Sequence[Session], connected: Model) -> bool:
         """Read a first message and answer all that it wants; return ``False`` if there is nothing to answer."""
-        model = TurnModel(connected, RunningTurn(opening.at), ignore_progress)
         spoken = await self.languages.of(opening.user_id)
         use_language(spoken.code)
         answered, part = False, opening
-        for number in range(2, MOST_PARTS + 2):
-            opened = await self._read_part(part, earlier, model, spoken)
-            if opened.unread:
-                await self.tasks.send(unread_card(part.text), part)
-            answered = answered or opened.answers
-            if opened.unread or opened.plan or not opened.rest:
-                break
-            part = replace(opening, command_id=f"{opening.command_id}/{number}", text=opened.rest)
+        with self.turns.running.course(opening.turn_id, opening.at) as course:
+            model = TurnModel(connected, course, ignore_progress)
+            for number in range(2, MOST_PARTS + 2):
+                try:
+                    opened = await self._read_part(part, earlier, model, spoken)
+                except TurnStopped:
+                    stopped = STOPPED if part is opening else STOPPED_AT_REST
+                    await self.tasks.send(build_reply(_(stopped)), part)
+                    answered = True
+                    break
+                if opened.unread:
+                    await self.tasks.send(unread_card(part.text), part)
+                answered = answered or opened.answers
+                if opened.unread or opened.plan or not opened.rest:
+                    break
+                part = replace(opening, command_id=f"{opening.command_id}/{number}", text=opened.rest)
         if current_language() != spoken.code:
             await self.languages.note_written(opening.user_id, current_language())
         return answered
@@ -165,7 +172,8 @@ class SessionStarter:
     ) -> OpeningReading:
         """Read a message and carry out the first thing that it wants; the reading says what is left.
 
-        The language of this task becomes that of the message, unless the person chose theirs.
+        The language of this task becomes that of the message, unless the person chose theirs. Raises
+        :class:`TurnStopped` if the person stops it before it acts.
         """
         session = build_session(_to_start(opening), earlier, calendar_write=self.calendar_write)
         session = session.with_options(language=spoken.code, language_chosen=spoken.chosen)
@@ -174,6 +182,7 @@ class SessionStarter:
         context = replace(context, plans=tuple(_describe_plan(each) for each in earlier if each.is_open))
         with self.logbook.turn(reply, session) as entry:
             opened = await entry.opening(reply, session, model, context)
+            model.course.check()
             if opened.language is not None:
                 use_language(opened.language)
                 session = session.with_options(language=opened.language)
@@ -231,6 +240,8 @@ class SessionStarter:
         hydrated, command = opened.hydrated, opened.command
         if hydrated is not None and hydrated.intent is Purpose.MEMORY:
             card, wrote = await self.rules.answer(to_reply("", opening), model, context.talk)
+            if not wrote:
+                model.course.check()
             await self.tasks.send(card, opening, wrote=wrote)
             if wrote:
                 await self.memory.queue_comparison_outside(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from fateforger.calendar.event import EventImage, OwnedId
 from fateforger.conversation.agent_proposals import ProposalService
@@ -201,14 +200,14 @@ class Turns:
     other_days: OtherDays
     proposals: ProposalService
     languages: LanguageService
-    _running: RunningTurns = field(init=False, default_factory=RunningTurns)
+    running: RunningTurns = field(init=False, default_factory=RunningTurns)
 
     async def carry_out(self, command: SessionCommand, tell: ProgressCallback) -> None:
         """Carry out a command, once. If background work saved the session meanwhile, start again.
 
         Raises ``StoreError``.
         """
-        with self._running.course(command) as course:
+        with self.running.course(command.session_id, command.at) as course:
             for attempt in range(1, TRIES + 1):
                 try:
                     async with self.drafts.turn(command.session_id):
@@ -222,10 +221,6 @@ class Turns:
                 done = await self.sessions.load(command.session_id)
                 if done is not None:
                     await self.proposals.follow(None, done, command)
-
-    def stop(self, session_id: str, asked_at: datetime) -> bool:
-        """See :meth:`fateforger.conversation.ports.CoordinatorPort.stop`."""
-        return self._running.stop(session_id, asked_at)
 
     async def _attempt(self, command: SessionCommand, course: RunningTurn, tell: ProgressCallback) -> None:
         before = await self.sessions.load(command.session_id)
@@ -252,7 +247,7 @@ class Turns:
                     course.act(whatever=True)
                     await self._run_logged(before, command, course, tell)
                 else:
-                    after = mark_stopped(with_feedback(before, command.command_id, ()))
+                    after = mark_stopped(with_feedback(before, command.command_id, ()), course)
                     after = after.after_command(command.command_id, command.at)
                     after, messages = build_messages(before, after, command.command_id, _trigger_of(command))
                     await self.sessions.save(after, expected=before.version, outgoing=messages)
@@ -265,14 +260,16 @@ class Turns:
             await self._run(before, command, _Work(model, course, tell, entry))
 
     async def begin(
-        self, session: Session, reply: TimeboxingUserReply, opened: OpeningReading, model: Model, entry: LogEntry
+        self, session: Session, reply: TimeboxingUserReply, opened: OpeningReading, model: TurnModel, entry: LogEntry
     ) -> Session:
-        """Begin a session with what its first message wants besides the day; see :meth:`carry_out`."""
+        """Begin a session with what its first message wants besides the day; see :meth:`carry_out`.
+
+        Raises :class:`TurnStopped` if the person stops that before it acts; then nothing has begun.
+        """
         before = session.with_planning(quick=self.later.improves)
-        with self._running.course(reply) as course:
-            work = _Work(TurnModel(model, course, ignore_progress), course, ignore_progress, entry)
-            rest = TurnOutcome(session=before, gate=describe_stage(before), left=opened.further, rules=opened.rules)
-            return await self._run(before, reply, work, rest=rest)
+        work = _Work(model, model.course, ignore_progress, entry)
+        rest = TurnOutcome(session=before, gate=describe_stage(before), left=opened.further, rules=opened.rules)
+        return await self._run(before, reply, work, rest=rest)
 
     async def _run(
         self, before: Session, command: SessionCommand, work: _Work, *, rest: TurnOutcome | None = None
@@ -314,9 +311,11 @@ class Turns:
             blocked = notice is not None and notice.refused
             turn = replace(turn, lines=(), wishes=rest.left, later=rest.left_later, blocked=blocked)
         outcome = await entry.run(turn, work.model)
+        course.check()
         if outcome.rules:
             # This comes before the turn acts: if the program dies during it, the reply is read nevertheless.
             await self.memory.queue_extraction(said)
+            course.keeps_rules = True
         heard = outcome
         if look is None and outcome.heard and _went_past_frame(before, outcome.session):
             look = await course.unless_stopped(self._read_day(outcome.session, work.tell))

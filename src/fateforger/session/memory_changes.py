@@ -478,7 +478,8 @@ def judge_constraint(
     name = quote_title(version.record.name)
     match verdict:
         case "accept":
-            if version.record.status is Status.LOCKED and not needs_confirmation(version.record):
+            renewed = _count_days_left(taken.memory, version) == version.record.lifecycle.ttl_days
+            if version.record.status is Status.LOCKED and not needs_confirmation(version.record) and renewed:
                 return taken.with_lines(_("{name} is confirmed already.", name=name))
             return _with_status(
                 taken, version, Status.LOCKED, Event(action=Action.UPDATE, reason=reason or "confirmed"), name

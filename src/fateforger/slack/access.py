@@ -29,7 +29,7 @@ from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSl
 from fateforger.slack.ids import get_bare, get_tenant
 from fateforger.slack.limits import LimitedClient
 from fateforger.slack.mrkdwn import Mrkdwn, escape
-from fateforger.slack.payloads import MessageSaid, Place
+from fateforger.slack.payloads import Place
 from fateforger.text import TIMEBOX, clean_text, command_name, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import connect_card
@@ -420,10 +420,3 @@ def _check_workspace(command: InboxCommand) -> None:
     named = (getattr(command, name, None) for name in _PLACES)
     if user_id and any(place and get_tenant(place) != get_tenant(user_id) for place in named):
         raise InternalError(f"The command {command.command_id} names a place in another workspace.")
-
-
-def get_heard_place(said: MessageSaid | Opening) -> tuple[str, str | None]:
-    """Return the channel in which a message was written, and the thread; words after a command are in none."""
-    if isinstance(said, Opening) and said.heard_channel is not None:
-        return said.heard_channel, said.heard_thread_ts
-    return said.channel, said.thread_ts

@@ -370,18 +370,19 @@ class RequestHandler:
             await self.record(command)
 
     async def stop(self, command_id: str, user_id: str, place: Place, session_id: str | None = None) -> None:
-        """Handle Stop on a session's card, or Slack's own in a thread, whose session is looked up."""
+        """Handle Stop on a session's card, or Slack's own in a thread, whose session is looked up.
+
+        Where there is none, a first message may be being read.
+        """
         if session_id is None and place.thread_ts is not None:
             session_id = await self.door.session_in_thread(str(place.channel), place.thread_ts)
         async with self.tell_refusal(user_id, place):
-            if session_id is None:
-                raise BadInput(_(phrases.STOP_TOO_LATE))
-            await self._check_owner(session_id, user_id)
+            await self._check_owner(session_id or "", user_id)
             now = self.clock.now()
             payload = StopTurn(
                 session_id=session_id, user_id=user_id, channel=place.channel, thread_ts=place.thread_ts, at=now
             )
-            job = STOP_TURN.build_job(payload, key=f"{session_id} {command_id}", dedupe=command_id)
+            job = STOP_TURN.build_job(payload, key=f"{payload.turn_id} {command_id}", dedupe=command_id)
             await self.jobs.enqueue(job, now=now)
 
     async def keep_title(self, command_id: str, channel: str, thread_ts: str) -> None:
@@ -477,7 +478,7 @@ def _key(command: SessionCommand | QueueCommand | StartTimeboxing | Opening) -> 
     if isinstance(command, QueueCommandBase):
         return f"{'pulling' if isinstance(command, PullTask) else 'queue'} {command.user_id}"
     if isinstance(command, Opening):
-        return f"{command.channel} {command.user_id}"
+        return command.order_key
     if not isinstance(command, StartTimeboxing):
         return command.session_id or f"rules {command.user_id}"
     return f"{command.channel} {command.thread_ts}" if command.thread_ts else command.command_id

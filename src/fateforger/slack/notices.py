@@ -17,7 +17,7 @@ from fateforger.session.cards import Button, Card, Controls, Prose
 from fateforger.session.commands.thread import Opening
 from fateforger.session.store import Sent
 from fateforger.slack import phrases
-from fateforger.slack.access import People, Said, calendar_refusal, find_private_place, get_heard_place, is_private
+from fateforger.slack.access import People, Said, calendar_refusal, find_private_place, is_private
 from fateforger.slack.blocks import remove_controls
 from fateforger.slack.client import (
     MessageGone,
@@ -83,7 +83,7 @@ def greeting_job(said: MessageSaid | Opening, words: Said | None = None) -> NewJ
 
     A card is a refusal, and built again when it is sent: the link in it must not be stored.
     """
-    channel, thread_ts = get_heard_place(said)
+    channel, thread_ts = said.heard_place
     refused = said.user_id if isinstance(words, Card) else None
     text = words if isinstance(words, str) else None
     unread = said.text if isinstance(said, Opening) and not said.withheld else ""

@@ -62,6 +62,11 @@ class MessageSaid:
     mention: bool
     opens: bool
 
+    @property
+    def heard_place(self) -> tuple[str, str | None]:
+        """See :attr:`Opening.heard_place`."""
+        return self.channel, self.thread_ts
+
 
 @dataclass(frozen=True, slots=True)
 class ControlUse:

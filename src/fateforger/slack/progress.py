@@ -17,7 +17,7 @@ from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.queue_commands import QueueCommandBase
 from fateforger.session.store import HeadFilter, Outbox, Sent, Sessions, iter_heads
 from fateforger.slack import phrases
-from fateforger.slack.access import People, get_heard_place
+from fateforger.slack.access import People
 from fateforger.slack.agent_threads import AgentThreads, Step
 from fateforger.slack.client import SlackCallError
 from fateforger.slack.delivery import Delivery
@@ -143,7 +143,8 @@ SLACK_FORGETS = timedelta(hours=1)
 
 Handle = Callable[[InboxCommand, ProgressCallback], Awaitable[None]]
 Stop = Callable[[str, datetime], bool]
-"""Stops the turn of a session that began before an instant; returns ``False`` if this program runs none."""
+"""Stops a turn that began before an instant, by the id of its session or its first message. Returns ``False`` if this
+program runs none."""
 STOP_PAUSE_SECONDS = 0.25
 """Seconds between two checks for a request to stop, and between two checks for its answer."""
 
@@ -247,7 +248,7 @@ class Presence:
             if head.thread_ts is not None and not await self.jobs.count_unfinished(TURN.name, head.id):
                 await self.lines.clear_left(Line(head.channel, head.thread_ts, head.id), under_card=False)
 
-    async def settle(self, channel: str, thread_ts: str, session_id: str) -> None:
+    async def settle(self, channel: str, thread_ts: str, session_id: str | None) -> None:
         """End the status of a thread where no turn is running."""
         if (channel, thread_ts) not in self._places:
             await self.lines.clear_left(Line(channel, thread_ts, session_id))
@@ -329,7 +330,7 @@ class Presence:
 
     async def _line(self, command: InboxCommand) -> Line | None:
         if isinstance(command, Opening):
-            channel, thread_ts = get_heard_place(command)
+            channel, thread_ts = command.heard_place
             return None if thread_ts is None else Line(channel, thread_ts, None)
         if isinstance(command, StartTimeboxing | QueueCommandBase):
             return None
@@ -349,24 +350,29 @@ def build_stop_handler(
 ) -> JobHandler:
     """Return the handler that stops turns. If a stop comes too late, the person alone is told.
 
-    The turn may run in another program on the same database, which looks there for requests to stop it.
+    The turn may run in another program on the same database, which looks there for requests to stop it. The reading of
+    a first message has no record there: the program that reads it makes one of the next tries.
     """
 
     async def perform(wanted: StopTurn, job: Job) -> None:
-        if presence.stop(wanted.session_id, wanted.at):
-            await sessions.end_stop(wanted.session_id)
+        session_id = wanted.session_id
+        if presence.stop(wanted.turn_id, wanted.at):
+            if session_id is not None:
+                await sessions.end_stop(session_id)
             return
-        if job.attempts == 1:
-            await sessions.ask_to_stop(wanted.session_id, wanted.at)
-        elif await sessions.find_stop(wanted.session_id) is None:
-            return  # another program has stopped it
-        is_running = await jobs.count_unfinished(TURN.name, wanted.session_id) > 0
+        if session_id is not None:
+            if job.attempts == 1:
+                await sessions.ask_to_stop(session_id, wanted.at)
+            elif await sessions.find_stop(session_id) is None:
+                return  # another program has stopped it
+        is_running = await jobs.count_unfinished(TURN.name, wanted.order_key) > 0
         if job.attempts < (STOP_TRIES_DURING_TURN if is_running else STOP_TRIES):
             raise TryLater("no turn of the session is under way here", STOP_PAUSE_SECONDS)
-        await sessions.end_stop(wanted.session_id)
+        if session_id is not None:
+            await sessions.end_stop(session_id)
         place = Place(wanted.channel, wanted.thread_ts)
         if place.channel is not None and place.thread_ts is not None:
-            await presence.settle(place.channel, place.thread_ts, wanted.session_id)
+            await presence.settle(place.channel, place.thread_ts, session_id)
         use_language((await languages.of(wanted.user_id)).code)
         await people.send_ephemeral(wanted.user_id, place, _(phrases.STOP_TOO_LATE))
 

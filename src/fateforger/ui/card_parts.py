@@ -47,6 +47,7 @@ from fateforger.text import (
     format_day,
     format_length,
     format_weekday,
+    has_words,
     join_sentences,
     join_words,
     label_text,
@@ -175,24 +176,30 @@ def show_notice(session: Session) -> tuple[Part, ...]:
 
 def _offer_forms(stage: TimeboxingStage, notice: Notice) -> tuple[Part, ...]:
     """Return buttons that put words which nothing could read into a form: for tasks before Refine, and for a rule."""
+    words = notice.unread or notice.unchecked
+    if not can_carry(words):
+        return advise_on_length(words)
     buttons: tuple[Button, ...] = ()
     if stage in AddTasks.accepted and notice.unread:
         buttons = (Button(label=_("Use it as my list of tasks"), action="form.tasks", target=notice.unread),)
-    words = notice.unread or notice.unchecked
-    if len(words) > MAX_CARRIED_CHARS:
-        return (explain_length(),)
-    return (Controls(items=(*buttons, build_said_rule_button(words))),) if words else ()
+    return (Controls(items=(*buttons, build_said_rule_button(words))),)
 
 
-def explain_length() -> Note:
-    """Return the advice on words that are too long for a button to carry."""
-    return Note(
-        text=_(
-            "Your message is too long for a button to take along. Send it in parts of up to {count} characters,"
-            " such as twenty tasks at a time; each part gets its buttons.",
-            count=f"{MAX_CARRIED_CHARS:,}",
-        )
+def can_carry(words: str) -> bool:
+    """Check whether a button can carry a person's words into a form: they are words, and not too many."""
+    return has_words(words) and len(words) <= MAX_CARRIED_CHARS
+
+
+def advise_on_length(words: str) -> tuple[Note, ...]:
+    """Return the advice on words that are too long for a button to carry; nothing for others."""
+    if len(words) <= MAX_CARRIED_CHARS:
+        return ()
+    advice = _(
+        "Your message is too long for a button to take along. Send it in parts of up to {count} characters,"
+        " such as twenty tasks at a time; each part gets its buttons.",
+        count=f"{MAX_CARRIED_CHARS:,}",
     )
+    return (Note(text=advice),)
 
 
 def build_said_rule_button(words: str) -> Button:

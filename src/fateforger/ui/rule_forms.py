@@ -434,7 +434,8 @@ def _verdict_buttons(book: RuleBook, row: MemoryConstraintItem) -> tuple[Button,
     target = format_rule_target(row.seq, row.uid)
     if row.retired:
         return (JudgeConstraint.verdicts["restore"].button(target, style="primary"),)
-    confirm = row.status is not Status.LOCKED or row.unsure
+    passing = book.rule(row.uid)[1].record.lifecycle.ttl_days is not None
+    confirm = row.status is not Status.LOCKED or row.unsure or passing
     verdicts = JudgeConstraint.verdicts
     aside = verdicts["use_again" if row.set_aside else "set_aside"]
     return (

@@ -52,7 +52,10 @@ def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
             value=record.lifecycle.ttl_days,
             minimum=0,
             maximum=MAX_KEPT_DAYS,
-            hint=_("For the next two weeks: 14; only today: 0. Confirm it, and it is kept as long again."),
+            hint=_(
+                "For the next two weeks: 14; only today: 0. The days count from the last change of the rule, and begin"
+                " again when you confirm it."
+            ),
         ),
         _labels_field(WITH, _("Only on days with"), aspect.conditional_on_present),
         _labels_field(WITHOUT, _("Only on days without"), aspect.conditional_on_absent),

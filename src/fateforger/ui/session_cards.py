@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import assert_never
 
-from fateforger.limits import MAX_CARRIED_CHARS
 from fateforger.session.cards import (
     Button,
     Card,
@@ -32,7 +31,7 @@ from fateforger.text import (
     ngettext,
 )
 from fateforger.text import gettext as _
-from fateforger.ui.card_parts import MODES, START, build_said_rule_button, explain_length
+from fateforger.ui.card_parts import MODES, START, advise_on_length, build_said_rule_button, can_carry
 from fateforger.ui.day_cards import date_card, frame_card
 from fateforger.ui.draft_cards import draft_card
 from fateforger.ui.plan_cards import committed_card, plan_card
@@ -202,13 +201,11 @@ def unheard_card(text: str) -> Card:
     """Return the answer to a message when there is no model to read it, with the ways to keep its ``text``."""
     start = START.localize()
     buttons: tuple[Button, ...] = (start, ADD_TASK.localize())
-    advice: tuple[Note, ...] = ()
-    if len(text) > MAX_CARRIED_CHARS:
-        advice = (explain_length(),)
-    elif text:
+    if can_carry(text):
         queue = Button(label=_("Put into my queue"), action="form.queue_add", target=text)
         buttons = (replace(start, target=text), queue, build_said_rule_button(text))
-    return Card(text=_(HELLO), parts=(Prose(text=_(UNHEARD)), *advice, Prose(text=_(HELLO)), Controls(items=buttons)))
+    parts = (Prose(text=_(UNHEARD)), *advise_on_length(text), Prose(text=_(HELLO)), Controls(items=buttons))
+    return Card(text=_(HELLO), parts=parts)
 
 
 UNREAD = mark_message(
@@ -223,7 +220,7 @@ UNREAD_LONG = mark_message(
 
 def unread_card(text: str) -> Card:
     """Return the answer to a first message that no model could read; ``text`` is read by *Try again*."""
-    short = len(text) <= MAX_CARRIED_CHARS
+    short = can_carry(text)
     said = _(UNREAD) if short else _(UNREAD_LONG)
     again = (ReadAgain.action.button(text, style="primary"),) if short else ()
     rule = (build_said_rule_button(text),) if short else ()

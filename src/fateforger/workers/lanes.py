@@ -20,7 +20,7 @@ from fateforger.ports.people import ERASING_LANE
 from fateforger.ports.traces import find_position
 from fateforger.session.cards import Card
 from fateforger.session.commands import COMMAND, InboxCommand
-from fateforger.session.commands.thread import TimeboxingUserReply
+from fateforger.session.commands.thread import TimeboxingUserReply, build_opening_id, build_order_key
 from fateforger.session.store import SENDING_LANE
 from fateforger.text import current_language
 
@@ -217,13 +217,22 @@ class Greeting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopTurn:
-    """Stop the turn of a session that a person asked to stop at ``at``."""
+    """Stop the turn of a session, or without one the reading of a first message; a person asked for that at ``at``."""
 
-    session_id: str
+    session_id: str | None
     user_id: str
     channel: str | None
     thread_ts: str | None
     at: datetime
+
+    @property
+    def turn_id(self) -> str:
+        return self.session_id or build_opening_id(self.channel, self.thread_ts, self.user_id)
+
+    @property
+    def order_key(self) -> str:
+        """Return the key of the job that runs the turn."""
+        return self.session_id or build_order_key(self.channel, self.user_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from tests.fakes.google_calendar import Fail
 from tests.fakes.scripted_model import Line, ScriptedModel
 from tests.unit.conversation.person import ANNA, House, Person, meeting, open_house_at
 
+from fateforger.conversation.running_turns import STOPPED_BUT_RULES
 from fateforger.errors import CalendarUnreachable
 from fateforger.planning.plan import resolve
 from fateforger.ports.model import Prompt
@@ -395,6 +396,23 @@ async def with_lanes(house: House, doing: Coroutine[Any, Any, object]) -> None:
 
         await house.until(is_done)
         await task
+
+
+async def test_a_stop_while_the_rules_of_a_message_are_read_says_that_these_are_kept(tmp_path: Path) -> None:
+    """S456: the plan is as it was."""
+    house, anna = await spoken(tmp_path, reading(dentist=early_rule()), extract_seconds=60)
+    saying = asyncio.create_task(anna.says("the report, I am at the dentist until 11, so nothing before 11! Go on."))
+
+    async def is_queued() -> bool:
+        query = "SELECT count(*) FROM job WHERE lane = 'extract'"
+        return bool(await house.store.database.read(lambda connection: connection.exec_driver_sql(query).scalar()))
+
+    await house.until(is_queued)
+    assert house.coordinator.stop(anna.session_id, house.clock.now())
+    await saying
+    session = await anna.session()
+    assert session.stage is Stage.CAPTURE_INPUTS
+    assert session.notice_lines == (STOPPED_BUT_RULES,)
 
 
 async def test_a_draft_waits_for_the_rule_in_its_own_message(tmp_path: Path) -> None:

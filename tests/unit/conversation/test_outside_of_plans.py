@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.factories.wishes import rule, wish
 from tests.factories.words import also, inputs_of, new, opening, outside, patch, timed, wanting, wants, work
-from tests.unit.conversation.person import ANNA
+from tests.unit.conversation.person import AMSTERDAM, ANNA, CHANNEL
 from tests.unit.conversation.queue.desk import words_of
 from tests.unit.conversation.rules import CALLS, QUIET
 from tests.unit.conversation.talking import Said, Talker, about, talker_at
 
+from fateforger.conversation.running_turns import STOPPED_AT_REST
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.vocabulary import Status
+from fateforger.ports.model import Prompt
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import Card
+from fateforger.session.commands.thread import Opening
 from fateforger.text import gettext as _
 from fateforger.text import list_languages, speak
 from fateforger.values import replace
@@ -141,6 +145,25 @@ async def test_all_wishes_of_a_first_message_are_answered(talk: Talker) -> None:
     assert len(talk.desk.letters) == 3
     assert [each.record.words for each in await talk.house.remembered.of(ANNA)] == ["no meetings before ten"]
     assert [task.spec.title for task in await talk.desk.tasks()] == ["Taxes"]
+
+
+async def test_a_stop_after_a_part_of_a_first_message_says_that_the_rest_is_not_done(talk: Talker) -> None:
+    """S456: what was answered before stays."""
+    first: Said = {**wanting("tasks"), "wants": "tasks", "rest": "and note the taxes"}
+    place = {"channel": CHANNEL, "thread_ts": "1", "tz": AMSTERDAM}
+    about = {"command_id": "stopped", "user_id": ANNA, "at": talk.house.clock.now()}
+    message = Opening.model_validate({**about, **place, "text": "what is in my queue? and note the taxes"})
+
+    def stop(_: Prompt) -> dict[str, Any]:
+        assert talk.house.coordinator.stop(message.turn_id, talk.house.clock.now())
+        return work("Taxes")
+
+    talk.lines += [first, stop]
+    assert await talk.house.coordinator.on_opening(message)
+    await talk.desk.read()
+    assert len(talk.desk.letters) == 2
+    assert STOPPED_AT_REST in words_of(talk.desk.card)
+    assert await talk.desk.tasks() == ()
 
 
 async def test_a_first_message_with_a_plan_a_rule_to_forget_and_a_task_for_the_queue(talk: Talker) -> None:

@@ -12,7 +12,7 @@ from tests.factories.wishes import rule as wished
 from tests.factories.wishes import wish
 from tests.factories.words import wants
 from tests.fakes.scripted_model import ScriptedModel
-from tests.unit.conversation.person import ANNA, House, Person, meeting, words_in
+from tests.unit.conversation.person import ANNA, House, Person, buttons_in, meeting, words_in
 from tests.unit.conversation.sessions import said, session, task, turn
 from tests.unit.conversation.test_rules import named, newest
 
@@ -193,6 +193,31 @@ async def test_a_rule_on_its_last_day_says_so_and_can_be_kept(anna: Person, hous
     version = await newest(house, "No coffee")
     assert await later.fill("rule", target=f"{version.seq} {version.uid}", kept_days=3) is None
     assert "is changed, and kept until 19 March 2026." in later.words
+
+
+async def test_what_is_confirmed_already_begins_its_days_again(anna: Person, house: House) -> None:
+    """S452: by Confirm, and by Save without a change; an edit leaves the days that were left, which then begin again."""
+    await anna.to_frame()
+    await anna.fill("rule_new", words="No coffee", kept_days=14)
+    for days, end in ((5, "21 March 2026"), (3, "24 March 2026")):
+        house.clock.at += timedelta(days=days)
+        version = await newest(house, "No coffee")
+        target = f"{version.seq} {version.uid}"
+        assert "Confirm" in [each.label for each in buttons_in(await anna.look("rule", target=target))]
+        await anna.click("memory.accept", target)
+        await anna.read()
+        assert f"“No coffee” is confirmed, and kept until {end}." in anna.words
+    house.clock.at += timedelta(days=4)
+    version = await newest(house, "No coffee")
+    await anna.fill("rule", target=f"{version.seq} {version.uid}", words="No coffee at all")
+    version = await newest(house, "No coffee")
+    assert version.record.lifecycle.ttl_days == 10
+    target = f"{version.seq} {version.uid}"
+    assert await anna.fill("rule", target=target) is None
+    assert "“No coffee” is confirmed already." in anna.words
+    house.clock.at += timedelta(days=1)
+    assert await anna.fill("rule", target=target) is None
+    assert "“No coffee” is confirmed, and kept until 25 March 2026." in anna.words
 
 
 async def test_a_verdict_says_until_when_the_rule_is_kept(anna: Person, house: House) -> None:

@@ -86,6 +86,30 @@ class Opening(BaseModel):
         """True when the answer goes to another place than the message."""
         return self.heard_channel is not None
 
+    @property
+    def heard_place(self) -> tuple[str, str | None]:
+        """Return the channel in which it was written, and the thread; words after a command are in none."""
+        return (self.heard_channel, self.heard_thread_ts) if self.heard_channel else (self.channel, self.thread_ts)
+
+    @property
+    def order_key(self) -> str:
+        """Return the key within which a person's first messages in a channel are handled in order."""
+        return build_order_key(self.heard_place[0], self.user_id)
+
+    @property
+    def turn_id(self) -> str:
+        """Return the id by which the reading of it is stopped."""
+        return build_opening_id(*self.heard_place, self.user_id)
+
+
+def build_order_key(channel: str | None, user_id: str) -> str:
+    return f"{channel} {user_id}"
+
+
+def build_opening_id(channel: str | None, thread_ts: str | None, user_id: str) -> str:
+    """Return the id of the reading of a person's message in a thread that has no session yet."""
+    return f"{channel} {thread_ts} {user_id}"
+
 
 class TimeboxingUserReply(SessionCommandBase):
     """A message of the person in the thread.

@@ -108,6 +108,12 @@ async def test_the_next_task_comes_first_with_where_each_stands(page: Page, anna
     )
 
 
+async def test_no_full_stop_follows_a_title_that_is_cut(house: House, anna: Desk) -> None:
+    """S457"""
+    await anna.adds("Write " * 30)
+    assert " Write W…**\n" in await Page(house).look()
+
+
 async def test_what_keeps_a_task_is_said() -> None:
     tasks = (
         task("a", priority=0, after=("b", "c", "d")),
