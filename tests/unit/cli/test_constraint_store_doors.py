@@ -14,7 +14,7 @@ import pytest
 from tests.contracts.stores import new_file
 from tests.doors import through_the_door
 from tests.factories.constraints import line_of, random_context, random_history, record_of
-from tests.factories.inside import run_inside
+from tests.factories.inside import run_inside, without_doubt
 
 from fateforger.adapters.store.store import open_store
 from fateforger.app.data_dir import lock_data_dir
@@ -45,7 +45,7 @@ class Doors:
 
     def json(self, door: str, *arguments: str, now: str = EARLY, data: Path | None = None) -> tuple[int, Any]:
         status, out, err = self.text(door, *arguments, "--json", now=now, data=data)
-        assert err == ""
+        assert without_doubt(err) == ""
         return status, json.loads(out)
 
     def done(self, door: str, *arguments: str, now: str = EARLY, data: Path | None = None) -> Any:
@@ -94,6 +94,28 @@ def test_without_a_person_they_are_those_of_the_calendars_owner(doors: Doors, mo
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
     monkeypatch.setenv("SLACK_APP_TOKEN", "xapp-1")
     assert "name a person with --user" in refused(doors.json("list"))
+
+
+def test_an_id_that_nobody_has_is_pointed_out(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S422: it may be mistyped, or be of somebody new; so the command does what it was told, and says so."""
+    monkeypatch.setenv("FATEFORGER_CALENDAR_OWNER", "UOWNER")
+    where = ("--data-dir", str(doors.data), "--now", EARLY)
+    for number, door in enumerate(
+        (
+            ("constraints", "list"),
+            ("tasks", "list"),
+            ("calendars", "show"),
+            ("mcp", "log"),
+            ("mcp", "client", "add", "coder", "--scopes", "tasks:read"),
+            ("constraints", "add", "--name", "No calls before ten"),
+        )
+    ):
+        person = f"U0MISTYPED{number}"
+        status, _, err = run_inside(*door, "--user", person, *where)
+        assert (door, status) == (door, 0)
+        assert f"Nobody here had the id {person} before." in err
+    assert "Nobody here" not in run_inside("tasks", "list", "--user", "UOWNER", *where)[2]
+    assert run_inside("constraints", "list", "--user", person, *where)[2] == ""
 
 
 def test_the_life_of_a_constraint(doors: Doors) -> None:
@@ -273,7 +295,7 @@ def test_no_door_shows_anything_of_anybody_else(doors: Doors, user: str) -> None
     assert query == {"constraints": [], "excluded": []}
     refused(doors.json("archive", "c", "--user", user))
     assert doors.done("reindex", "--user", user)["constraints"] == 0
-    assert doors.text("export", "--user", user) == (0, "", "")
+    assert doors.text("export", "--user", user)[:2] == (0, "")
     assert doors.export() == before
 
 
