@@ -609,16 +609,18 @@ def test_a_person_limits_a_rule_in_words_and_lists_one_sort_of_them(doors: Doors
         "--dimension",
         "goal",
     )
+    today = doors.text("add", "--user", "U2", "--name", "No calls", "--kept-days", "1")[1]
+    assert today.endswith(". It is kept until 2 March 2026.\n")
     doors.done("add", "--user", "U1", "--name", "Early", "--slot", "work_start", "--at", "07:30", "--unsure")
     doors.done("add", "--user", "U1", "--name", "Lunch out")
     walk, early = (each["constraint_record"] for each in doors.done("list", "--user", "U1")["constraints"][:2])
     assert walk["aspect_classification"]["conditional_on_absent"] == ["gym"]
-    assert (walk["lifecycle"]["ttl_days"], walk["applies_stages"], walk["topics"]) == (14, ["REFINE"], ["sport"])
+    assert (walk["lifecycle"]["ttl_days"], walk["applies_stages"], walk["topics"]) == (13, ["REFINE"], ["sport"])
     assert early["payload"]["windows"] == [{"kind": "avoid", "start_time_local": "00:00", "end_time_local": "07:30"}]
     shown = doors.text("list", "--user", "U1")[1]
-    assert "from feedback, confidence 0.5, to be confirmed, kept until 16 March 2026, only without “gym”" in shown
+    assert "from feedback, confidence 0.5, to be confirmed, kept until 15 March 2026, only without “gym”" in shown
     assert "in the step “Refine” only, tags sport" in shown
-    over = doors.text("list", "--user", "U1", now="2026-03-17T09:00:00Z")[1]
+    over = doors.text("list", "--user", "U1", now="2026-03-16T09:00:00Z")[1]
     assert "ended, 2 March 2026" in over
 
     def named(*filters: str) -> list[str]:
