@@ -17,3 +17,8 @@ def run_inside(*arguments: str) -> tuple[int, str, str]:
         main(list(arguments))
     assert isinstance(ended.value.code, int)
     return ended.value.code, out.getvalue(), err.getvalue()
+
+
+def without_doubt(err: str) -> str:
+    """Stderr without the sentence that nobody had that id before, which every first command for somebody gets."""
+    return "".join(line for line in err.splitlines(keepends=True) if not line.startswith("Nobody here had the id "))

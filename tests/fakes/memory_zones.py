@@ -6,7 +6,7 @@ from datetime import datetime
 
 
 class MemoryZones:
-    """Implements :class:`fateforger.slack.admission.Zones` in a dictionary."""
+    """Implements :class:`fateforger.ports.people.Zones` in a dictionary."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[str, datetime]] = {}

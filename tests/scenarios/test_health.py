@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -44,12 +45,14 @@ def test_other_commands_know_where_it_listens(tmp_path: Path) -> None:
     """S408: whatever ports it was started on; once it has ended, they name the configured ones again."""
     program = Program(tmp_path / "data").start()
 
-    def say(command: str) -> str:
-        return through_the_door(command, environment={"FATEFORGER_DATA_DIR": str(program.data)})[1]
+    def say(*command: str) -> str:
+        return through_the_door(*command, environment={"FATEFORGER_DATA_DIR": str(program.data)})[1]
 
     try:
         program.person()
         assert say("health") == "It is well.\n"
+        well = json.loads(say("health", "--json"))
+        assert (well["ok"], well["database"]) == (True, True)
         told = say("doctor")
         assert program.address in told
         calendar = urlsplit(program.caldav_url())
@@ -57,3 +60,4 @@ def test_other_commands_know_where_it_listens(tmp_path: Path) -> None:
     finally:
         assert program.stop() == 0
     assert "http://127.0.0.1:8765/?token=" in say("doctor")
+    assert json.loads(say("health", "--json"))["error"]["message"].startswith("No fateforger answers at http://")

@@ -473,6 +473,7 @@ def _build_tools(resources: _Resources, memory: MemoryService, model: Model | No
         languages=resources.languages,
         talks=store.talks,
         homes=store.homes,
+        zones=store.zones,
         rules=memory,
         model=model,
         workflows=build_workflows(resources.settings),

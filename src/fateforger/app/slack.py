@@ -23,10 +23,10 @@ from fateforger.masks import mask_address
 from fateforger.metrics import SLACK_REQUESTS
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Job, Jobs
-from fateforger.ports.people import Homes
+from fateforger.ports.people import Homes, Zones
 from fateforger.session.store import Feedbacks, Outbox, Sessions, ThreadMessages
 from fateforger.slack.access import People, Places
-from fateforger.slack.admission import Admission, Zones
+from fateforger.slack.admission import Admission
 from fateforger.slack.agent_threads import AgentThreads
 from fateforger.slack.client import (
     SlackLogin,

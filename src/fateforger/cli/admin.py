@@ -304,7 +304,7 @@ def backup_command(call: CommandCall, file: Path) -> None:
     manifest = asyncio.run(make_backup(settings, file, now=read_instant(settings)))
     size = file.stat().st_size
     lines = [
-        f"Backed up to {file} ({size / 1_000_000:.1f} MB): {join_words(manifest.parts)}.",
+        f"Backed up to {file} ({_format_size(size)}): {join_words(manifest.parts)}.",
         "It holds people's words: keep it as safe as the database.",
     ]
     if manifest.logins:
@@ -313,6 +313,11 @@ def backup_command(call: CommandCall, file: Path) -> None:
             f" (fingerprint {join_words(manifest.keys)})."
         )
     call.print_result({"file": str(file), "bytes": size, **_describe_manifest(manifest)}, lines)
+
+
+def _format_size(size: int) -> str:
+    """Return the size of a file; one that is not empty has at least 1 kB."""
+    return f"{size / 1_000_000:.1f} MB" if size >= 1_000_000 else f"{-(-size // 1000)} kB"
 
 
 @admin_command.command("restore")

@@ -68,7 +68,9 @@ def add_limit_options(command: C) -> C:
                 "--slot", type=click.Choice([s.value for s in DAY_ENDS]), help="With --at: an end of the day."
             ),
             click.option("--at", metavar="HH:MM", help="With --slot: when that is."),
-            click.option("--kept-days", type=click.IntRange(min=1), metavar="N", help="It is kept for N days."),
+            click.option(
+                "--kept-days", type=click.IntRange(min=1), metavar="N", help="It is kept for N days; 1 is only today."
+            ),
             _labels("--only-with", "only_with", "Only on days with that: a title, or a kind of block like M."),
             _labels("--only-without", "only_without", "Only on days without that."),
             click.option("--stage", "stages", multiple=True, metavar="STAGE", help="Only at that step, like REFINE."),
@@ -96,7 +98,7 @@ def build_limits(given: Mapping[str, Any]) -> dict[str, Any]:
         aspect["dimension"] = given["dimension"]
     return {
         "aspect_classification": aspect or None,
-        "lifecycle": None if given["kept_days"] is None else {"ttl_days": given["kept_days"]},
+        "lifecycle": None if given["kept_days"] is None else {"ttl_days": given["kept_days"] - 1},
         "applies_stages": given["stages"] or None,
         "topics": given["topics"] or None,
         "source": given["source"],

@@ -138,7 +138,7 @@ def _describe_nothing(user_id: str, uid: str | None, about: str | None) -> str:
 def _format_line(version: Version, today: date, tz: str) -> str:
     record = version.record
     standing: dict[Any, str] = {"locked": "confirmed", "proposed": "not confirmed yet", "declined": "out of force"}
-    last_day = record.lifecycle.count_from(local_today(version.updated_at, tz))
+    last_day = _find_last_day(version, tz)
     days, times, limits = describe_days(record), describe_times(record), describe_limits(record, last_day)
     facts = (
         "ended" if has_ended(version, today, tz) and not version.retired else standing[record.status.value],
@@ -152,6 +152,10 @@ def _format_line(version: Version, today: date, tz: str) -> str:
         f"tags {', '.join(record.topics)}" if record.topics else "",
     )
     return f"{record.necessity.value:<6} {record.name}  [{version.uid}]\n       {', '.join(filter(None, facts))}"
+
+
+def _find_last_day(version: Version, tz: str) -> date | None:
+    return version.record.lifecycle.count_from(local_today(version.updated_at, tz))
 
 
 Versions = Callable[[str], Awaitable[Sequence["Version"]]]
@@ -346,7 +350,9 @@ def add_command(
 
     deed = call.run(lambda opened: add(opened, user_id, wanted, session_id))
     done = "Noted" if deed.written else "That is written down already"
-    _print_change(call, deed, f"{done}: {_name_version(deed.version)}.")
+    last = _find_last_day(deed.version, call.load_settings().time_zone)
+    until = "" if last is None else f" It is kept until {format_date(last)}."
+    _print_change(call, deed, f"{done}: {_name_version(deed.version)}.{until}")
 
 
 @click.command("archive")

@@ -16,6 +16,8 @@ from fateforger.cli.options import (
     Opened,
     add_place_options,
     add_store_options,
+    check_person_option,
+    echo_doubt,
     load_settings,
     note_action,
     note_command,
@@ -34,7 +36,14 @@ def client_command() -> None:
 
 @client_command.command("add")
 @click.argument("name")
-@click.option("--user", "user_id", metavar="ID", required=True, help="The person it works for (their Slack id).")
+@click.option(
+    "--user",
+    "user_id",
+    metavar="ID",
+    required=True,
+    callback=check_person_option,
+    help="The person it works for (their Slack id).",
+)
 @click.option("--scopes", metavar="LIST", required=True, help="What it may do, with commas between.")
 @click.option("--expires", metavar="INSTANT", help="Until when (RFC 3339, or a day); left out, until it is revoked.")
 @add_store_options
@@ -46,15 +55,16 @@ def add_command(call: CommandCall, name: str, user_id: str, scopes: str, expires
     """
     from fateforger.agents.clients import read_scopes  # noqa: PLC0415  the help text needs none of it
     from fateforger.app.agents import register_client  # noqa: PLC0415  heavy
-    from fateforger.memory.documents import check_person  # noqa: PLC0415  the help text needs none of it
 
     settings = call.load_settings()
     until = None if expires is None else _parse_instant(expires)
     allowed = read_scopes(scopes)
 
     async def add() -> tuple[Client, str]:
-        await note_command(call.ctx, settings, (check_person(user_id),))
-        return await register_client(settings, name, user_id, allowed, until)
+        doubt = await note_command(call.ctx, settings)
+        added = await register_client(settings, name, user_id, allowed, until)
+        echo_doubt(doubt)
+        return added
 
     client, token = asyncio.run(add())
     if call.as_json:
@@ -101,7 +111,9 @@ def revoke_command(call: CommandCall, name: str) -> None:
 
 @click.command("log")
 @click.option("--client", "name", metavar="NAME", help="Only what this agent asked.")
-@click.option("--user", "user_id", metavar="ID", help="Only what was asked for this person.")
+@click.option(
+    "--user", "user_id", metavar="ID", callback=check_person_option, help="Only what was asked for this person."
+)
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="How many calls.")
 @add_store_options
 def log_command(call: CommandCall, name: str | None, user_id: str | None, limit: int) -> None:

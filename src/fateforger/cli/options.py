@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from fateforger.cli.documents import print_result
+from fateforger.cli.documents import echo, print_result
 from fateforger.limits import MAX_LABEL_CHARS
 from fateforger.text import truncate
 
@@ -152,14 +152,44 @@ async def _run_with_store(ctx: click.Context, settings: Settings, work: Callable
 
     async with aclosing(await open_state(settings)) as store:
         opened = Opened(store, settings, read_instant(settings))
-        await note_action(ctx, opened, find_person(ctx))
-        return await work(opened)
+        doubt = await _note_named(ctx, opened)
+        done = await work(opened)
+    echo_doubt(doubt)
+    return done
 
 
-def find_person(ctx: click.Context) -> tuple[str, ...]:
+async def _note_named(ctx: click.Context, opened: Opened) -> str | None:
+    """Note the command for the person whom it names. Return a sentence if the id is new here: it may be mistyped.
+
+    That is looked up before the command, which may store the first data of the person.
+    """
+    person = find_person(ctx)
+    if person is None:
+        return None
+    known = await _is_known(opened, person)
+    await note_action(ctx, opened, (person,))
+    doubt = f"Nobody here had the id {person} before. If this is not for somebody new, please check the id."
+    return None if known else doubt
+
+
+def echo_doubt(doubt: str | None) -> None:
+    """Show that an id is new, once a command has succeeded: a mistake gets one sentence only."""
+    if doubt is not None:
+        echo(doubt, err=True)
+
+
+async def _is_known(opened: Opened, person: str) -> bool:
+    from fateforger.adapters.store.upkeep import is_known  # noqa: PLC0415  heavy
+    from fateforger.app.resources import build_clock, build_ownership  # noqa: PLC0415  heavy
+
+    ownership = build_ownership(opened.settings, opened.store, build_clock(opened.settings))
+    known = person in ownership.page or await is_known(opened.store.database, person)
+    return known or person == (await ownership.owner()).person
+
+
+def find_person(ctx: click.Context) -> str | None:
     """Return the person whom a command is about, if it names one."""
-    person = ctx.params.get("user_id") or ctx.params.get("user")
-    return (person,) if person else ()
+    return ctx.params.get("user_id") or ctx.params.get("user")
 
 
 async def note_action(ctx: click.Context, opened: Opened, people: Iterable[str]) -> None:
@@ -177,14 +207,14 @@ async def note_action(ctx: click.Context, opened: Opened, people: Iterable[str])
         await opened.store.operator_log.note(OperatorAction(person, opened.now, command, find_operator()))
 
 
-async def note_command(ctx: click.Context, settings: Settings, people: Iterable[str]) -> None:
-    """Note a command that opens no store here; see :func:`note_action`."""
+async def note_command(ctx: click.Context, settings: Settings) -> str | None:
+    """Note a command that opens no store here, if it names a person; see :func:`_note_named`."""
     from fateforger.app.resources import open_state, read_instant  # noqa: PLC0415  heavy
 
-    if named := tuple(people):
-        async with aclosing(await open_state(settings)) as store:
-            opened = Opened(store, settings, read_instant(settings))
-            await note_action(ctx, opened, named)
+    if find_person(ctx) is None:
+        return None
+    async with aclosing(await open_state(settings)) as store:
+        return await _note_named(ctx, Opened(store, settings, read_instant(settings)))
 
 
 UNNOTED = frozenset({"constraints reindex", "person erase"})

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from fateforger.cli.documents import echo, echo_address
+from fateforger.cli.documents import echo, echo_address, print_result
 from fateforger.cli.options import CommandCall, add_place_options, add_store_options, as_json, load_settings
 from fateforger.errors import BadInput, WorldError
 from fateforger.text import TIMEBOX, command_name
@@ -109,8 +109,9 @@ _SECONDS = 8
 
 @click.command("health")
 @click.option("--port", type=int, help="Port of the running program, if it uses another data directory.")
+@as_json
 @click.pass_context
-def health_command(ctx: click.Context, port: int | None) -> None:
+def health_command(ctx: click.Context, port: int | None, as_json: bool) -> None:
     """Ask the program that runs on this machine whether it is well. Exits with 3 when it is not, or does not answer."""
     settings = load_settings(ctx, port=port)
     from fateforger.app.data_dir import find_page, read_addresses  # noqa: PLC0415  the help text needs none of it
@@ -120,11 +121,12 @@ def health_command(ctx: click.Context, port: int | None) -> None:
     ill = [part for part in ("database", "slack") if not said.get(part)]
     if ill:
         raise WorldError(f"The program runs, but this does not answer: {', '.join(ill)}. fateforger doctor says more.")
-    echo("It is well.")
+    lines = ["It is well."]
     if said.get("constraints_trouble"):
-        echo(f"Only what it should remember has to wait: {said['constraints_trouble']}")
+        lines.append(f"Only what it should remember has to wait: {said['constraints_trouble']}")
     if said.get("memory_trouble"):
-        echo(f"Only searching what it remembers does not work: {said['memory_trouble']}")
+        lines.append(f"Only searching what it remembers does not work: {said['memory_trouble']}")
+    print_result(said, lines, as_json=as_json)
 
 
 def _ask(url: str) -> dict[str, object]:

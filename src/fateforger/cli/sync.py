@@ -26,7 +26,7 @@ from fateforger.cli.options import (
     add_place_options,
     as_json,
     check_person_option,
-    find_person,
+    echo_doubt,
     load_settings,
     note_command,
 )
@@ -320,8 +320,10 @@ def _run(ctx: click.Context, where: Mapping[str, str | None], run: Callable[[Set
     settings = load_settings(ctx, **given)
 
     async def note_and_run() -> _R:
-        await note_command(ctx, settings, find_person(ctx))
-        return await run(settings)
+        doubt = await note_command(ctx, settings)
+        done = await run(settings)
+        echo_doubt(doubt)
+        return done
 
     return asyncio.run(note_and_run())
 

@@ -221,8 +221,6 @@ class PlanningCoordinator:
                 self._later.improve(session)
 
     async def handle(self, command: InboxCommand, tell: ProgressCallback = ignore_progress) -> None:
-        if isinstance(command, StartTimeboxing | Opening | QueueCommandBase):
-            await self._rituals.follow_zone(command.user_id, command.tz)
         if isinstance(command, ReadAgain):
             await self._beginnings.read_again(command)
         elif isinstance(command, QueueCommandBase):

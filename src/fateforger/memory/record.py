@@ -187,11 +187,16 @@ class Payload(Value):
 
 
 class Lifecycle(Value):
-    """``uid`` names it for good. It applies for ``ttl_days`` days after it was last confirmed."""
+    """``uid`` names it for good. It applies on the day it was last confirmed, and for ``ttl_days`` days after it."""
 
     uid: Uid | None = None
     supersedes_uids: tuple[Uid, ...] = ()
     ttl_days: int | None = Field(None, ge=0)
+
+    @property
+    def kept_days(self) -> int | None:
+        """The number of days that it applies, as people count them: the day it was confirmed is the first."""
+        return None if self.ttl_days is None else self.ttl_days + 1
 
     def count_from(self, confirmed: Date) -> Date | None:
         """Return the last day of a constraint that was confirmed on a day; ``None`` if it has no time to live."""

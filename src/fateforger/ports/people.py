@@ -158,6 +158,21 @@ KINDS: Mapping[str, str] = {
 """The kinds of data about a person, in words."""
 
 
+class Zones(Protocol):
+    """The time zone of each person, as Slack gave it last, and the instant until which Slack is not asked again.
+
+    Each call is one commit. Raises :class:`~fateforger.errors.StoreError`.
+    """
+
+    async def of(self, user_id: str) -> tuple[str, datetime] | None:
+        """Return the zone of a person; ``None`` if Slack was not asked yet."""
+        ...
+
+    async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
+        """Keep the zone of a person, in place of an earlier one. Messages at chosen times come by its clock."""
+        ...
+
+
 class People(Protocol):
     """The data about people in the database. People are found by exact comparison of the id.
 

@@ -16,14 +16,14 @@ from uuid import uuid4
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.errors import BadInput, InternalError
 from fateforger.ports.clock import Clock
-from fateforger.ports.people import Claim
+from fateforger.ports.people import Claim, Zones
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.rules import RememberConstraint, ReviseConstraint
 from fateforger.session.commands.thread import Opening, StartTimeboxing
 from fateforger.session.queue_commands import EnqueueTask, HomeCommandBase, PlanWeek, QueueCommand, QueueCommandBase
 from fateforger.slack import phrases
-from fateforger.slack.admission import Admission, Standing, Zones, read_standing
+from fateforger.slack.admission import Admission, Standing, read_standing
 from fateforger.slack.blocks import render
 from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSlackError, call_slack
 from fateforger.slack.ids import get_bare, get_tenant

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -45,21 +44,6 @@ class Standings(Protocol):
 
     async def keep(self, user_id: str, standing: Standing) -> None:
         """Keep the standing of a person; it replaces what was kept before."""
-        ...
-
-
-class Zones(Protocol):
-    """The time zone of each person, as Slack gave it last, and the instant until which Slack is not asked again.
-
-    Each call is one commit. Raises :class:`~fateforger.errors.StoreError`.
-    """
-
-    async def of(self, user_id: str) -> tuple[str, datetime] | None:
-        """Return the zone of a person; ``None`` if Slack was not asked yet."""
-        ...
-
-    async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
-        """Keep the zone of a person, in place of an earlier one."""
         ...
 
 

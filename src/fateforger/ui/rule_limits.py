@@ -49,11 +49,11 @@ def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
             name=KEPT,
             label=_("Days to keep it"),
             optional=True,
-            value=record.lifecycle.ttl_days,
-            minimum=0,
+            value=record.lifecycle.kept_days,
+            minimum=1,
             maximum=MAX_KEPT_DAYS,
             hint=_(
-                "For the next two weeks: 14; only today: 0. The days count from the last change of the rule, and begin"
+                "For the next two weeks: 14; only today: 1. The days count from the last change of the rule, and begin"
                 " again when you confirm it."
             ),
         ),
@@ -135,8 +135,9 @@ def read_limits(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:
     if aspect != (record.aspect or Aspect()):
         record = replace(record, aspect=aspect)
     if filled.has(KEPT):
-        days = filled.minutes(KEPT, least=0, most=MAX_KEPT_DAYS)
-        record = replace(record, lifecycle=replace(record.lifecycle, ttl_days=days))
+        days = filled.minutes(KEPT, least=1, most=MAX_KEPT_DAYS)
+        life = replace(record.lifecycle, ttl_days=None if days is None else days - 1)
+        record = replace(record, lifecycle=life)
     if filled.has(STAGES):
         record = replace(record, applies_stages=filled.many(STAGES))
     if filled.has(TAGS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import tarfile
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -123,7 +124,7 @@ def test_a_backup_is_restored_where_nothing_is(data: Path, monkeypatch: pytest.M
     """S361: neither an existing backup nor existing data is ever overwritten, and a damaged backup changes nothing."""
     file, new = data.parent / "b.tar.gz", data.parent / "new"
     assert "There is nothing to back up" in admin(new, "backup", str(file), status=2)
-    admin(data, "backup", str(file))
+    assert re.search(r"\([1-9]\d* kB\): ", admin(data, "backup", str(file)))
     assert "There is already a file" in admin(data, "backup", str(file), status=2)
     assert "There is data in" in admin(data, "restore", str(file), status=2)
     (data.parent / "text").write_text("hello")

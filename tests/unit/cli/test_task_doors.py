@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.stores import new_file
-from tests.factories.inside import run_inside
+from tests.factories.inside import run_inside, without_doubt
 from tests.factories.tasks import DETAILED
 
 from fateforger.adapters.store.store import open_store
@@ -34,12 +34,12 @@ class Doors:
 
     def json(self, door: str, *arguments: str) -> Any:
         status, out, err = self.text(door, *arguments, "--json")
-        assert (status, err) == (0, ""), out
+        assert (status, without_doubt(err)) == (0, ""), out
         return json.loads(out)
 
     def said(self, door: str, *arguments: str) -> str:
         status, out, err = self.text(door, *arguments)
-        assert (status, err) == (0, ""), err
+        assert (status, without_doubt(err)) == (0, ""), err
         return out.rstrip("\n")
 
     def refused(self, door: str, *arguments: str, user: str | None = "U1") -> str:

@@ -156,6 +156,7 @@ class House:
             languages=self.languages,
             talks=self.store.talks,
             homes=self.store.homes,
+            zones=self.store.zones,
             rules=memory,
             model=self.model,
             workflows=self.workflows,

@@ -54,10 +54,10 @@ async def test_the_rare_is_behind_more_and_what_is_set_is_shown(anna: Person, ho
     assert {*LIMITS, "source", "unsure"}.isdisjoint(field.name for field in first.inputs)
     assert await anna.fill("rule_new", words="Walk after lunch", source="feedback", unsure=True, **LIMITS) is None
     record = (await newest(house, "Walk after lunch")).record
-    assert limits_of(record) == (("gym",), 14, ("REFINE",))
+    assert limits_of(record) == (("gym",), 13, ("REFINE",))
     assert (record.topics, record.source, record.needs_confirmation) == (("sport", "evenings"), Source.FEEDBACK, True)
     listed = words_in(await anna.look("rules"))
-    assert "kept until 16 March 2026, only without “gym”, in the step “Refine” only" in listed
+    assert "kept until 15 March 2026, only without “gym”, in the step “Refine” only" in listed
     assert "please confirm" in listed
     version = await newest(house, "Walk after lunch")
     form = await anna.look("rule", target=f"{version.seq} {version.uid}")
@@ -107,7 +107,7 @@ async def test_words_say_the_same(anna: Person) -> None:
         turn(session(), said("user_reply", text="…")), ScriptedModel(wants("memory"), wish("remember", rule=told))
     )
     (version,) = outcome.session.rules.said
-    assert limits_of(version.record) == (("gym",), 14, ("REFINE",))
+    assert limits_of(version.record) == (("gym",), 13, ("REFINE",))
     assert (version.record.source, version.record.needs_confirmation) == (Source.FEEDBACK, True)
     assert version.record.status is Status.PROPOSED
     heard = found(rule("Walk", "walk after lunch", limits=SAID))
@@ -122,12 +122,12 @@ async def test_words_change_the_limits_of_a_rule(anna: Person, house: House) -> 
     given = turn(session(), said("user_reply", text="…"))
     given = given.model_copy(update={"memory": MemoryReading(versions=(calls,))})
     outcome = await run_turn(given, ScriptedModel(wants("memory"), more))
-    assert outcome.session.rules.said[-1].record.lifecycle.ttl_days == 14
+    assert outcome.session.rules.said[-1].record.lifecycle.ttl_days == 13
 
 
 async def test_words_keep_a_rule_for_as_long_again(anna: Person, house: House) -> None:
     """S421: who says “for two weeks” of a rule for two weeks means two weeks from then on; other words leave its end."""
-    for limits, left in (({"kept_days": 14}, 14), ({"only_with": ["Gym"]}, 9)):
+    for limits, left in (({"kept_days": 14}, 13), ({"only_with": ["Gym"]}, 9)):
         calls = version_of("calls", user="U1", seq=1, ttl_days=14, at="2026-02-25T09:00:00+00:00")
         more = wish("memory_update_constraint", 1, rule=wished(limits=limits))
         given = turn(session(), said("user_reply", text="…"))
@@ -140,12 +140,12 @@ async def test_a_rule_for_two_weeks_ends(anna: Person, house: House) -> None:
     """S235"""
     await anna.to_frame()
     await anna.fill("rule_new", words="No coffee", kept_days=14)
-    house.clock.at += timedelta(days=15)
+    house.clock.at += timedelta(days=14)
     later = Person(house)
     await later.to_frame()
     assert "No coffee" not in later.words
     assert "I know no rules of yours yet" in await read_home(house)
-    assert "It was kept until 16 March 2026 and not confirmed since" in words_in(await later.look("rules"))
+    assert "It was kept until 15 March 2026 and not confirmed since" in words_in(await later.look("rules"))
 
 
 async def test_undo_does_not_extend_a_time_to_live(anna: Person, house: House) -> None:
@@ -159,7 +159,7 @@ async def test_undo_does_not_extend_a_time_to_live(anna: Person, house: House) -
     (write,) = [each for each in (await anna.session()).rules.memory_writes if each.fresh]
     await anna.click("undo_memory", write.cause)
     await anna.read()
-    assert "kept until 16 March 2026" in words_in(await anna.look("rules"))
+    assert "kept until 15 March 2026" in words_in(await anna.look("rules"))
 
 
 async def test_an_edit_does_not_extend_a_time_to_live(anna: Person, house: House) -> None:
@@ -169,11 +169,11 @@ async def test_an_edit_does_not_extend_a_time_to_live(anna: Person, house: House
     house.clock.at += timedelta(days=5)
     version = await newest(house, "No coffee")
     await anna.fill("rule", target=f"{version.seq} {version.uid}", words="No coffee after noon")
-    assert "is changed, and kept until 16 March 2026." in anna.words
-    assert "kept until 16 March 2026" in words_in(await anna.look("rules"))
+    assert "is changed, and kept until 15 March 2026." in anna.words
+    assert "kept until 15 March 2026" in words_in(await anna.look("rules"))
     version = await newest(house, "No coffee")
     await anna.fill("rule", target=f"{version.seq} {version.uid}", kept_days=20)
-    assert "kept until 27 March 2026" in words_in(await anna.look("rules"))
+    assert "kept until 26 March 2026" in words_in(await anna.look("rules"))
 
 
 async def test_a_rule_on_its_last_day_says_so_and_can_be_kept(anna: Person, house: House) -> None:
@@ -181,18 +181,18 @@ async def test_a_rule_on_its_last_day_says_so_and_can_be_kept(anna: Person, hous
     await anna.to_frame()
     await anna.fill("rule_new", words="No coffee", kept_days=14)
     assert "on its last day" not in anna.words
-    house.clock.at += timedelta(days=14)
+    house.clock.at += timedelta(days=13)
     later = Person(house)
     await later.to_frame()
     assert "“No coffee” (should, on its last day)" in later.words
     for words in ("No coffee after noon", "No coffee at all"):
         version = await newest(house, "No coffee")
         assert await later.fill("rule", target=f"{version.seq} {version.uid}", words=words) is None
-        assert "is changed, and kept until 16 March 2026." in later.words
-    assert "kept until 16 March 2026" in words_in(await later.look("rules"))
+        assert "is changed, and kept until 15 March 2026." in later.words
+    assert "kept until 15 March 2026" in words_in(await later.look("rules"))
     version = await newest(house, "No coffee")
     assert await later.fill("rule", target=f"{version.seq} {version.uid}", kept_days=3) is None
-    assert "is changed, and kept until 19 March 2026." in later.words
+    assert "is changed, and kept until 17 March 2026." in later.words
 
 
 async def test_what_is_confirmed_already_begins_its_days_again(anna: Person, house: House) -> None:
@@ -227,9 +227,9 @@ async def test_a_verdict_says_until_when_the_rule_is_kept(anna: Person, house: H
     version = await newest(house, "No coffee")
     house.clock.at += timedelta(days=5)
     for verdict, answer in (
-        ("accept", "“No coffee” is confirmed, and kept until 21 March 2026."),
+        ("accept", "“No coffee” is confirmed, and kept until 20 March 2026."),
         ("archive", "“No coffee” is put away; I won't use it any more."),
-        ("restore", "“No coffee” is restored, and kept until 21 March 2026."),
+        ("restore", "“No coffee” is restored, and kept until 20 March 2026."),
     ):
         version = await newest(house, "No coffee")
         await anna.click(f"memory.{verdict}", f"{version.seq} {version.uid}")

@@ -106,8 +106,8 @@ REST = "Tuesday, Wednesday, Thursday, Friday, Saturday"
             wished(description="I start at 8", **START, limits={"at": "08:00"}),
             wished(**START, limits={"at": "10:00", "kept_days": 14}),
             (
-                "Work starts at 10:00, until 16 March 2026.",
-                "“Work starts at 10:00” takes the place of “I start at 8” until 16 March 2026.",
+                "Work starts at 10:00, until 15 March 2026.",
+                "“Work starts at 10:00” takes the place of “I start at 8” until 15 March 2026.",
             ),
         ),
         (

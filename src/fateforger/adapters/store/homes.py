@@ -83,19 +83,6 @@ class SqlStandings(OnDatabase):
         await self._database.write(lambda connection: put_row(connection, row))
 
 
-class SqlZones(OnDatabase):
-    """Implements :class:`fateforger.slack.admission.Zones` over a :class:`Database`."""
-
-    async def of(self, user_id: str) -> tuple[str, datetime] | None:
-        query = select(ZONE.c.tz, ZONE.c.until).where(ZONE.c.user_id == user_id)
-        found = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if found is None else (found.tz, found.until)
-
-    async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
-        row = ZoneRow(user_id=user_id, tz=tz, until=until)
-        await self._database.write(lambda connection: put_row(connection, row))
-
-
 def build_reachable(connection: Connection, user_id: ColumnElement[str]) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions that the app was not removed where a person is, and that their account is active."""
     ended = select(WORKSPACE.c.tenant, WORKSPACE.c.is_first).where(WORKSPACE.c.ended_at.is_not(None))

@@ -16,7 +16,7 @@ from fateforger.adapters.store.calendars import USE, SqlBuckets, SqlOwners, SqlQ
 from fateforger.adapters.store.connections import CHANNEL, SqlChannels
 from fateforger.adapters.store.constraints import SqlConstraints
 from fateforger.adapters.store.database import Database, OnDatabase, open_database
-from fateforger.adapters.store.homes import SqlHomes, SqlLanguages, SqlStandings, SqlZones
+from fateforger.adapters.store.homes import SqlHomes, SqlLanguages, SqlStandings
 from fateforger.adapters.store.inbox import has_open_job, open_jobs, prune_dead
 from fateforger.adapters.store.jobs import RECEIPT, LeaseJobs
 from fateforger.adapters.store.journal import OP, TX, SqlJournal
@@ -30,6 +30,7 @@ from fateforger.adapters.store.talks import (
     SqlRuleReplies,
     SqlTalks,
     SqlThreadMessages,
+    SqlZones,
 )
 from fateforger.adapters.store.tasks import SqlDurations, SqlTasks
 from fateforger.adapters.store.usage import OPERATOR_ACTION, FeedbackRow, SqlFeedbacks, SqlOperatorLog, SqlUsage

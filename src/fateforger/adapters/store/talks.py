@@ -14,7 +14,7 @@ from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlmodel import Field, select
 
 from fateforger.adapters.store.database import Database, OnDatabase
-from fateforger.adapters.store.homes import build_reachable, mark_home
+from fateforger.adapters.store.homes import ZONE, ZoneRow, build_reachable, mark_home
 from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.jobs import LeaseJobs
 from fateforger.adapters.store.procrastinate_jobs import ProcrastinateJobs
@@ -96,6 +96,26 @@ class SqlRituals:
         if marked and job is not None:
             self._jobs.announce(job.lane)
         return marked
+
+
+class SqlZones(OnDatabase):
+    """Implements :class:`fateforger.ports.people.Zones` over a :class:`Database`."""
+
+    async def of(self, user_id: str) -> tuple[str, datetime] | None:
+        query = select(ZONE.c.tz, ZONE.c.until).where(ZONE.c.user_id == user_id)
+        found = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if found is None else (found.tz, found.until)
+
+    async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
+        await self._database.write(lambda connection: _keep_zone(connection, user_id, tz, until))
+
+
+def _keep_zone(connection: Connection, user_id: str, tz: str, until: datetime) -> None:
+    """Keep the zone of a person. The messages that they chose come by its clock from now on."""
+    put_row(connection, ZoneRow(user_id=user_id, tz=tz, until=until))
+    known = next(iter(find_settings(connection, user_id)), None)
+    if known is not None and known.tz != tz:
+        _change(connection, user_id, lambda before: replace(before or known, tz=tz))
 
 
 def find_settings(connection: Connection, user_id: str) -> tuple[RitualSettings, ...]:

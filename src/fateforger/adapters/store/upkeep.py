@@ -15,7 +15,8 @@ from fateforger.adapters.store.inbox import drop_dead, list_dead, measure_lanes,
 from fateforger.adapters.store.jobs import DeadRow
 from fateforger.adapters.store.sessions import OUTBOX, SESSION
 from fateforger.adapters.store.sessions import QUEUED as QUEUED_MESSAGE
-from fateforger.adapters.store.tables import iter_keys, parse_mapping
+from fateforger.adapters.store.tables import iter_keys, list_tables, parse_mapping
+from fateforger.adapters.store.usage import OPERATOR_ACTION
 
 DEAD = "dead"
 _MOST = 100_000
@@ -228,6 +229,16 @@ def _to_planner(user_id: str, plans: Row[Any] | None, link: Link | None) -> Plan
     if plans is None:
         return Planner(user_id, 0, None, None, None, link)
     return Planner(user_id, plans.days, plans.first_day, plans.last_day, plans.active_at, link)
+
+
+async def is_known(database: Database, user_id: str) -> bool:
+    """Check whether anything is held about a person, other than what operators did."""
+    return await database.read(lambda connection: _is_known(connection, user_id))
+
+
+def _is_known(connection: Connection, user_id: str) -> bool:
+    tables = [t for t in list_tables(connection.dialect.name) if "user_id" in t.c and t is not OPERATOR_ACTION]
+    return bool(connection.scalar(select(or_(*(exists().where(t.c.user_id == user_id) for t in tables)))))
 
 
 async def list_links(database: Database, *, after: str = "", limit: int) -> tuple[Link, ...]:

@@ -161,7 +161,7 @@ class RuleLimits(Value):
         aspect = {
             name: [fold_label(one) for one in labels] for name, labels in conditions.items() if labels is not None
         }
-        life = {} if self.kept_days is None else {"ttl_days": self.kept_days}
+        life = {} if self.kept_days is None else {"ttl_days": self.kept_days - 1}
         core = {"applies_stages": self.stages, "source": self.source, "needs_confirmation": self.unsure}
         groups = {"aspect_classification": aspect, "lifecycle": life}
         return {

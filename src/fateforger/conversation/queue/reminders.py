@@ -125,7 +125,7 @@ def build_reminder_handler(tools: Tools) -> JobHandler:
         with speak(due.language):
             reminded = _mark_reminded(task)
             others = await read_queue(tools.tasks, due.user_id)
-            shown = build_task_card(reminded, others, tools.today())
+            shown = build_task_card(reminded, others, tools.today(await tools.find_zone(due.user_id)))
             text = _("⏰ You asked me to remind you: {title}", title=plain(task.spec.title, 200))
         card = replace(shown, text=text, parts=(Prose(text=text), *shown.parts[1:]))
         name = f"{task.id}/remind/{due.at.timestamp():.0f}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import assert_never
 
 from fateforger.conversation.calendar_reads import Looker
@@ -198,7 +197,8 @@ def list_buttons(card: Card) -> tuple[Button, ...]:
 
 
 _BuildForm = Callable[[QueuedTask], Form]
-_ReadForm = Callable[[QueuedTask, FormSubmission], QueueCommand | FormErrors]
+_ReadForm = Callable[[QueuedTask, FormSubmission, str], QueueCommand | FormErrors]
+"""Reads a filled form; the text is the time zone of the person."""
 
 _Cause = Opening | AskToReplace | SettleConstraints | UndoMemory
 """A message or an answer outside of plans that is answered, besides commands about the queue."""
@@ -226,9 +226,9 @@ class QueueService:
         self.planned = PlannedTasks(tools, executor)
         self.other_days = OtherDays(tools)
         self._task_forms: dict[str, tuple[_BuildForm, _ReadForm]] = {
-            "queue_edit": (build_edit_form, read_edited),
-            "queue_time": (build_time_form, partial(read_time, tz=tools.tz)),
-            "queue_remind": (build_remind_form, partial(read_reminder, tz=tools.tz)),
+            "queue_edit": (build_edit_form, lambda task, filled, _tz: read_edited(task, filled)),
+            "queue_time": (build_time_form, read_time),
+            "queue_remind": (build_remind_form, read_reminder),
         }
         self._weeks: WeekPlanner | None = None
         self._answer_ritual: Callable[[RitualCommand], Awaitable[Card]] | None = None
@@ -473,7 +473,7 @@ class QueueService:
             _, read_with_rules = _RULE_FORMS[submission.form]
             return read_with_rules(task, await self._find_rules(task), submission)
         _, read = self._task_forms[submission.form]
-        return read(task, submission)
+        return read(task, submission, await self._tools.find_zone(submission.user_id))
 
     async def _find_rules(self, task: QueuedTask) -> TaskRules:
         """Return the rules of a task as far as they are known at once. Raises ``BadInput`` if they are gone."""

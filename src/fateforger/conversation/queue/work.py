@@ -17,7 +17,7 @@ from fateforger.planning.task_details import task_of
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.ports.model import Model
-from fateforger.ports.people import Homes
+from fateforger.ports.people import Homes, Zones
 from fateforger.session.cards import Card
 from fateforger.session.commands.base import mint_key
 from fateforger.session.commands.day import AddTasks
@@ -88,6 +88,7 @@ class Tools:
     languages: LanguageService
     talks: Talks
     homes: Homes
+    zones: Zones
     rules: Rules | None = None
     model: Model | None = None
     workflows: Workflows = field(default_factory=Workflows)
@@ -96,6 +97,11 @@ class Tools:
     def today(self, tz: str = "") -> Date:
         """Return the current day of a person; ``tz`` is their zone, if it is known."""
         return local_today(self.clock.now(), tz or self.tz)
+
+    async def find_zone(self, user_id: str) -> str:
+        """Return the time zone of a person, as Slack gave it last. Raises ``StoreError``."""
+        known = await self.zones.of(user_id)
+        return self.tz if known is None else known[0]
 
     async def look_up(self, task: QueuedTask, workflow: Workflow | None, *, at_once: bool = False) -> Seen:
         """Return the states that can be determined now. See :func:`fateforger.tasks.gate.look_up`."""

@@ -224,12 +224,6 @@ class RitualService:
         known = await self.rituals.of(submission.user_id)
         return read_form(known or self._first_settings(submission.user_id, submission.at), submission)
 
-    async def follow_zone(self, user_id: str, tz: str) -> None:
-        """Keep the zone of a person who is in another one now."""
-        known = await self.rituals.of(user_id)
-        if known is not None and tz and known.tz != tz:
-            await self.rituals.change(user_id, lambda before: replace(before or known, tz=tz))
-
     def _first_settings(self, user_id: str, at: datetime, channel: str = "", tz: str = "") -> RitualSettings:
         return RitualSettings(user_id=user_id, channel=channel, tz=tz or self.tools.tz, since=at)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
@@ -68,6 +68,17 @@ async def test_a_time_that_is_not_clear_is_asked_for(talk: Begin, said: dict[str
     assert "on Monday 2 March at 17:30" in anna.words
     await anna.waits(hours=10)
     assert anna.card.text == "⏰ You asked me to remind you: Call the tax office"
+
+
+async def test_a_form_is_read_by_the_clock_of_the_person(anna: Desk, house: House) -> None:
+    """S268: which need not be that of the program."""
+    task = await anna.adds("Call the bank")
+    await house.store.zones.keep(anna.user, "America/New_York", until=house.clock.at)
+    await anna.fill("queue_remind", target=task.id, date=MONDAY, time="10:00")
+    assert "on Monday 2 March at 10:00" in anna.words
+    at = (await anna.task(task.id)).spec.remind_at
+    assert at is not None
+    assert at.astimezone(UTC).hour == 15
 
 
 async def test_reminders_are_listed_and_cancelled_in_words(talk: Begin) -> None:

@@ -244,6 +244,13 @@ async def test_the_days_are_those_of_where_the_person_is(anna: Early, house: Hou
     """S296: no date has two messages."""
     await anna.chooses(morning=time(9), days=tuple(Weekday))
     assert len(await anna.until("09:00")) == 1
-    await house.rituals.follow_zone(anna.user, "America/New_York")
+    await fly(house, anna, "America/New_York")
     assert await anna.until("14:59", days=1) == []
     assert await anna.until("15:00") == [TUESDAY_MORNING]
+    await fly(house, anna, "Asia/Tokyo")
+    assert len(await anna.until("01:00", days=1)) == 1
+
+
+async def fly(house: House, anna: Early, tz: str) -> None:
+    """Change the zone in Slack, which tells the program so; the person says nothing to the bot."""
+    await house.store.zones.keep(anna.user, tz, until=house.clock.at)
