@@ -57,7 +57,7 @@ def test_how_many_steps_were_taken_is_told_while_the_search_goes_on() -> None:
 
 
 def test_a_list_of_two_hundred_tasks_is_drafted_with_little_more_effort_than_one_of_twenty() -> None:
-    """S456: without a bound, the local search of such a day took seventeen times as long as all else."""
+    """S458: without a bound, the local search of such a day took seventeen times as long as all else."""
     many = [{"id": f"t{n}", "title": f"T{n}", "minutes": 10, "type": "SW"} for n in range(200)]
     problem = compile_problem(build_context(read_instance({**DAY, "tasks": many})))
     placed, _ = improve_placement(problem, greedy_placement(problem), 0)
