@@ -199,7 +199,7 @@ async def test_what_is_confirmed_already_begins_its_days_again(anna: Person, hou
     """S452: by Confirm, and by Save without a change; an edit leaves the days that were left, which then begin again."""
     await anna.to_frame()
     await anna.fill("rule_new", words="No coffee", kept_days=14)
-    for days, end in ((5, "21 March 2026"), (3, "24 March 2026")):
+    for days, end in ((5, "20 March 2026"), (3, "23 March 2026")):
         house.clock.at += timedelta(days=days)
         version = await newest(house, "No coffee")
         target = f"{version.seq} {version.uid}"
@@ -211,13 +211,13 @@ async def test_what_is_confirmed_already_begins_its_days_again(anna: Person, hou
     version = await newest(house, "No coffee")
     await anna.fill("rule", target=f"{version.seq} {version.uid}", words="No coffee at all")
     version = await newest(house, "No coffee")
-    assert version.record.lifecycle.ttl_days == 10
+    assert version.record.lifecycle.ttl_days == 9
     target = f"{version.seq} {version.uid}"
     assert await anna.fill("rule", target=target) is None
     assert "“No coffee” is confirmed already." in anna.words
     house.clock.at += timedelta(days=1)
     assert await anna.fill("rule", target=target) is None
-    assert "“No coffee” is confirmed, and kept until 25 March 2026." in anna.words
+    assert "“No coffee” is confirmed, and kept until 24 March 2026." in anna.words
 
 
 async def test_a_verdict_says_until_when_the_rule_is_kept(anna: Person, house: House) -> None:
