@@ -40,6 +40,11 @@ _SOURCES = {
 }
 
 
+def _find_most_days(record: ConstraintRecord) -> int:
+    """Return the most days that can be chosen; a rule from elsewhere may be kept longer, and stays so."""
+    return max(MAX_KEPT_DAYS, record.lifecycle.kept_days or 0)
+
+
 def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
     """Return the fields, filled from a record."""
     record = ConstraintRecord(name="-") if before is None else before
@@ -51,7 +56,7 @@ def build_limit_fields(before: ConstraintRecord | None) -> tuple[Input, ...]:
             optional=True,
             value=record.lifecycle.kept_days,
             minimum=1,
-            maximum=MAX_KEPT_DAYS,
+            maximum=_find_most_days(record),
             hint=_(
                 "For the next two weeks: 14; only today: 1. The days count from the last change of the rule, and begin"
                 " again when you confirm it."
@@ -135,7 +140,7 @@ def read_limits(filled: Filled, record: ConstraintRecord) -> ConstraintRecord:
     if aspect != (record.aspect or Aspect()):
         record = replace(record, aspect=aspect)
     if filled.has(KEPT):
-        days = filled.minutes(KEPT, least=1, most=MAX_KEPT_DAYS)
+        days = filled.minutes(KEPT, least=1, most=_find_most_days(record))
         life = replace(record.lifecycle, ttl_days=None if days is None else days - 1)
         record = replace(record, lifecycle=life)
     if filled.has(STAGES):

@@ -23,6 +23,7 @@ from fateforger.errors import ConstraintUnreadable
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.versions import Version
 from fateforger.memory.vocabulary import Source, Status
+from fateforger.session.forms import NumberField
 from fateforger.session.model import InputFacts
 from fateforger.session.rulebook import rules_in_force
 from fateforger.session.stages import TimeboxingStage
@@ -311,3 +312,18 @@ async def test_words_list_one_sort_of_rules(only: dict[str, Any], expected: set[
     view = (await run_turn(given, model)).session.thread.memory
     assert view is not None
     assert {row.uid for row in view.rows} == expected
+
+
+async def test_a_rule_that_is_kept_longer_than_a_form_allows_can_be_changed(anna: Person, house: House) -> None:
+    """S452: one from elsewhere; Slack opens no form with a number above its bound."""
+    await house.store.constraints.write(
+        [version_of("c1", user=ANNA, name="Old", lifecycle={"ttl_days": 9_999})], cause="told"
+    )
+    await anna.to_frame()
+    version = await newest(house, "Old")
+    target = f"{version.seq} {version.uid}"
+    (days,) = (each for each in (await anna.look("rule", target=target)).inputs if each.name == "kept_days")
+    assert isinstance(days, NumberField)
+    assert (days.value, days.maximum) == (10_000, 10_000)
+    assert await anna.fill("rule", target=target, words="Old and dear", kept_days=10_000) is None
+    assert (await newest(house, "Old")).record.lifecycle.ttl_days == 9_970  # the same last day, thirty days later
