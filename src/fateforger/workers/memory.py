@@ -166,9 +166,7 @@ def parse_understood(job: Job) -> AddExtracted:
     return heard
 
 
-UNREAD = mark_message(
-    "I could not check your last message for rules, so I remember none from it. Everything else in it counts."
-)
+UNREAD = mark_message("I could not check your last message for rules, so I remember none from it.")
 
 Interpret = Callable[[TimeboxingUserReply, Session], Awaitable[AddExtracted | None]]
 """Return the rules to remember from a reply, or ``None`` if there are none.
