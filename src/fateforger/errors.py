@@ -47,11 +47,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fateforger.limits import MAX_QUOTED_CHARS, MAX_REFUSAL_CHARS
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
 
 _LONG_QUOTE = re.compile(rf"“([^“”]{{{MAX_QUOTED_CHARS}}})[^“”]+”")
 
@@ -267,7 +268,7 @@ class InternalError(FateforgerError):
     """A bug in this program."""
 
 
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M", bound="BaseModel")
 _UNION_TAGS = {"ap", "bn", "fs", "fw", "ae", "re", "ue", "me", "ra"}
 
 
@@ -288,6 +289,8 @@ def validate(kind: type[M], document: object, where: str | None = None) -> M:
 
     Raises ``BadInput`` with the first mistake; its place begins with ``where``, the place of the document itself.
     """
+    from pydantic import ValidationError  # noqa: PLC0415  a command's help needs no documents
+
     try:
         return kind.model_validate(document)
     except ValidationError as error:
