@@ -62,10 +62,10 @@ release: install-dev  ## Build the files of a release in dist/: wheel, source, b
 
 PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
-test: check  ## All checks and the tests of every change
+test: check  ## All checks and the tests of every change, in a few minutes
 	$(PYTEST) -m "not extra" $(addprefix --ignore=tests/,caldav_mcp localslack mutants soak)
 
-test-all: install-dev  ## The tests that take long and seldom fail: stand-ins, seeded bugs, campaigns, PostgreSQL
+test-all: install-dev  ## The other tests, which take long: stand-ins, seeded bugs, campaigns, PostgreSQL
 	$(PYTEST) -m extra
 
 test-http: install-dev  ## The scenarios of a conversation in Slack once more, over HTTP

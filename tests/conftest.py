@@ -18,12 +18,16 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from tests.times import Times, name_test, read_long_tests
 
 pytest_plugins = ["tests.postgres"]
 
 HERE = Path(__file__).parent
 EXTRA = frozenset({"caldav_mcp", "localslack", "mutants", "soak"})
 """Directories of tests that take long and seldom fail."""
+
+WRITES_TIMES = "TIMES_WRITE" in os.environ
+LONG_TESTS = frozenset[str]() if WRITES_TIMES else read_long_tests()
 
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("suite"), derandomize=True, database=None)
@@ -57,11 +61,20 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     return cores + cores // 2
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if WRITES_TIMES and "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(Times())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what ``make test`` leaves to ``make test-all``: also the contracts' runs on PostgreSQL."""
+    """Mark what ``make test`` leaves to ``make test-all``: also long tests, and the contracts' runs on PostgreSQL."""
     for item in items:
-        if item.path.relative_to(HERE).parts[0] in EXTRA or _needs_postgres(item):
+        if item.path.relative_to(HERE).parts[0] in EXTRA or _needs_postgres(item) or _is_long(item):
             item.add_marker(pytest.mark.extra)
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return name_test(item.nodeid) in LONG_TESTS and item.get_closest_marker("core") is None
 
 
 def _needs_postgres(item: pytest.Item) -> bool:

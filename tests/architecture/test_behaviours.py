@@ -136,6 +136,7 @@ def test_each_decision_that_a_state_names_exists() -> None:
     assert {found[1] for found in decided if found and found[1]} <= known
 
 
+@pytest.mark.core
 def test_every_number_in_the_code_has_an_entry() -> None:
     known = {entry.number for entry in entries()}
     files = (path for folder in ("src", "tests") for path in sorted((ROOT / folder).rglob("*.py")))
@@ -148,6 +149,7 @@ def test_every_number_in_the_code_has_an_entry() -> None:
     assert sorted(unknown) == []
 
 
+@pytest.mark.core
 def test_every_named_test_exists() -> None:
     gone = [
         f"{entry.number}: {file}::{name}"

@@ -35,6 +35,7 @@ def test_every_action_belongs_to_one_command() -> None:
     assert sorted(declared) == sorted(ACTIONS)
 
 
+@pytest.mark.core
 def test_no_card_writes_an_action_of_a_command_itself() -> None:
     """Cards make these controls from the declaration, so that neither the id nor the label is written twice."""
     literal = {

@@ -85,6 +85,7 @@ def test_each_dependency_has_a_row_that_says_what_it_is_for() -> None:
     assert all(row[-1] for row in rows)
 
 
+@pytest.mark.core
 def test_each_import_is_of_a_declared_package_or_said_to_come_with_one() -> None:
     declared = {name_of(each) for each in PROJECT["dependencies"]}
     declared |= {name_of(each) for listed in PROJECT["optional-dependencies"].values() for each in listed}

@@ -34,6 +34,7 @@ NOT_OURS = {"OLLAMA_CONTEXT_LENGTH", "meeting_after_17_30"}
 """Names of other programs, and of an example."""
 
 
+@pytest.mark.core
 def test_documents_name_only_what_exists() -> None:
     """S192: each function, class, field, table and setting that a page puts into backticks is in the code."""
     files = (path for folder in ("src", "tests", "scripts", "benchmarks") for path in (ROOT / folder).rglob("*"))

@@ -73,6 +73,7 @@ def extract() -> dict[str, frozenset[str | tuple[str, ...]]]:
     }
 
 
+@pytest.mark.core
 def test_the_template_is_up_to_date() -> None:
     """``make messages`` writes it."""
     with TEMPLATE.open("rb") as file:

@@ -228,6 +228,7 @@ def in_the_rooms() -> tuple[tuple[str, str, int, str], ...]:
     )
 
 
+@pytest.mark.core
 def test_no_code_reads_what_people_write() -> None:
     """S104: who adds a keyword or a pattern has to say here why it is none."""
     found = [

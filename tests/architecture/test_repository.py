@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import AliasChoices
 from tests.mutants.mutant import read_mutants
+from tests.times import read_long_tests
 
 from fateforger.config import Settings
 
@@ -88,6 +89,7 @@ def test_a_decision_says_why_what_and_what_follows(path: Path) -> None:
     assert [file for file in named if not (SOURCE / file).exists() and not (ROOT / file).exists()] == []
 
 
+@pytest.mark.core
 def test_the_glossary_defines_each_word_once() -> None:
     """At most 90 terms, each with one meaning: one a line, none twice; a name of the code that it gives exists."""
     text = (ROOT / "GLOSSARY.md").read_text()
@@ -222,6 +224,10 @@ def test_every_seeded_bug_has_its_place(seeded: Path) -> None:
     assert [mutant.name for mutant in mutants if not mutant.broken()] == []
     places = {test.partition("[")[0] for mutant in mutants for test in mutant.killed_by}
     assert sorted(place for place in places if not is_test(*place.split("::"))) == []
+
+
+def test_every_test_that_is_listed_as_long_exists() -> None:
+    assert [name for name in sorted(read_long_tests()) if not is_test(*f"tests/{name}".split("::"))] == []
 
 
 def is_test(file: str, name: str = "", *_inherited: str) -> bool:

@@ -19,6 +19,8 @@ from tests.judge.gallery import (
     print_plan,
 )
 
+pytestmark = pytest.mark.extra  # drafting all days once takes long, whichever test does it
+
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_plan_is_the_one_that_was_looked_at(file: Path) -> None:

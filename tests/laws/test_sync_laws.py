@@ -214,6 +214,7 @@ def test_the_same_plan_again_is_idle(before: DesiredDay, after: DesiredDay) -> N
     assert paper.plan(after).idle
 
 
+@pytest.mark.core
 @given(st.lists(days, min_size=1, max_size=4))
 def test_undo_gives_back_every_earlier_day(history: list[DesiredDay]) -> None:
     """P3, P6, P6b, P17, S240: step by step, then all of it again, then all at once."""

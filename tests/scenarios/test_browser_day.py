@@ -58,6 +58,7 @@ def press(page: Page, name: str) -> None:
     page.get_by_role("button", name=name, exact=True).last.click()
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("program", ["cold"], indirect=True)
 def test_six_stages_in_the_browser_and_back(program: Program, page: Page) -> None:
     """S39-S57, S85, S90: what a first-time user clicks, and the calendar store before, after and after undo."""

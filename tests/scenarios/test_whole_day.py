@@ -47,6 +47,7 @@ def moments(events: list[tuple[str, str, str]]) -> list[tuple[str, datetime, dat
     ]
 
 
+@pytest.mark.core
 def test_a_day_takes_at_most_eight_clicks_and_is_taken_back_whole(program: Program) -> None:
     """P6, S39-S45, S51-S54, S82, S85, S90, S121: from /timebox to real events, and back to the calendar as before."""
     calendar = CalDav(program.caldav_url())
@@ -91,6 +92,7 @@ def test_kill_minus_nine_between_any_two_clicks_loses_nothing(program: Program) 
     assert calendar.events() == []
 
 
+@pytest.mark.core
 def test_killed_in_the_middle_of_a_commit_it_ends_as_planned_or_as_before(program: Program) -> None:
     """S241, P11: a kill while blocks are being written; the next start finishes the job, and nothing is there twice."""
     person = program.person()
@@ -107,6 +109,7 @@ def test_killed_in_the_middle_of_a_commit_it_ends_as_planned_or_as_before(progra
     assert calendar.events() == []
 
 
+@pytest.mark.core
 def test_own_edits_after_the_commit_survive_the_undo(program: Program) -> None:
     """P7, S239, S242: what the person changed on the calendar since stays, and the thread says so."""
     person = program.person()

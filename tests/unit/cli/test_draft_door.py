@@ -54,6 +54,7 @@ def shown(result: Any) -> list[str]:
     return [f"{b['start'][11:16]} {b['title']} {b['minutes']}" for b in result["placed"]]
 
 
+@pytest.mark.core
 def test_draft_has_the_shape_of_the_contract() -> None:
     result = drafted(DAY)
     assert shown(result) == ["09:00 Mail 30", "10:00 Report 90"]

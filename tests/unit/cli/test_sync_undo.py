@@ -70,6 +70,7 @@ async def states(doors: Doors) -> list[tuple[str, bool]]:
     return [(t["state"], t["undoable"]) for t in reversed(history["transactions"])]
 
 
+@pytest.mark.core
 async def test_an_older_write_goes_with_the_newer_ones(doors: Doors, google: GoogleMcp) -> None:
     """K13: nothing is left over, our later writes are not the person's edits, and the history is true."""
     first = await apply(doors, {"a": "09:00", "b": "10:00"})

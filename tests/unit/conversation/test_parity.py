@@ -313,6 +313,7 @@ def guessed(version: Version) -> Version:
     return version.model_copy(update={"record": record, "updated_at": version.updated_at + timedelta(seconds=1)})
 
 
+@pytest.mark.extra
 async def test_every_control_has_an_executor_or_a_form(anna: Person, house: House) -> None:
     """S214: nothing on a card is dead, and no action exists that no card offers."""
     found = {action for _, action in await offered(anna, house)}
@@ -324,6 +325,7 @@ async def test_every_control_has_an_executor_or_a_form(anna: Person, house: Hous
     assert forms - found == set()
 
 
+@pytest.mark.extra
 async def test_every_legal_move_is_offered_where_it_is_legal(anna: Person, house: House) -> None:
     """S59: the table and the buttons agree, Stage 0's Continue being called ``commit_date``. Retry in Stage 5 appears
     when a commit fails; its test is with the troubles."""
