@@ -137,6 +137,8 @@ def root_line(session: Session) -> str:
             return _("Planning {day}: the hours of the day", day=day)
         case TimeboxingStage.CAPTURE_INPUTS:
             count = len(session.day.inputs.tasks)
+            if count == 0:
+                return _("Planning {day}: what to do", day=day)
             return _(
                 "Planning {day}: what to do, {tasks} so far",
                 day=day,

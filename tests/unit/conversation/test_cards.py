@@ -259,6 +259,7 @@ def test_blocks_that_run_into_meetings() -> None:
     [
         ("date", "Planning **Monday 2 March**: is it the right day?"),
         ("frame", "Planning **Monday 2 March**: the hours of the day"),
+        ("no tasks", "Planning **Monday 2 March**: what to do"),
         ("tasks", "Planning **Monday 2 March**: what to do, 60 tasks so far"),
         ("skeleton", "Planning **Monday 2 March**: a first draft, 3 blocks"),
         ("refine", "Planning **Monday 2 March**: refining, 3 blocks"),
