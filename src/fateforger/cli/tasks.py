@@ -173,8 +173,9 @@ def _build_spec(said: dict[str, Any]) -> TaskSpec:
 
     work, usual = {"kind": said.pop("kind")}, PLAIN
     if work["kind"] == "do":
-        said["title"], said["minutes"], at = parse_task_line(said["title"], said["minutes"])
-        usual = change_details({"at": at}, usual_details(said["minutes"]))
+        line = parse_task_line(said["title"], said["minutes"])
+        said["title"], said["minutes"] = line.title, line.minutes
+        usual = change_details(line.times, usual_details(line.minutes))
     details = take_details(said, usual)
     needs = {"plan_day": ("date",), "block_time": ("date", "minutes")}.get(work["kind"], ())
     takes = {"do": ("minutes",), "block_time": ("start",)}.get(work["kind"], ())

@@ -2,7 +2,7 @@
 
 Times and lengths are read as people type them: ``9``, ``9.30``, ``21h``, ``9:30 pm``; ``9-12, 14-16``; ``90``,
 ``1 h 30``. A line of a list of tasks may begin or end with a length and a time of day: ``Report, 1 h 30``,
-``Gym at 18:30``.
+``Gym at 18:30``, ``Slides before 14:00``.
 """
 
 from __future__ import annotations
@@ -51,9 +51,21 @@ _PLAIN = rf"\d{{1,2}}:\d\d(?:{_HALF})?|\d{{1,2}}{_HALF}|(?:1\d|2[0-3])h\d\d|(?:1
 """A time of day that cannot be read as anything else; after a word like “at”, other forms count, too."""
 _SAID = rf"\d{{1,2}}(?:[:.h]\d\d|\s*h\b)?(?:{_HALF})?"
 _AT = r"\b(?:at|around|um|gegen|om|rond|à|vers|a\s+las?|hacia\s+las?)"
+_TOLD = rf"(?:\d{{1,2}}(?:[:.h]\d\d)?\s*(?:uhr|uur)\b|\d{{1,2}}(?:[:.h]\d\d|\s*h\b)(?:{_HALF})?|\d{{1,2}}{_HALF})"
+"""A time of day after a word that can also come before a number, like “after” and “to”."""
+_LAS = r"(?:\s+las?)?"
+_BEFORE = rf"\b(?:before|by|until|till|vor|bis|voor|tot|avant|jusqu['’]à|antes\s+de{_LAS}|hasta{_LAS})"
+_AFTER = rf"\b(?:after|nach|ab|na|vanaf|après|à\s+partir\s+de|dès|después\s+de{_LAS}|a\s+partir\s+de{_LAS}|desde{_LAS})"
+_BETWEEN = rf"\b(?:between|zwischen|tussen|entre){_LAS}"
+_WINDOW_AND = rf"\s+(?:and|und|en|et|y){_LAS}\s+"
+_FROM = rf"\b(?:from|von|van|de{_LAS})"
+_TO = rf"\s+(?:to|until|till|bis|tot|à|a{_LAS})\s+"
 _WHEN = (
-    rf"(?:(?:{_AT}\s+|@\s*)(?P<said>{_SAID})|\b(?P<plain>{_PLAIN}))"
-    rf"(?:\s*[-–—]\s*(?P<until>{_SAID}))?(?P<full>\s*(?:uhr|uur)\b)?"
+    rf"(?:{_BEFORE}\s+(?P<before>{_TOLD})|{_AFTER}\s+(?P<after>{_TOLD})"
+    rf"|{_BETWEEN}\s+(?P<opens>{_TOLD}|\d{{1,2}}){_WINDOW_AND}(?P<closes>{_TOLD})"
+    rf"|(?:{_FROM}\s+)?(?P<start>{_TOLD}|\d{{1,2}}){_TO}(?P<end>{_TOLD})"
+    rf"|(?:(?:{_AT}\s+|@\s*)(?P<said>{_SAID})|\b(?P<plain>{_PLAIN}))"
+    rf"(?:\s*[-–—]\s*(?P<until>{_SAID}))?(?P<full>\s*(?:uhr|uur)\b)?)"
 )
 _TIMED = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -68,6 +80,7 @@ _MEASURED = tuple(
 )
 _EARLIEST = 7
 """Earlier hours may be meant as the afternoon, so they count only as ``06:30``, ``6 am`` or ``6 Uhr``."""
+_HALF_OF = re.compile(r"[ap]\.?m", re.IGNORECASE)
 _DASH = re.compile(r"\s*[-–—‒−~]\s*")
 
 
@@ -126,11 +139,22 @@ def _matches(words: str, text: str) -> bool:
 
 
 class TaskLine(NamedTuple):
-    """A line of a list of tasks; ``minutes`` and ``at`` are ``None`` if it gives no length or no time of day."""
+    """A line of a list of tasks; ``None`` for a length or a time that it does not give.
+
+    ``at``, ``due_time`` and ``from_time`` are those of :class:`TaskDetails`.
+    """
 
     title: str
     minutes: int | None = None
     at: time | None = None
+    due_time: time | None = None
+    from_time: time | None = None
+
+    @property
+    def times(self) -> dict[str, time]:
+        """The times that the line gives, by their names in the details of a task."""
+        given = {"at": self.at, "due_time": self.due_time, "from_time": self.from_time}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 def parse_task_line(line: str, minutes: int | None = None) -> TaskLine:
@@ -147,8 +171,17 @@ def parse_task_line(line: str, minutes: int | None = None) -> TaskLine:
 
 
 def format_task_line(line: TaskLine) -> str:
-    """Format a title and its time of day, to be parsed again."""
-    return line.title if line.at is None else f"{line.title}, {line.at:%H:%M}"
+    """Format a title and its times of day, to be parsed again."""
+    title, opens, due = line.title, line.from_time, line.due_time
+    if line.at is not None:
+        return f"{title}, {line.at:%H:%M}"
+    if opens is not None and due is not None:
+        return _("{title}, between {start} and {end}", title=title, start=f"{opens:%H:%M}", end=f"{due:%H:%M}")
+    if due is not None:
+        return _("{title}, before {time}", title=title, time=f"{due:%H:%M}")
+    if opens is not None:
+        return _("{title}, after {time}", title=title, time=f"{opens:%H:%M}")
+    return title
 
 
 def split_task_list(text: str) -> tuple[str, ...]:
@@ -167,7 +200,7 @@ def split_task_list(text: str) -> tuple[str, ...]:
                 pieces[-1] += f", {piece}"
             else:
                 pieces.append(piece)
-        timed = any(parse_task_line(piece)[1:] != (None, None) for piece in pieces[:-1])
+        timed = any(parse_task_line(piece) != TaskLine(piece.strip()) for piece in pieces[:-1])
         lines += [part] if _AND.search(pieces[-1]) and " " in pieces[0] and not timed else pieces
     return tuple(filter(None, lines))
 
@@ -184,22 +217,45 @@ def _take_length(line: TaskLine) -> TaskLine:
 
 
 def _take_time(line: TaskLine) -> TaskLine:
+    """Return the line with the time of day that its title begins or ends with, unless it has one."""
     found = next(filter(None, (pattern.fullmatch(line.title) for pattern in _TIMED)), None)
-    if found is None or line.at is not None:
+    if found is None or line.times:
         return line
-    start, until = found["said"] or found["plain"], found["until"]
+    start, end = found["said"] or found["plain"] or found["start"], found["until"] or found["end"]
+    if start is not None and end is not None:
+        start += _find_shared_half(start, end)
     try:
-        at = parse_clock(start)
-        end = None if until is None else parse_clock(until)
+        at, ends = _parse_told(start, sure=found["full"] is not None), _parse_told(end, sure=True)
+        due, opens = _parse_told(found["before"] or found["closes"]), _parse_told(found["after"] or found["opens"])
     except BadInput:  # no time of day: it belongs to the title
         return line
-    sure = found["full"] or start.startswith("0") or re.search(r"[ap]\.?m", start, re.IGNORECASE)
-    if at.hour < _EARLIEST and not sure:
-        return line
-    minutes = None if end is None else (_to_minute(end) - _to_minute(at)) % DAY_MINUTES or None
+    minutes = None if at is None or ends is None else (_to_minute(ends) - _to_minute(at)) % DAY_MINUTES or None
     if (minutes or 0) > LONGEST_NIGHT:  # the end is before the beginning
         return line
-    return line._replace(title=found["title"].rstrip(" ,;:(–—-"), minutes=line.minutes or minutes, at=at)
+    if due is not None and opens is not None and due <= opens:
+        return line
+    title = found["title"].rstrip(" ,;:(–—-")
+    return TaskLine(title, line.minutes or minutes, at, due_time=due, from_time=opens)
+
+
+def _parse_told(text: str | None, *, sure: bool = False) -> time | None:
+    """Parse a time of day of a line. Raises ``BadInput``, also for an hour that may be morning or afternoon."""
+    if text is None:
+        return None
+    named = re.fullmatch(r"(.*?)\s*(?:uhr|uur)", text, re.IGNORECASE)
+    told = parse_clock(named[1] if named else text)
+    sure = sure or named is not None or text.startswith("0") or _HALF_OF.search(text) is not None
+    if told.hour < _EARLIEST and not sure:
+        raise BadInput(_("I can't read “{text}” as a time of day; write it like 9:30, 21.30 or 9 pm.", text=text))
+    return told
+
+
+def _find_shared_half(start: str, end: str) -> str:
+    """Return “am” or “pm” if the end says it for both, as in “from 3 to 4 pm”."""
+    half = _HALF_OF.search(end)
+    if half is None or not start.isdigit() or int(start) % 12 >= parse_clock(end).hour % 12:
+        return ""
+    return half[0]
 
 
 def format_windows(windows: tuple[tuple[time, time], ...]) -> str:

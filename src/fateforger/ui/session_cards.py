@@ -136,14 +136,7 @@ def root_line(session: Session) -> str:
         case TimeboxingStage.COLLECT_CONSTRAINTS:
             return _("Planning {day}: the hours of the day", day=day)
         case TimeboxingStage.CAPTURE_INPUTS:
-            count = len(session.day.inputs.tasks)
-            if count == 0:
-                return _("Planning {day}: what to do", day=day)
-            return _(
-                "Planning {day}: what to do, {tasks} so far",
-                day=day,
-                tasks=ngettext("{count} task", "{count} tasks", count),
-            )
+            return _describe_inputs(session, day)
         case TimeboxingStage.SKELETON:
             return _("Planning {day}: a first draft, {blocks}", day=day, blocks=block_words(session))
         case TimeboxingStage.REFINE:
@@ -152,6 +145,14 @@ def root_line(session: Session) -> str:
             return _describe_committed(session, day)
         case _:
             assert_never(session.stage)
+
+
+def _describe_inputs(session: Session, day: str) -> str:
+    count = len(session.day.inputs.tasks)
+    if count == 0:
+        return _("Planning {day}: what to do", day=day)
+    tasks = ngettext("{count} task", "{count} tasks", count)
+    return _("Planning {day}: what to do, {tasks} so far", day=day, tasks=tasks)
 
 
 def thread_title(session: Session) -> str:

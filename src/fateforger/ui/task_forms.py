@@ -180,7 +180,7 @@ def _row_fields(row: int, session: Session, typed: tuple[TaskLine, TaskKind] | N
 
 def _hint_length(session: Session) -> str:
     """Return the hint of the list of deep work: how to write a length, with the usual ones."""
-    example = _("Add the length and the time if you know them: “Report, 2 h”, “Gym at 18:30”.")
+    example = _("Add the length and the time if you know them: “Report, 2 h”, “Gym at 18:30”, “Slides before 14:00”.")
     return join_sentences(_("What needs your undisturbed attention."), example, _hint_usual_minutes(session))
 
 
@@ -226,7 +226,7 @@ def _read_lists(filled: Filled) -> tuple[Task, ...]:
             id=mint_key("t", filled.submission.command_id, row),
             title=line.title,
             minutes=line.minutes,
-            details=TaskDetails(kind=kind, at=line.at),
+            details=TaskDetails(kind=kind, **line.times),
             one_thing=row == 1 and filled.flag("first"),
         )
         for row, (line, kind) in enumerate(((parse_task_line(text), kind) for text, kind in every), start=1)
@@ -255,7 +255,7 @@ def _read_task(filled: Filled, row: int, *, one_thing: bool) -> Task | None:
         return None
     minutes = minutes or line.minutes
     usual = PLAIN if one_thing else usual_details(minutes)
-    details = TaskDetails(kind=TaskKind(filled.choice(f"kind_{row}") or usual.kind), at=line.at)
+    details = TaskDetails(kind=TaskKind(filled.choice(f"kind_{row}") or usual.kind), **line.times)
     key = mint_key("t", filled.submission.command_id, row)
     return Task(id=key, title=line.title, minutes=minutes, details=details, one_thing=one_thing)
 

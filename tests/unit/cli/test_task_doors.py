@@ -102,6 +102,8 @@ def test_a_title_gives_its_length_and_its_time_as_in_the_form(doors: Doors) -> N
     """S419: and what is given by an option counts."""
     added = doors.json("add", "Report, 2 h at 14:00")["task"]["spec"]
     assert (added["title"], added["work"]["minutes"], added["details"]["at"]) == ("Report", 120, "14:00")
+    added = doors.json("add", "Slides, 1 h, before 14:00")["task"]["spec"]
+    assert (added["title"], added["details"]["due_time"]) == ("Slides", "14:00")
     added = doors.json("add", "Report, 2 h", "--minutes", "30", "--at", "09:00")["task"]["spec"]
     assert (added["title"], added["work"]["minutes"], added["details"]["at"]) == ("Report, 2 h", 30, "09:00")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import time
 from typing import Any
 
@@ -13,7 +14,8 @@ from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Button, Controls
 from fateforger.session.forms import FormRequest, FormSubmission
 from fateforger.session.rulebook import rules_in_force
-from fateforger.ui.form_values import parse_task_line, split_task_list
+from fateforger.text import speak
+from fateforger.ui.form_values import TaskLine, format_task_line, parse_task_line, split_task_list
 from fateforger.ui.session_cards import unheard_card
 
 
@@ -90,6 +92,21 @@ async def test_tasks_as_lists(anna: Person) -> None:
     assert "**Gym** · 45 min · shallow · at 17:00" in anna.words
     await anna.press("Continue")
     assert "**17:00–17:45** Gym" in anna.words
+
+
+async def test_a_task_is_done_between_the_times_that_its_line_gives(anna: Person) -> None:
+    """S459"""
+    await anna.to_tasks()
+    lists: dict[str, Any] = {"deep": "Report, 2 h\nSlides before 11:00, 1 h", "other": "Call mum after 16:00, 15 min"}
+    assert await anna.fill("tasks", **lists, first=True, proceed=False) is None
+    assert "**Slides** · 1 h · deep · due at 11:00" in anna.words
+    await anna.press("Continue")
+    spans = {
+        title: (start, end)
+        for start, end, title in re.findall(r"\*\*(.{5})–(.{5})\*\* ([A-Z ]+)", anna.words, re.IGNORECASE)
+    }
+    assert spans["Slides "][1] <= "11:00"
+    assert spans["Call mum "][0] >= "16:00"
 
 
 async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
@@ -239,7 +256,7 @@ async def test_a_message_that_nothing_can_read_becomes_a_rule(anna: Person) -> N
 )
 def test_a_line_of_a_list(line: str, title: str, minutes: int | None) -> None:
     """S424"""
-    assert parse_task_line(line) == (title, minutes, None)
+    assert parse_task_line(line) == TaskLine(title, minutes)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +286,57 @@ def test_a_line_of_a_list(line: str, title: str, minutes: int | None) -> None:
 )
 def test_a_line_says_its_length_and_its_time(line: str, title: str, minutes: int | None, at: time | None) -> None:
     """S405: before or after the title; an hour that could be morning or afternoon stays in the title."""
-    assert parse_task_line(line) == (title, minutes, at)
+    assert parse_task_line(line) == TaskLine(title, minutes, at)
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("Slides 45m before 14:00", TaskLine("Slides", 45, due_time=time(14))),
+        ("Slides before 2 pm, 45 min", TaskLine("Slides", 45, due_time=time(14))),
+        ("before 14:00: slides", TaskLine("slides", due_time=time(14))),
+        ("Call Tom by 9.30", TaskLine("Call Tom", due_time=time(9, 30))),
+        ("Post bis 16 Uhr", TaskLine("Post", due_time=time(16))),
+        ("Folien vor 14:00 Uhr, 1 h", TaskLine("Folien", 60, due_time=time(14))),
+        ("Courses avant 18h", TaskLine("Courses", due_time=time(18))),
+        ("Llamar a Ana antes de las 14:00", TaskLine("Llamar a Ana", due_time=time(14))),
+        ("Boodschappen voor 17 uur", TaskLine("Boodschappen", due_time=time(17))),
+        ("Call mum after 17:00", TaskLine("Call mum", from_time=time(17))),
+        ("Einkauf ab 17 Uhr", TaskLine("Einkauf", from_time=time(17))),
+        ("Courses à partir de 17h30", TaskLine("Courses", from_time=time(17, 30))),
+        ("Laundry between 10 and 12:00", TaskLine("Laundry", from_time=time(10), due_time=time(12))),
+        ("Wäsche zwischen 10 und 12 Uhr", TaskLine("Wäsche", from_time=time(10), due_time=time(12))),
+        ("Workshop from 14:00 to 15:30", TaskLine("Workshop", 90, time(14))),
+        ("Workshop from 3 to 4 pm", TaskLine("Workshop", 60, time(15))),
+        ("Brunch 11 to 1 pm", TaskLine("Brunch", 120, time(11))),
+        ("Seminar von 14 bis 16 Uhr", TaskLine("Seminar", 120, time(14))),
+        ("Réunion de 14h à 16h", TaskLine("Réunion", 120, time(14))),
+        ("Laundry between 12:00 and 10:00", TaskLine("Laundry between 12:00 and 10:00")),
+        ("Call Tom by 5:30", TaskLine("Call Tom by 5:30")),
+        ("Count from 8 to 10", TaskLine("Count from 8 to 10")),
+        ("Write the day after", TaskLine("Write the day after")),
+        ("Read up to page 12", TaskLine("Read up to page 12")),
+    ],
+)
+def test_a_line_says_by_when_and_from_when(line: str, read: TaskLine) -> None:
+    """S459: what is due before a time does not start at it."""
+    assert parse_task_line(line) == read
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "nl"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        TaskLine("Slides", at=time(14)),
+        TaskLine("Slides", due_time=time(14)),
+        TaskLine("Slides", from_time=time(9, 30)),
+        TaskLine("Slides", due_time=time(14), from_time=time(9, 30)),
+    ],
+)
+def test_a_line_that_is_shown_again_says_the_same(language: str, line: TaskLine) -> None:
+    """S459"""
+    with speak(language):
+        assert parse_task_line(format_task_line(line)) == line
 
 
 @pytest.mark.parametrize(

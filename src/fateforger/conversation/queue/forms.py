@@ -194,7 +194,7 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
     filled = Filled(submission)
     work = _read_work(filled)
     title = _read_title(filled, work)
-    details = _read_details(PLAIN, filled, _read_line(filled).at) if isinstance(work, Do) else PLAIN
+    details = _read_details(PLAIN, filled, **_read_line(filled).times) if isinstance(work, Do) else PLAIN
     spec = {
         "title": title,
         "work": work,
@@ -217,11 +217,13 @@ def read_added(submission: FormSubmission) -> EnqueueTask | FormErrors:
     )
 
 
-def _read_details(before: TaskDetails, filled: Filled, at: time | None = None) -> TaskDetails:
-    """Return the details as filled in; ``at`` is the time that the title gives, if any."""
+def _read_details(before: TaskDetails, filled: Filled, **times: time) -> TaskDetails:
+    """Return the details as filled in; ``times`` are those that the title gives."""
     try:
         details = read_details(before, filled, kind="nature", priority=False)
-        return change_details({"at": at}, details) if at is not None and details.at is None else details
+        return change_details(
+            {name: at for name, at in (times or {}).items() if getattr(details, name) is None}, details
+        )
     except BadInput as error:
         filled.errors["nature"] = error.message
         return before
