@@ -38,14 +38,14 @@ def _get_clear_clock(instant: datetime, day: date, tz: ZoneInfo) -> time | None:
 def adopt_changes(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
     """Return the plan with the person's own changes.
 
-    Moved, resized, renamed and recolored blocks become as the calendar has them; deleted ones are dropped. Blocks that
-    depended on one of those keep their time, and the way to and from one goes with it. The result may have overlaps,
-    because a calendar may; ``resolve_strict`` reports them. A value that a plan cannot hold is not adopted.
+    Moved, resized, renamed and recolored blocks become as the calendar has them; deleted and released ones are dropped.
+    Blocks that depended on one of those keep their time, and the way to and from one goes with it. The result may have
+    overlaps, because a calendar may; ``resolve_strict`` reports them. A value that a plan cannot hold is not adopted.
     """
     adopted: dict[str, dict[str, str | None]] = {}
     for change in filter(_fits_plan, changes):
         adopted.setdefault(change.key, {})[change.field] = change.calendar
-    deleted = {key for key, fields in adopted.items() if "deleted" in fields}
+    deleted = {key for key, fields in adopted.items() if fields.keys() & {"deleted", "released"}}
     moved = {key for key, fields in adopted.items() if fields.keys() & {"start", "end"}} | deleted
     resolved = resolve(plan)
     pinned = _find_dependents(resolved, moved)
@@ -94,6 +94,8 @@ def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
     title = quote_title(renamed or changes[0].summary)
     if any(change.field == "deleted" for change in changes):
         return _("You deleted {title} on your calendar, so it stays deleted.", title=title)
+    if (left := next((change for change in changes if change.field == "released"), None)) is not None:
+        return _("{title} is yours now, and not part of the plan: {reason}.", title=title, reason=left.calendar)
     words = join_words(describe_field(change.field, change.calendar, tz) for change in changes)
     return _("You changed {title} on your calendar, so I kept {changes}.", title=title, changes=words)
 

@@ -74,7 +74,7 @@ class PlanWords:
 def describe_plan(plan: SyncPlan) -> PlanWords:
     """Describe what a sync plan would do."""
     tz = zone(plan.tz)
-    left = [op for op in plan.ops if op.verb in {Verb.RELEASE, Verb.SKIP} and op.before is not None]
+    left = [*(op for op in plan.ops if op.verb is Verb.RELEASE), *plan.skipped]
     linked = [op.reason for op in plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
     return PlanWords(
         counts=describe_counts(plan.writes, planned=True),

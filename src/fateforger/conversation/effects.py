@@ -18,7 +18,7 @@ from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import Transaction
 from fateforger.calendar.undo import may_be_late
 from fateforger.conversation.agent_proposals import ProposalService
-from fateforger.conversation.calendar_reads import Look, Looker, build_reading, predict_snapshot
+from fateforger.conversation.calendar_reads import Look, Looker, build_reading, predict_day
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.ports import Calendars, Submitter
 from fateforger.conversation.running_turns import WRITING
@@ -400,9 +400,8 @@ class HistoryService:
 
     async def _apply_result(self, session: Session, before: Session, result: SyncResult) -> Session:
         report = build_report(result)
-        shown = predict_snapshot(session.day.snapshot, result)
         if report.status in {"partial", "failed"}:
-            kept = before.with_day(snapshot=predict_snapshot(before.day.snapshot, result)).with_sync(last_sync=report)
+            kept = predict_day(before, result).with_sync(last_sync=report)
             return _add_notice(kept, (_(NOT_ALL), *report.sentences), refused=True)
         calendar = await self._calendars.of(session.user_id)
         history = await calendar.history(session.date)
@@ -411,9 +410,7 @@ class HistoryService:
         plan = find_plan_before(gone_back, session)
         session = with_facts(session, _find_facts_before(gone_back, session))
         session = (
-            session.with_day(snapshot=shown)
-            .with_sync(last_sync=report, problem=None, brakes=())
-            .with_thread(notice=None)
+            predict_day(session, result).with_sync(last_sync=report, problem=None, brakes=()).with_thread(notice=None)
         )
         session = derive_writes(with_plan(session, plan), history, replaced=plan is not None)
         session = follow_approvals(before, session)

@@ -36,11 +36,13 @@ from fateforger.values import Value, replace
 class DayReading(Value):
     """Reading of the calendar: a snapshot, or the reason why there is none.
 
+    ``released`` are the ids of our events that were left to the person.
     ``plan`` is the session's plan with the person's own edits of its calendar events; ``noticed`` describes them (S202,
     S242). ``questions`` replace those of the session; ``None`` leaves them unchanged.
     """
 
     snapshot: Snapshot | None = None
+    released: tuple[str, ...] = ()
     error: str | None = None
     plan: TBPlan | None = None
     noticed: tuple[str, ...] = ()
@@ -330,7 +332,7 @@ def apply_reading(session: Session, reading: DayReading) -> Session:
     """
     if reading.snapshot is None:
         return session.with_day(snapshot_error=reading.error)
-    session = session.with_day(snapshot=reading.snapshot, snapshot_error=None)
+    session = session.with_day(snapshot=reading.snapshot, released=reading.released, snapshot_error=None)
     if reading.plan is not None and reading.plan != session.planning.plan:
         session = session.with_planning(plan=reading.plan)
     if reading.questions is not None:

@@ -11,7 +11,7 @@ from fateforger.calendar.event import OwnedId
 from fateforger.calendar.model import WRITES, Verb, format_clock
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction
-from fateforger.conversation.calendar_reads import predict_snapshot
+from fateforger.conversation.calendar_reads import predict_day
 from fateforger.conversation.plan_nodes import undo_last_change
 from fateforger.errors import ConfirmationNeeded
 from fateforger.planning.plan import TBPlan
@@ -193,7 +193,7 @@ def apply_submit(session: Session, result: SyncResult) -> Session:
         steps = (*steps[:-1], _merge_changes(find_changes_to_write(session), ids))
     plan = session.planning.plan
     session = with_plan(session, None if plan is None else adopt_changes(plan, result.plan.adopted))
-    session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result)).with_sync(
+    session = predict_day(session, result).with_sync(
         last_sync=report,
         written=_add_written(session.sync.written, report),
         problem=_describe_problem(report),
@@ -219,7 +219,7 @@ def apply_found_result(session: Session, result: SyncResult | None, history: Seq
     steps, waiting = session.sync.refine_undo, find_changes_to_write(session)
     if result.transaction.undoable and waiting:
         steps = (*steps[: -len(waiting)], _merge_changes(waiting, (result.transaction.id,)))
-    session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result)).with_sync(
+    session = predict_day(session, result).with_sync(
         last_sync=report,
         written=derive_writes(session, history, replaced=False).sync.written,
         problem=_describe_problem(report),
@@ -251,8 +251,7 @@ def apply_group_undo(session: Session, result: SyncResult) -> Session:
     After a partial undo the group is kept, so that Undo can be pressed again.
     """
     report = build_report(result)
-    shown = predict_snapshot(session.day.snapshot, result)
-    session = session.with_day(snapshot=shown).with_sync(last_sync=report, problem=None, brakes=())
+    session = predict_day(session, result).with_sync(last_sync=report, problem=None, brakes=())
     if report.status in _BROKEN:
         return session.refuse(_(NOT_ALL), *report.sentences)
     return _clear_writes(session, report.sentences)
@@ -278,7 +277,7 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
     if result is None:
         return settle_questions(_drop_update(session, None, session.sync.written))
     report = build_report(result)
-    session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result))
+    session = predict_day(session, result)
     if report.status in _BROKEN:
         return session.refuse(_("I could not take all of the last change back on your calendar."), *report.details)
     written = derive_writes(session, history, replaced=False).sync.written

@@ -295,6 +295,8 @@ def on_calendar(session: Session) -> OnCalendar:
     if session.day.snapshot is None or session.day.snapshot.day != session.date:
         return OnCalendar()
     first, last = _visible_range(session)
+    plan = session.planning.plan
+    planned = None if plan is None else {block.key for block in plan.events}
     timed: list[Meeting] = []
     all_day: list[str] = []
     earlier: list[Meeting] = []
@@ -311,8 +313,9 @@ def on_calendar(session: Session) -> OnCalendar:
         key = own_key(event, session.date)
         if key is None:
             timed.append(meeting)
-        elif session.planning.plan is None or all(block.key != key for block in session.planning.plan.events):
-            earlier.append(meeting)
+        elif planned is None or key not in planned:
+            # A block that was left to the person is an appointment of theirs, unless they plan it again.
+            (earlier if planned is None or event.id not in session.day.released else timed).append(meeting)
     return OnCalendar(_sort_meetings(timed), tuple(all_day), _sort_meetings(earlier))
 
 
