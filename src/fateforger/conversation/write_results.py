@@ -135,7 +135,10 @@ def derive_writes(session: Session, history: Sequence[Transaction], *, replaced:
 
 
 def _derive_changes(session: Session, own: Sequence[Transaction], *, replaced: bool) -> tuple[RefineUpdate, ...]:
-    """Return the changes with all writes in effect, the redone ones, and finally the pending ones."""
+    """Return the changes with all writes in effect, the redone ones, and finally the pending ones.
+
+    A change that was pending because its write had been undone is not pending any more once that is in effect again.
+    """
     standing = {t.id for t in own}
     kept = [s for s in session.sync.refine_undo if s.transactions and standing >= set(s.transactions)]
     known = {transaction: step for step in kept for transaction in step.transactions}
@@ -147,7 +150,9 @@ def _derive_changes(session: Session, own: Sequence[Transaction], *, replaced: b
                 steps.append(step)
         elif steps and transaction.context.get("deed") == "retry":
             steps[-1] = replace(steps[-1], transactions=(*steps[-1].transactions, transaction.id))
-    waiting = [] if replaced else [s for s in session.sync.refine_undo if not s.transactions]
+    there = [(step.plan_before, step.sentence) for step in steps]
+    pending = () if replaced else (step for step in session.sync.refine_undo if not step.transactions)
+    waiting = [step for step in pending if (step.plan_before, step.sentence) not in there]
     return (*steps, *waiting)[-MOST_UNDO:]
 
 
