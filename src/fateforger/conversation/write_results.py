@@ -196,6 +196,10 @@ def apply_submit(session: Session, result: SyncResult) -> Session:
         steps = attach_transactions(session, ids)
     elif ids and find_changes_to_write(session):
         steps = (*steps[:-1], _merge_changes(find_changes_to_write(session), ids))
+    elif report.status == "unchanged" and not open_questions(session):
+        # The calendar has it already, or keeps what is the person's: nothing of it waits to be written.
+        waiting = find_pending_changes(steps)
+        steps = (*steps[: len(steps) - len(waiting)], *(replace(step, local=True) for step in waiting))
     plan = session.planning.plan
     session = with_plan(session, None if plan is None else adopt_changes(plan, result.plan.adopted))
     session = predict_day(session, result).with_sync(
@@ -208,7 +212,7 @@ def apply_submit(session: Session, result: SyncResult) -> Session:
     if session.day.snapshot is not None:
         left = update_questions(session.sync.questions, result.plan, session.day.snapshot)
         session = settle_questions(session.with_sync(questions=left))
-    return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _add_counts(session, report)
+    return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _add_counts(session, result, report)
 
 
 def apply_found_result(session: Session, result: SyncResult | None, history: Sequence[Transaction]) -> Session:
@@ -342,9 +346,10 @@ def find_pending_changes(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate,
     return steps[len(steps) - count :]
 
 
-def _add_counts(session: Session, report: SyncReport) -> Session:
+def _add_counts(session: Session, result: SyncResult, report: SyncReport) -> Session:
     """Add the changes to the calendar to the notice of Stage 4 (S51). Errors are shown as the problem instead."""
-    still = _("nothing to write") if open_questions(session) else _("unchanged, it shows this already")
+    left = any(op.verb is Verb.RELEASE for op in result.plan.ops)
+    still = _("nothing to write") if left or open_questions(session) else _("unchanged, it shows this already")
     counts = still if report.status == "unchanged" else format_counts(report)
     notes = () if session.sync.problem is not None else report.details
     return session.say(_("Calendar: {counts}.", counts=counts), *notes)

@@ -279,7 +279,12 @@ async def test_what_was_left_to_the_person_is_planned_around(house: House, anna:
     await anna.press("Back to refine")
     await anna.choose("Mail", "Remove")
     assert "you added a place on your calendar, so I left it to you." in anna.words
+    assert "Calendar: nothing to write." in anna.words
+    assert "Your calendar matches this plan." in anna.words
     assert "Meetings: 10:10–11:10 Mail" in anna.words
     await anna.choose("Report", "15 min later")
     assert "This is on your calendar now: “Mail, 10:10–11:10”. So I changed your plan." in anna.words
     assert house.on_calendar() == {"Report": "09:10-10:10", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    await anna.press("Undo last update")
+    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    assert all("Mail" not in row for row in anna.rows()), "its removal is a change of its own"
