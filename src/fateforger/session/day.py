@@ -296,7 +296,7 @@ def on_calendar(session: Session) -> OnCalendar:
         return OnCalendar()
     first, last = _visible_range(session)
     plan = session.planning.plan
-    planned = None if plan is None else {block.key for block in plan.events}
+    planned = set() if plan is None else {block.key for block in plan.events}
     timed: list[Meeting] = []
     all_day: list[str] = []
     earlier: list[Meeting] = []
@@ -313,9 +313,9 @@ def on_calendar(session: Session) -> OnCalendar:
         key = own_key(event, session.date)
         if key is None:
             timed.append(meeting)
-        elif planned is None or key not in planned:
+        elif key not in planned:
             # A block that was left to the person is an appointment of theirs, unless they plan it again.
-            (earlier if planned is None or event.id not in session.day.released else timed).append(meeting)
+            (timed if event.id in session.day.released else earlier).append(meeting)
     return OnCalendar(_sort_meetings(timed), tuple(all_day), _sort_meetings(earlier))
 
 
@@ -345,6 +345,15 @@ def list_written(session: Session) -> set[str]:
         return set()
     live = session.day.snapshot.live.values()
     return {key for event in live if (key := own_key(event, session.date)) is not None}
+
+
+def is_part_left(session: Session) -> bool:
+    """Check whether blocks of this plan were left to the person on the calendar."""
+    plan, snapshot = session.planning.plan, session.day.snapshot
+    if plan is None or snapshot is None:
+        return False
+    left = {own_key(event, session.date) for event in snapshot.live.values() if event.id in session.day.released}
+    return any(block.key in left for block in plan.events)
 
 
 def find_report(session: Session) -> SyncReport:

@@ -288,3 +288,20 @@ async def test_what_was_left_to_the_person_is_planned_around(house: House, anna:
     await anna.press("Undo last update")
     assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
     assert all("Mail" not in row for row in anna.rows()), "its removal is a change of its own"
+
+
+async def test_what_an_undo_left_is_an_appointment_of_the_next_plan(house: House, anna: Person) -> None:
+    """S460: the plan that ends says that it is there, and the next one neither replaces it nor drafts over it."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", -70)
+    await anna.press("Undo")
+    assert "I left “Mail” on your calendar: you changed it since." in anna.words
+    await anna.press("Cancel")
+    assert "Only what I left to you stays on your calendar." in anna.words
+    later = Person(house)
+    await later.to_frame()
+    assert "- **09:00–10:00** Mail" in later.words
+    assert "earlier plan of mine" not in later.words
+    later = Person(house)
+    await later.to_committed("Calls")
+    assert house.on_calendar() == {"Mail": "09:00-10:00", "Calls": "10:00-11:00", "Lunch": "12:30-13:15"}
