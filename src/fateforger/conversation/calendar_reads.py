@@ -131,6 +131,7 @@ def build_reading(session: Session, look: Look, command: SessionCommand | None =
         snapshot=snapshot,
         released=released,
         plan=mirrored,
+        adopted=news.adopted,
         noticed=describe_changes(news, zone(session.tz)),
         questions=questions,
     )

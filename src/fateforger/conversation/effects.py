@@ -433,10 +433,13 @@ def find_plan_before(targets: Sequence[Transaction], session: Session) -> TBPlan
     """Return the plan before the oldest of ``targets`` (the newest first) that changed this session's plan.
 
     Returns ``None`` if none of them did: a commit, or a write of another session, changes the calendar and not this
-    plan.
+    plan. The plan of a change that the session still knows has the person's own edits since then, too.
     """
-    own = [t.context["plan_before"] for t in targets if _is_own(t, session) and t.context.get("plan_before")]
-    return TBPlan.model_validate(own[-1]) if own else None
+    own = [t for t in targets if _is_own(t, session) and t.context.get("plan_before")]
+    if not own:
+        return None
+    known = next((step for step in session.sync.refine_undo if own[-1].id in step.transactions), None)
+    return TBPlan.model_validate(own[-1].context["plan_before"]) if known is None else known.plan_before
 
 
 def _find_facts_before(targets: Sequence[Transaction], session: Session) -> Facts | None:

@@ -13,6 +13,7 @@ from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction
 from fateforger.conversation.calendar_reads import predict_day
 from fateforger.conversation.plan_nodes import undo_last_change
+from fateforger.conversation.turn_values import keep_edits
 from fateforger.errors import ConfirmationNeeded
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
@@ -209,6 +210,7 @@ def apply_submit(session: Session, result: SyncResult) -> Session:
         brakes=(),
         refine_undo=steps,
     )
+    session = keep_edits(session, result.plan.adopted)
     if session.day.snapshot is not None:
         left = update_questions(session.sync.questions, result.plan, session.day.snapshot)
         session = settle_questions(session.with_sync(questions=left))

@@ -305,3 +305,25 @@ async def test_what_an_undo_left_is_an_appointment_of_the_next_plan(house: House
     later = Person(house)
     await later.to_committed("Calls")
     assert house.on_calendar() == {"Mail": "09:00-10:00", "Calls": "10:00-11:00", "Lunch": "12:30-13:15"}
+
+
+@pytest.mark.parametrize("way", ["button", "history"])
+async def test_undoing_a_change_keeps_what_the_person_changed_after_it(house: House, anna: Person, way: str) -> None:
+    """S462: neither at once nor with the next change is an edit of the calendar taken back with a change of the plan."""
+    await anna.to_committed("Report", "Mail", "Calls")
+    await anna.press("Back to refine")
+    await anna.choose("Lunch", "15 min later")
+    drag(house, "Mail", 240)
+    house.calendar.store.user_delete(event(house, "Calls").id)
+    await anna.press("Back")
+    await anna.press("Refine")
+    if way == "button":
+        await anna.press("Undo last update")
+        assert "“Lunch” is now 12:30–13:15 (was 12:45–13:30)." in anna.words
+        assert "“Mail”" not in anna.words
+    else:
+        await anna.press("History")
+        await anna.press_beside("history", "Undo", row="Your change")
+    assert "Your calendar matches this plan." in anna.words
+    await anna.choose("Report", "15 min later")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
