@@ -25,7 +25,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple, cast
 from zoneinfo import ZoneInfo
 
 from fateforger.calendar.conflicts import Choices, FieldMerge, explain_other_day, merge
@@ -43,6 +43,7 @@ from fateforger.calendar.model import (
     DesiredBlock,
     Head,
     Ledger,
+    ManagedName,
     Merged,
     Snapshot,
     Standing,
@@ -230,7 +231,6 @@ def _to_fields(values: list[object]) -> EventFields:
 
 UNNUMBERED = ""
 """The id of an op that is numbered later."""
-ManagedName = Literal["summary", "description", "start", "end", "color_id"]
 
 
 def build_op(

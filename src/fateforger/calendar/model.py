@@ -363,6 +363,9 @@ class SyncOp(Value):
         return list_changes(before, None if self.after is None else self.after.canon)
 
 
+ManagedName = Literal["summary", "description", "start", "end", "color_id"]
+
+
 class Adopted(Value):
     """The person's own change on the calendar, which the plan does not have yet.
 

@@ -9,9 +9,11 @@ import contextlib
 import logging
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import takewhile
 from typing import Any, assert_never
 
 from fateforger.calendar.access import Wait, WriteProgressCallback
+from fateforger.calendar.adoption import adopt_changes, list_noted
 from fateforger.calendar.history import build_rows, describe_plan, find_undo_scope, is_in_effect, list_undone
 from fateforger.calendar.model import SafetyCheckKind
 from fateforger.calendar.results import SyncResult
@@ -56,6 +58,7 @@ from fateforger.conversation.write_results import (
 )
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError, WrittenElsewhere
 from fateforger.planning.plan import TBPlan
+from fateforger.planning.timing import zone
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands.thread import Opening
 from fateforger.session.conflicts import choices_of, reopen_questions, settle_questions
@@ -408,6 +411,9 @@ class HistoryService:
         ids = () if result.transaction is None else list_undone(result.transaction)
         gone_back = [t for t in history if t.id in ids]
         plan = find_plan_before(gone_back, session)
+        if plan is not None:
+            later = takewhile(lambda t: t.id != gone_back[-1].id, history)
+            plan = adopt_changes(plan, list_noted(later, zone(session.tz)))
         session = with_facts(session, _find_facts_before(gone_back, session))
         session = (
             predict_day(session, result).with_sync(last_sync=report, problem=None, brakes=()).with_thread(notice=None)
@@ -433,13 +439,10 @@ def find_plan_before(targets: Sequence[Transaction], session: Session) -> TBPlan
     """Return the plan before the oldest of ``targets`` (the newest first) that changed this session's plan.
 
     Returns ``None`` if none of them did: a commit, or a write of another session, changes the calendar and not this
-    plan. The plan of a change that the session still knows has the person's own edits since then, too.
+    plan.
     """
-    own = [t for t in targets if _is_own(t, session) and t.context.get("plan_before")]
-    if not own:
-        return None
-    known = next((step for step in session.sync.refine_undo if own[-1].id in step.transactions), None)
-    return TBPlan.model_validate(own[-1].context["plan_before"]) if known is None else known.plan_before
+    own = [t.context["plan_before"] for t in targets if _is_own(t, session) and t.context.get("plan_before")]
+    return TBPlan.model_validate(own[-1]) if own else None
 
 
 def _find_facts_before(targets: Sequence[Transaction], session: Session) -> Facts | None:

@@ -327,3 +327,20 @@ async def test_undoing_a_change_keeps_what_the_person_changed_after_it(house: Ho
     assert "Your calendar matches this plan." in anna.words
     await anna.choose("Report", "15 min later")
     assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
+
+
+async def test_restoring_a_change_keeps_what_the_person_changed_before_that(house: House, anna: Person) -> None:
+    """S462: the plan that comes back has the edits of the calendar that were made since it was left."""
+    await anna.to_committed("Report", "Mail", "Calls")
+    await anna.press("Back to refine")
+    await anna.choose("Lunch", "15 min later")
+    await anna.press("Undo last update")
+    drag(house, "Mail", 240)
+    house.calendar.store.user_delete(event(house, "Calls").id)
+    await anna.press("Back")
+    await anna.press("Refine")
+    await anna.press("History")
+    await anna.press_beside("history", "Restore")
+    assert "Your calendar matches this plan." in anna.words
+    await anna.choose("Report", "15 min later")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:45-13:30"}
