@@ -209,7 +209,7 @@ async def test_a_commit_is_taken_back_and_the_plan_stays(tmp_path: Path) -> None
 
 
 async def test_changes_that_were_restored_are_taken_back_on_the_calendar(house: House, anna: Person) -> None:
-    """S461: Undo takes all off the calendar, Restore puts all back; then each change is undone there, and only once."""
+    """S462: Undo takes all off the calendar, Restore puts all back; then each change is undone there, and only once."""
     await anna.to_committed("Report", "Mail")
     first = house.on_calendar()
     await anna.press("Back to refine")

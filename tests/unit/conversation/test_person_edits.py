@@ -220,7 +220,7 @@ async def test_what_was_brought_back_stays_when_all_is_taken_back(house: House, 
 
 
 async def test_a_block_moved_to_another_day_leaves_the_plan(house: House, anna: Person) -> None:
-    """S459: it is not taken for a block at the same time of this day, and stays theirs when it comes back."""
+    """S460: it is not taken for a block at the same time of this day, and stays theirs when it comes back."""
     await anna.to_committed("Report", "Mail")
     drag(house, "Mail", 24 * 60)
     await anna.press("Back to refine")
@@ -237,7 +237,7 @@ async def test_a_block_moved_to_another_day_leaves_the_plan(house: House, anna: 
 
 
 async def test_a_block_moved_past_midnight_stays_in_the_plan(house: House, anna: Person) -> None:
-    """S459: a late evening is still this day."""
+    """S460: a late evening is still this day."""
     await anna.to_committed("Report")
     shut_down = event(house, "Shut down")
     late = datetime(2026, 3, 2, 23, 15, tzinfo=UTC)
@@ -259,7 +259,7 @@ async def test_a_block_moved_past_midnight_stays_in_the_plan(house: House, anna:
 async def test_a_block_that_became_another_kind_of_event_leaves_the_plan(
     house: House, anna: Person, edit: Callable[[Any, str], object], reason: str
 ) -> None:
-    """S459: no write could change it, so a plan that kept it would not be what the calendar shows."""
+    """S460: no write could change it, so a plan that kept it would not be what the calendar shows."""
     await anna.to_committed("Report", "Mail")
     edit(house.calendar.store, event(house, "Mail").id)
     await anna.press("Back to refine")
@@ -272,7 +272,7 @@ async def test_a_block_that_became_another_kind_of_event_leaves_the_plan(
 
 
 async def test_what_was_left_to_the_person_is_planned_around(house: House, anna: Person) -> None:
-    """S460: a block that they added to and took out of the plan is an appointment of theirs, and no free time."""
+    """S461: a block that they added to and took out of the plan is an appointment of theirs, and no free time."""
     await anna.to_committed("Report", "Mail")
     mail = event(house, "Mail")
     house.calendar.store.user_edit(mail.id, extras={"location": "Cafe"})
@@ -291,7 +291,7 @@ async def test_what_was_left_to_the_person_is_planned_around(house: House, anna:
 
 
 async def test_what_an_undo_left_is_an_appointment_of_the_next_plan(house: House, anna: Person) -> None:
-    """S460: the plan that ends says that it is there, and the next one neither replaces it nor drafts over it."""
+    """S461: the plan that ends says that it is there, and the next one neither replaces it nor drafts over it."""
     await anna.to_committed("Report", "Mail")
     drag(house, "Mail", -70)
     await anna.press("Undo")
@@ -309,7 +309,7 @@ async def test_what_an_undo_left_is_an_appointment_of_the_next_plan(house: House
 
 @pytest.mark.parametrize("way", ["button", "history"])
 async def test_undoing_a_change_keeps_what_the_person_changed_after_it(house: House, anna: Person, way: str) -> None:
-    """S462: neither at once nor with the next change is an edit of the calendar taken back with a change of the plan."""
+    """S463: neither at once nor with the next change is an edit of the calendar taken back with a change of the plan."""
     await anna.to_committed("Report", "Mail", "Calls")
     await anna.press("Back to refine")
     await anna.choose("Lunch", "15 min later")
@@ -330,7 +330,7 @@ async def test_undoing_a_change_keeps_what_the_person_changed_after_it(house: Ho
 
 
 async def test_restoring_a_change_keeps_what_the_person_changed_before_that(house: House, anna: Person) -> None:
-    """S462: the plan that comes back has the edits of the calendar that were made since it was left."""
+    """S463: the plan that comes back has the edits of the calendar that were made since it was left."""
     await anna.to_committed("Report", "Mail", "Calls")
     await anna.press("Back to refine")
     await anna.choose("Lunch", "15 min later")

@@ -234,7 +234,7 @@ async def test_what_has_to_be_asked_for_one_by_one_slows_it_down(watch: Watch, a
 
 
 async def test_a_block_that_left_the_day_and_came_back_is_news_each_time(watch: Watch, anna: Person) -> None:
-    """S459: it is not said to be gone, and stays when the plan is written again."""
+    """S460: it is not said to be gone, and stays when the plan is written again."""
     await anna.to_committed("Report", "Mail")
     drag(watch.house, "Mail", 24 * 60)
     await watch.after()
