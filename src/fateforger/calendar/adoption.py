@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime, time
+from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.model import Adopted, Merged, SyncPlan, describe_field
+from fateforger.calendar.model import (
+    RECORDS,
+    Adopted,
+    ManagedName,
+    Merged,
+    Standing,
+    SyncOp,
+    SyncPlan,
+    Verb,
+    describe_field,
+    format_value,
+    list_changes,
+)
+from fateforger.calendar.transactions import OpState, Transaction
 from fateforger.limits import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from fateforger.planning.plan import COLOR_BY_TYPE, ET, Resolved, TBEvent, TBPlan, resolve, type_of_color
 from fateforger.planning.task_details import follow_ways
@@ -38,14 +52,14 @@ def _get_clear_clock(instant: datetime, day: date, tz: ZoneInfo) -> time | None:
 def adopt_changes(plan: TBPlan, changes: Iterable[Adopted]) -> TBPlan:
     """Return the plan with the person's own changes.
 
-    Moved, resized, renamed and recolored blocks become as the calendar has them; deleted ones are dropped. Blocks that
-    depended on one of those keep their time, and the way to and from one goes with it. The result may have overlaps,
-    because a calendar may; ``resolve_strict`` reports them. A value that a plan cannot hold is not adopted.
+    Moved, resized, renamed and recolored blocks become as the calendar has them; deleted and released ones are dropped.
+    Blocks that depended on one of those keep their time, and the way to and from one goes with it. The result may have
+    overlaps, because a calendar may; ``resolve_strict`` reports them. A value that a plan cannot hold is not adopted.
     """
     adopted: dict[str, dict[str, str | None]] = {}
     for change in filter(_fits_plan, changes):
         adopted.setdefault(change.key, {})[change.field] = change.calendar
-    deleted = {key for key, fields in adopted.items() if "deleted" in fields}
+    deleted = {key for key, fields in adopted.items() if fields.keys() & {"deleted", "released"}}
     moved = {key for key, fields in adopted.items() if fields.keys() & {"start", "end"}} | deleted
     resolved = resolve(plan)
     pinned = _find_dependents(resolved, moved)
@@ -94,8 +108,36 @@ def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
     title = quote_title(renamed or changes[0].summary)
     if any(change.field == "deleted" for change in changes):
         return _("You deleted {title} on your calendar, so it stays deleted.", title=title)
+    if (left := next((change for change in changes if change.field == "released"), None)) is not None:
+        return _("{title} is yours now, and not part of the plan: {reason}.", title=title, reason=left.calendar)
     words = join_words(describe_field(change.field, change.calendar, tz) for change in changes)
     return _("You changed {title} on your calendar, so I kept {changes}.", title=title, changes=words)
+
+
+def list_noted(transactions: Iterable[Transaction], tz: ZoneInfo) -> tuple[Adopted, ...]:
+    """Return the person's own changes that were recorded in ``transactions``, the newest first, in their order."""
+    records = (r for t in reversed([*transactions]) if t.kind == "submit" for r in t.records)
+    return tuple(change for r in records if r.state is OpState.APPLIED for change in _list_noted(r.op, tz))
+
+
+def _list_noted(op: SyncOp, tz: ZoneInfo) -> list[Adopted]:
+    known, now = op.head_before, op.head_after
+    if op.verb not in RECORDS or known is None or now is None:
+        return []
+    whole: dict[Verb, Literal["deleted", "released"]] = {Verb.FORGET: "deleted", Verb.RELEASE: "released"}
+    field = "deleted" if now.standing is Standing.DELETED else whole.get(op.verb)
+    if field is not None:
+        return [Adopted(key=op.key, summary=op.summary, field=field, plan=op.summary, calendar=op.reason)]
+    return [
+        Adopted(
+            key=op.key,
+            summary=op.summary,
+            field=cast("ManagedName", name),
+            plan=format_value(was, tz),
+            calendar=format_value(shown, tz),
+        )
+        for name, (was, shown) in list_changes(known.base.canon, now.base.canon).items()
+    ]
 
 
 def _fits_plan(change: Adopted) -> bool:

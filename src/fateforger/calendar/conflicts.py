@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Literal, assert_never
 from zoneinfo import ZoneInfo
 
@@ -52,8 +52,23 @@ FIELDS: Mapping[Topic, tuple[str, ...]] = {
 }
 TOPICS: Mapping[str, Topic] = {
     "deleted": "deleted",
+    "released": "time",
     **{name: topic for topic, names in FIELDS.items() for name in names},
 }
+
+
+_HALF_A_DAY = timedelta(hours=12)
+
+
+def explain_other_day(start: datetime, known: datetime, day: date, tz: ZoneInfo) -> str | None:
+    """Return the reason that a block left its day, if the person moved it from ``known`` to a ``start`` on another day.
+
+    A block of a night, which moves past midnight by less than half a day, has not left.
+    """
+    there = start.astimezone(tz).date()
+    if there == day or abs(start - known) < _HALF_A_DAY:
+        return None
+    return _("it is on {day} now", day=format_day(there))
 
 
 def agrees_on(topic: Topic, one: Canon | None, other: Canon | None) -> bool:

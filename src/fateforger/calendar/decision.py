@@ -25,10 +25,10 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple, cast
 from zoneinfo import ZoneInfo
 
-from fateforger.calendar.conflicts import Choices, FieldMerge, merge
+from fateforger.calendar.conflicts import Choices, FieldMerge, explain_other_day, merge
 from fateforger.calendar.event import (
     MANAGED,
     OWNED_PREFIX,
@@ -43,6 +43,7 @@ from fateforger.calendar.model import (
     DesiredBlock,
     Head,
     Ledger,
+    ManagedName,
     Merged,
     Snapshot,
     Standing,
@@ -230,7 +231,6 @@ def _to_fields(values: list[object]) -> EventFields:
 
 UNNUMBERED = ""
 """The id of an op that is numbered later."""
-ManagedName = Literal["summary", "description", "start", "end", "color_id"]
 
 
 def build_op(
@@ -372,22 +372,16 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
     """Decide on a block that the calendar shows: merge by field."""
     head, event = owned.head, owned.event
     if owned.obstacle is not None:
-        return Decision(
-            build_op(
-                op_id,
-                Verb.SKIP,
-                owned,
-                _("It stays as it is: {obstacle}.", obstacle=owned.obstacle),
-                block=block,
-                head_after=head,
-            )
-        )
+        return _decide_left(op_id, block, owned, owned.obstacle)
     if head is not None and _is_unchanged(head, block, event):
         return Decision(build_op(op_id, Verb.NOOP, owned, UP_TO_DATE, block=block, after=head.base, head_after=head))
     ours, theirs = block.fields.canon, event.canon
     base = theirs if head is None else head.base.canon
     wanted = base if head is None or head.wanted is None else head.wanted.canon
     merged = merge(wanted=wanted, base=base, theirs=theirs, ours=ours, rules=setting.choices.rules(event.id, theirs))
+    stays = "start" in merged.adopted or merged.conflicts.get("start") == "calendar"
+    if stays and (elsewhere := explain_other_day(theirs.start, base.start, setting.day, setting.tz)):
+        return _decide_left(op_id, block, owned, elsewhere)
     after = build_merged_head(
         block, owned, setting.day, merged.result, wanted=wanted, base=base, theirs=theirs, ours=ours
     )
@@ -417,6 +411,15 @@ def decide_live(op_id: str, block: DesiredBlock, owned: Owned, setting: Setting)
         reason = _(STAYS_ASKED) if merged.open else kept
         op = build_op(op_id, Verb.NOOP, owned, reason, block=block, after=theirs.to_fields(), head_after=head)
     return _report_merge(op, merged, setting.tz, base=base, theirs=theirs, ours=ours)
+
+
+def _decide_left(op_id: str, block: DesiredBlock, owned: Owned, reason: str) -> Decision:
+    """Leave an event alone that the person took out of the day's plan, and let the plan follow."""
+    said = _("It stays as it is: {obstacle}.", obstacle=reason)
+    op = build_op(op_id, Verb.SKIP, owned, said, block=block, head_after=owned.head)
+    summary = owned.event.summary
+    left = Adopted(key=block.key, summary=summary, field="released", plan=block.fields.summary, calendar=reason)
+    return Decision(op, adopted=(left,))
 
 
 def _report_merge(op: SyncOp, result: FieldMerge, tz: ZoneInfo, *, base: Canon, theirs: Canon, ours: Canon) -> Decision:
@@ -468,7 +471,7 @@ def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool =
     if not owned.is_known:
         reason = _("It has fateforger's mark, but is not in this database; I left it alone.")
         return Decision(build_op(op_id, Verb.SKIP, owned, reason, head_after=None))
-    if kept := _explain_keeping(owned):
+    if kept := _explain_keeping(owned, setting):
         if spare or (head is None and owned.obstacle is not None):
             return Decision(build_op(op_id, Verb.SKIP, owned, kept, head_after=head))
         return Decision(
@@ -478,11 +481,19 @@ def decide_leftover(op_id: str, owned: Owned, setting: Setting, *, spare: bool =
     return Decision(build_op(op_id, Verb.DELETE, owned, "It is no longer in the plan.", head_after=removed))
 
 
-def _explain_keeping(owned: Owned) -> str | None:
+def explain_leaving(event: EventImage, head: Head | None, day: date, tz: ZoneInfo) -> str | None:
+    """Return the reason that an event cannot be a block of the day any more, if the person made it so."""
+    if event.obstacle is not None or head is None:
+        return event.obstacle
+    return explain_other_day(event.canon.start, head.base.canon.start, day, tz)
+
+
+def _explain_keeping(owned: Owned, setting: Setting) -> str | None:
     """Return the reason not to delete an event that left the plan, if any."""
     head, event = owned.head, owned.event
-    if owned.obstacle is not None:
-        return _("It is no longer in the plan, but {reason}, so I left it to you.", reason=owned.obstacle)
+    left = owned.obstacle or explain_leaving(event, head, setting.day, setting.tz)
+    if left is not None:
+        return _("It is no longer in the plan, but {reason}, so I left it to you.", reason=left)
     if head is not None and head.standing is not Standing.HELD:
         return _("You brought it back, so I left it to you.")
     if (done := describe_extras(event.extras, None if head is None else head.extras)) is not None:

@@ -28,8 +28,8 @@ from fateforger.calendar.model import WRITES, SyncOp, SyncPlan, Verb, format_clo
 from fateforger.calendar.transactions import UNDOES, OpRecord, OpState, Transaction, TxState
 from fateforger.errors import InternalError
 from fateforger.planning.timing import zone
+from fateforger.text import format_day, join_sentences, join_words, mark_message, ngettext, quote_title
 from fateforger.text import gettext as _
-from fateforger.text import join_sentences, join_words, mark_message, ngettext, quote_title
 from fateforger.values import Value
 
 _PLANNED: Mapping[str, Callable[[int], str]] = {
@@ -74,7 +74,7 @@ class PlanWords:
 def describe_plan(plan: SyncPlan) -> PlanWords:
     """Describe what a sync plan would do."""
     tz = zone(plan.tz)
-    left = [op for op in plan.ops if op.verb in {Verb.RELEASE, Verb.SKIP} and op.before is not None]
+    left = [*(op for op in plan.ops if op.verb is Verb.RELEASE), *plan.skipped]
     linked = [op.reason for op in plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
     return PlanWords(
         counts=describe_counts(plan.writes, planned=True),
@@ -144,6 +144,11 @@ def _describe_update(op: SyncOp, tz: ZoneInfo, *, done: bool) -> str:
         else:
             form, was = (_RESIZE_TOO if phrases else _RESIZE), format_clock(start, end, tz)
             now = format_clock(after.start, after.end, tz)
+        days = [moment.astimezone(tz).date() for moment in (start, after.start)]
+        if days[0] != days[1]:
+            was, now = (
+                _("{time} on {day}", time=time, day=format_day(day)) for time, day in zip((was, now), days, strict=True)
+            )
         phrases.append(_(form[done], title=named, was=was, time=now))
     gifts = [_(words) for name, words in (("description", NEW_NOTES), ("color_id", OTHER_COLOR)) if name in op.changes]
     if gifts:

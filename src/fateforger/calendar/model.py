@@ -363,15 +363,19 @@ class SyncOp(Value):
         return list_changes(before, None if self.after is None else self.after.canon)
 
 
+ManagedName = Literal["summary", "description", "start", "end", "color_id"]
+
+
 class Adopted(Value):
     """The person's own change on the calendar, which the plan does not have yet.
 
-    ``field`` is a managed field, or ``deleted`` if they deleted the block.
+    ``field`` is a managed field, ``deleted`` if they deleted the block, or ``released`` if they made it an event that
+    cannot be a block of the day any more, such as one that repeats; ``calendar`` is the reason then.
     """
 
     key: str
     summary: str
-    field: Literal["summary", "description", "start", "end", "color_id", "deleted"]
+    field: Literal["summary", "description", "start", "end", "color_id", "deleted", "released"]
     plan: str | None
     calendar: str | None
 
@@ -428,6 +432,13 @@ class SyncPlan(Value):
     def writes(self) -> tuple[SyncOp, ...]:
         """The ops that change the calendar."""
         return tuple(op for op in self.ops if op.verb in WRITES)
+
+    @property
+    def skipped(self) -> tuple[SyncOp, ...]:
+        """The ops that leave an event as it is, without those of blocks that the person took out of the plan."""
+        released = {change.key for change in self.adopted if change.field == "released"}
+        skips = (op for op in self.ops if op.verb is Verb.SKIP and op.before is not None)
+        return tuple(op for op in skips if op.key not in released)
 
     @property
     def idle(self) -> bool:

@@ -258,7 +258,7 @@ def _describe_decision(plan: SyncPlan, *, undo: bool = False) -> list[str]:
     An undo lists the events it left in its warnings.
     """
     left = [] if undo else [op for op in plan.ops if op.verb is Verb.RELEASE]
-    left += [op for op in plan.ops if op.verb is Verb.SKIP and op.before is not None]
+    left += plan.skipped
     sentences = [label_text(quote_title(op.summary), op.reason) for op in left[:_MOST_LEFT]]
     if more := len(left) - len(sentences):
         sentences.append(ngettext("{count} more was left alone, too.", "{count} more were left alone, too.", more))

@@ -17,10 +17,11 @@ from fateforger.calendar.access import (
     read_day,
 )
 from fateforger.calendar.conflicts import NOTHING_SAID, Choices
+from fateforger.calendar.decision import explain_leaving
 from fateforger.calendar.engine import build_desired_day, number_ops, plan_sync
 from fateforger.calendar.execution import ExecutionResult, execute_sync, resume, settle
 from fateforger.calendar.history import list_undone
-from fateforger.calendar.model import Ledger, SafetyCheckKind, Snapshot, SyncPlan, Verb
+from fateforger.calendar.model import Ledger, SafetyCheckKind, Snapshot, SyncOp, SyncPlan, Verb
 from fateforger.calendar.ports import DayReads
 from fateforger.calendar.results import (
     SyncResult,
@@ -46,6 +47,7 @@ from fateforger.calendar.undo import (
 from fateforger.calendar.verdicts import ID_USED_UP
 from fateforger.errors import ConfirmationNeeded, NotUndoable
 from fateforger.planning.plan import TBPlan
+from fateforger.planning.timing import zone
 from fateforger.text import gettext as _
 from fateforger.text import join_sentences
 from fateforger.values import replace
@@ -148,10 +150,10 @@ class CalendarSubmitter:
             return result if earlier is None else mark_finished(result, earlier.transaction, self._outside.clock.now())
 
     async def take_note(self, plan: TBPlan, *, cause: str, group: str | None = None) -> None:
-        """Record where the person's own changes have made plan and calendar agree.
+        """Record where the person's own changes have made plan and calendar agree, and which blocks they took out.
 
-        A later change back then counts as a change. Writes nothing to the calendar. Raises ``PlanInvalid`` for a plan
-        without a timeline.
+        A later change back then counts as a change, and an event that comes back is theirs. Writes nothing to the
+        calendar. Raises ``PlanInvalid`` for a plan without a timeline.
         """
         desired = build_desired_day(plan, overlapping=True)
         async with self._holding() as hold:
@@ -161,7 +163,7 @@ class CalendarSubmitter:
             transaction_id, now = self._new_id(), self._outside.clock.now()
             snapshot, ledger = await self.read(plan.date, plan.tz)
             compared = plan_sync(desired, snapshot, ledger, op_ids=number_ops(transaction_id))
-            agreed = tuple(op for op in compared.ops if op.verb in {Verb.ADOPT, Verb.FORGET})
+            agreed = tuple(op for op in compared.ops if op.verb in {Verb.ADOPT, Verb.FORGET} or _has_left(op, compared))
             if compared.brakes or not agreed:
                 return
             noted = replace(compared, ops=agreed, warnings=())
@@ -372,6 +374,13 @@ def _stop_at_safety_checks(plan: SyncPlan, confirmed: Collection[SafetyCheckKind
             join_sentences(what, _("I wrote nothing. Is that what you want?")),
             reasons=tuple(brake.kind.value for brake in brakes),
         )
+
+
+def _has_left(op: SyncOp, plan: SyncPlan) -> bool:
+    """Check whether it leaves an event to the person because they took it out of the day's plan."""
+    if op.verb is not Verb.RELEASE or op.before is None:
+        return False
+    return explain_leaving(op.before, op.head_before, plan.day, zone(plan.tz)) is not None
 
 
 def _has_used_up_ids(transaction: Transaction) -> bool:

@@ -15,7 +15,7 @@ from fateforger.calendar.event import (
     Canon,
     EventImage,
 )
-from fateforger.calendar.model import WRITES, DesiredDay, Head, Ledger, Snapshot, SyncPlan
+from fateforger.calendar.model import WRITES, DesiredDay, Head, Ledger, Snapshot, Standing, SyncPlan, Verb
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import OpState
 from fateforger.conversation.ports import Calendars
@@ -115,7 +115,7 @@ def build_reading(session: Session, look: Look, command: SessionCommand | None =
     snapshot = without_raw(look.snapshot)
     plan = session.planning.plan
     if plan is None or not look.ledger.heads or (plan.date, plan.tz) != _day_key(snapshot):
-        return DayReading(snapshot=snapshot)
+        return DayReading(snapshot=snapshot, released=_list_released(look.ledger))
     wanted = build_desired_day(plan, overlapping=True)
     ledger = update_ledger(look.ledger, wanted, session.day.snapshot)
     compared = plan_sync(wanted, look.snapshot, ledger, op_ids=number_ops("look"), choices=choices_of(session))
@@ -124,11 +124,26 @@ def build_reading(session: Session, look: Look, command: SessionCommand | None =
     news = _without_questions(news, contradicted)
     questions = (*update_questions(session.sync.questions, compared, snapshot), *contradicted)
     mirrored = plan if compared.brakes else adopt_changes(plan, news.adopted)
+    released = _list_released(look.ledger, compared)
     if mirrored == plan:
-        return DayReading(snapshot=snapshot, questions=questions)
+        return DayReading(snapshot=snapshot, released=released, questions=questions)
     return DayReading(
-        snapshot=snapshot, plan=mirrored, noticed=describe_changes(news, zone(session.tz)), questions=questions
+        snapshot=snapshot,
+        released=released,
+        plan=mirrored,
+        adopted=news.adopted,
+        noticed=describe_changes(news, zone(session.tz)),
+        questions=questions,
     )
+
+
+def _list_released(ledger: Ledger, compared: SyncPlan | None = None) -> tuple[str, ...]:
+    """Return the ids of our events that were left to the person, or that a write would leave to them now."""
+    ids = [head.event_id for head in ledger.heads if head.standing is Standing.RELEASED]
+    if compared is not None:
+        taken_out = {change.key for change in compared.adopted if change.field == "released"}
+        ids += [op.event_id for op in compared.ops if op.verb is Verb.RELEASE or op.key in taken_out]
+    return tuple(dict.fromkeys(ids))
 
 
 def update_ledger(ledger: Ledger, wanted: DesiredDay, shown: Snapshot | None) -> Ledger:
@@ -162,6 +177,17 @@ def without_raw(snapshot: Snapshot) -> Snapshot:
     )
 
 
+def predict_day(session: Session, result: SyncResult) -> Session:
+    """Return the session with the expected state of its calendar after a write."""
+    let_go = (
+        op.event_id for transaction in result.transactions for op in transaction.plan.ops if op.verb is Verb.RELEASE
+    )
+    return session.with_day(
+        snapshot=predict_snapshot(session.day.snapshot, result),
+        released=tuple(dict.fromkeys((*session.day.released, *let_go))),
+    )
+
+
 def predict_snapshot(snapshot: Snapshot | None, result: SyncResult) -> Snapshot | None:
     """Return the expected snapshot after a write. Events without a known image are left out: they will be news."""
     if snapshot is None:
@@ -180,7 +206,7 @@ def predict_snapshot(snapshot: Snapshot | None, result: SyncResult) -> Snapshot 
 def _filter_news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPlan:
     """Return the comparison with only those changes that the last read did not show, or that were a question until now.
 
-    The plan's own changes are no news.
+    The plan's own changes are no news. A block that was released is always news: no plan can have it.
     """
     compared = replace(compared, merged=())
     before = session.day.snapshot
@@ -194,7 +220,9 @@ def _filter_news(compared: SyncPlan, now: Snapshot, session: Session) -> SyncPla
         for key, event_id in ids.items()
         if _managed_values(known.get(event_id)) != _managed_values(shown.get(event_id))
     }
-    adopted = tuple(a for a in compared.adopted if a.key in fresh or (a.key, TOPICS[a.field]) in waited)
+    adopted = tuple(
+        a for a in compared.adopted if a.field == "released" or a.key in fresh or (a.key, TOPICS[a.field]) in waited
+    )
     return replace(compared, adopted=adopted)
 
 

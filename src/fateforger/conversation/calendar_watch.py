@@ -119,7 +119,8 @@ def _describe_meetings(before: Session, after: Session) -> tuple[str, ...]:
         return ()
     known, shown = on_calendar(before), on_calendar(after)
     old, new = ({meeting.id: meeting for meeting in day.timed} for day in (known, shown))
-    lines = [_describe_added(meeting, after) for key, meeting in new.items() if key not in old]
+    told = {*after.day.released} - {*before.day.released}
+    lines = [_describe_added(meeting, after) for key, meeting in new.items() if key not in old.keys() | told]
     lines += [
         line for key, was in old.items() if key in new and (line := _describe_changed(was, new[key], after)) is not None
     ]

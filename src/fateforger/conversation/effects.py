@@ -9,16 +9,18 @@ import contextlib
 import logging
 import math
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import takewhile
 from typing import Any, assert_never
 
 from fateforger.calendar.access import Wait, WriteProgressCallback
+from fateforger.calendar.adoption import adopt_changes, list_noted
 from fateforger.calendar.history import build_rows, describe_plan, find_undo_scope, is_in_effect, list_undone
 from fateforger.calendar.model import SafetyCheckKind
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import Transaction
 from fateforger.calendar.undo import may_be_late
 from fateforger.conversation.agent_proposals import ProposalService
-from fateforger.conversation.calendar_reads import Look, Looker, build_reading, predict_snapshot
+from fateforger.conversation.calendar_reads import Look, Looker, build_reading, predict_day
 from fateforger.conversation.memory_service import MemoryService
 from fateforger.conversation.ports import Calendars, Submitter
 from fateforger.conversation.running_turns import WRITING
@@ -56,6 +58,7 @@ from fateforger.conversation.write_results import (
 )
 from fateforger.errors import CalendarError, ConfirmationNeeded, NotUndoable, UserError, WrittenElsewhere
 from fateforger.planning.plan import TBPlan
+from fateforger.planning.timing import zone
 from fateforger.session.cards import Activity, Card, Progress, ProgressCallback, ignore_progress
 from fateforger.session.commands.thread import Opening
 from fateforger.session.conflicts import choices_of, reopen_questions, settle_questions
@@ -400,20 +403,20 @@ class HistoryService:
 
     async def _apply_result(self, session: Session, before: Session, result: SyncResult) -> Session:
         report = build_report(result)
-        shown = predict_snapshot(session.day.snapshot, result)
         if report.status in {"partial", "failed"}:
-            kept = before.with_day(snapshot=predict_snapshot(before.day.snapshot, result)).with_sync(last_sync=report)
+            kept = predict_day(before, result).with_sync(last_sync=report)
             return _add_notice(kept, (_(NOT_ALL), *report.sentences), refused=True)
         calendar = await self._calendars.of(session.user_id)
         history = await calendar.history(session.date)
         ids = () if result.transaction is None else list_undone(result.transaction)
         gone_back = [t for t in history if t.id in ids]
         plan = find_plan_before(gone_back, session)
+        if plan is not None:
+            later = takewhile(lambda t: t.id != gone_back[-1].id, history)
+            plan = adopt_changes(plan, list_noted(later, zone(session.tz)))
         session = with_facts(session, _find_facts_before(gone_back, session))
         session = (
-            session.with_day(snapshot=shown)
-            .with_sync(last_sync=report, problem=None, brakes=())
-            .with_thread(notice=None)
+            predict_day(session, result).with_sync(last_sync=report, problem=None, brakes=()).with_thread(notice=None)
         )
         session = derive_writes(with_plan(session, plan), history, replaced=plan is not None)
         session = follow_approvals(before, session)

@@ -5,13 +5,15 @@ All values are frozen and survive JSON, so a turn can be replayed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date as Date  # noqa: N812  the field is called ``date`` elsewhere
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from fateforger.calendar.model import Snapshot
+from fateforger.calendar.adoption import adopt_changes
+from fateforger.calendar.model import Adopted, Snapshot
 from fateforger.conversation.language.answers import Wish
 from fateforger.conversation.language.tables import OutsideContext
 from fateforger.memory.versions import Version
@@ -36,13 +38,16 @@ from fateforger.values import Value, replace
 class DayReading(Value):
     """Reading of the calendar: a snapshot, or the reason why there is none.
 
+    ``released`` are the ids of our events that were left to the person, ``adopted`` the changes that ``plan`` adopts.
     ``plan`` is the session's plan with the person's own edits of its calendar events; ``noticed`` describes them (S202,
     S242). ``questions`` replace those of the session; ``None`` leaves them unchanged.
     """
 
     snapshot: Snapshot | None = None
+    released: tuple[str, ...] = ()
     error: str | None = None
     plan: TBPlan | None = None
+    adopted: tuple[Adopted, ...] = ()
     noticed: tuple[str, ...] = ()
     questions: tuple[Question, ...] | None = None
 
@@ -323,6 +328,17 @@ def with_memory(session: Session, reading: MemoryReading | None, now: datetime) 
     return session.with_rules(recalled=known, said=session.rules.said if own is None else own)
 
 
+def keep_edits(session: Session, adopted: Iterable[Adopted]) -> Session:
+    """Return the session whose undoable changes go back to plans that have the person's own edits of the calendar, too.
+
+    Otherwise undoing a change would take back what the person changed on the calendar after it.
+    """
+    edits = tuple(adopted)
+    steps = session.sync.refine_undo
+    kept = tuple(replace(step, plan_before=adopt_changes(step.plan_before, edits)) for step in steps)
+    return session if kept == steps else session.with_sync(refine_undo=kept)
+
+
 def apply_reading(session: Session, reading: DayReading) -> Session:
     """Apply a calendar reading to the session.
 
@@ -330,9 +346,9 @@ def apply_reading(session: Session, reading: DayReading) -> Session:
     """
     if reading.snapshot is None:
         return session.with_day(snapshot_error=reading.error)
-    session = session.with_day(snapshot=reading.snapshot, snapshot_error=None)
+    session = session.with_day(snapshot=reading.snapshot, released=reading.released, snapshot_error=None)
     if reading.plan is not None and reading.plan != session.planning.plan:
-        session = session.with_planning(plan=reading.plan)
+        session = keep_edits(session.with_planning(plan=reading.plan), reading.adopted)
     if reading.questions is not None:
         session = session.with_sync(questions=reading.questions)
     if reading.noticed:

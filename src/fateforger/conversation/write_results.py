@@ -11,8 +11,9 @@ from fateforger.calendar.event import OwnedId
 from fateforger.calendar.model import WRITES, Verb, format_clock
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction
-from fateforger.conversation.calendar_reads import predict_snapshot
+from fateforger.conversation.calendar_reads import predict_day
 from fateforger.conversation.plan_nodes import undo_last_change
+from fateforger.conversation.turn_values import keep_edits
 from fateforger.errors import ConfirmationNeeded
 from fateforger.planning.plan import TBPlan
 from fateforger.planning.timing import zone
@@ -135,7 +136,10 @@ def derive_writes(session: Session, history: Sequence[Transaction], *, replaced:
 
 
 def _derive_changes(session: Session, own: Sequence[Transaction], *, replaced: bool) -> tuple[RefineUpdate, ...]:
-    """Return the changes with all writes in effect, the redone ones, and finally the pending ones."""
+    """Return the changes with all writes in effect, the redone ones, and finally the pending ones.
+
+    A change that was pending because its write had been undone is not pending any more once that is in effect again.
+    """
     standing = {t.id for t in own}
     kept = [s for s in session.sync.refine_undo if s.transactions and standing >= set(s.transactions)]
     known = {transaction: step for step in kept for transaction in step.transactions}
@@ -147,7 +151,9 @@ def _derive_changes(session: Session, own: Sequence[Transaction], *, replaced: b
                 steps.append(step)
         elif steps and transaction.context.get("deed") == "retry":
             steps[-1] = replace(steps[-1], transactions=(*steps[-1].transactions, transaction.id))
-    waiting = [] if replaced else [s for s in session.sync.refine_undo if not s.transactions]
+    there = [(step.plan_before, step.sentence) for step in steps]
+    pending = () if replaced else (step for step in session.sync.refine_undo if not step.transactions)
+    waiting = [step for step in pending if (step.plan_before, step.sentence) not in there]
     return (*steps, *waiting)[-MOST_UNDO:]
 
 
@@ -191,19 +197,24 @@ def apply_submit(session: Session, result: SyncResult) -> Session:
         steps = attach_transactions(session, ids)
     elif ids and find_changes_to_write(session):
         steps = (*steps[:-1], _merge_changes(find_changes_to_write(session), ids))
+    elif report.status == "unchanged" and not open_questions(session):
+        # The calendar has it already, or keeps what is the person's: nothing of it waits to be written.
+        waiting = find_pending_changes(steps)
+        steps = (*steps[: len(steps) - len(waiting)], *(replace(step, local=True) for step in waiting))
     plan = session.planning.plan
     session = with_plan(session, None if plan is None else adopt_changes(plan, result.plan.adopted))
-    session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result)).with_sync(
+    session = predict_day(session, result).with_sync(
         last_sync=report,
         written=_add_written(session.sync.written, report),
         problem=_describe_problem(report),
         brakes=(),
         refine_undo=steps,
     )
+    session = keep_edits(session, result.plan.adopted)
     if session.day.snapshot is not None:
         left = update_questions(session.sync.questions, result.plan, session.day.snapshot)
         session = settle_questions(session.with_sync(questions=left))
-    return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _add_counts(session, report)
+    return session if session.stage is TimeboxingStage.REVIEW_COMMIT else _add_counts(session, result, report)
 
 
 def apply_found_result(session: Session, result: SyncResult | None, history: Sequence[Transaction]) -> Session:
@@ -219,7 +230,7 @@ def apply_found_result(session: Session, result: SyncResult | None, history: Seq
     steps, waiting = session.sync.refine_undo, find_changes_to_write(session)
     if result.transaction.undoable and waiting:
         steps = (*steps[: -len(waiting)], _merge_changes(waiting, (result.transaction.id,)))
-    session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result)).with_sync(
+    session = predict_day(session, result).with_sync(
         last_sync=report,
         written=derive_writes(session, history, replaced=False).sync.written,
         problem=_describe_problem(report),
@@ -251,8 +262,7 @@ def apply_group_undo(session: Session, result: SyncResult) -> Session:
     After a partial undo the group is kept, so that Undo can be pressed again.
     """
     report = build_report(result)
-    shown = predict_snapshot(session.day.snapshot, result)
-    session = session.with_day(snapshot=shown).with_sync(last_sync=report, problem=None, brakes=())
+    session = predict_day(session, result).with_sync(last_sync=report, problem=None, brakes=())
     if report.status in _BROKEN:
         return session.refuse(_(NOT_ALL), *report.sentences)
     return _clear_writes(session, report.sentences)
@@ -278,7 +288,7 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
     if result is None:
         return settle_questions(_drop_update(session, None, session.sync.written))
     report = build_report(result)
-    session = session.with_day(snapshot=predict_snapshot(session.day.snapshot, result))
+    session = predict_day(session, result)
     if report.status in _BROKEN:
         return session.refuse(_("I could not take all of the last change back on your calendar."), *report.details)
     written = derive_writes(session, history, replaced=False).sync.written
@@ -338,9 +348,10 @@ def find_pending_changes(steps: tuple[RefineUpdate, ...]) -> tuple[RefineUpdate,
     return steps[len(steps) - count :]
 
 
-def _add_counts(session: Session, report: SyncReport) -> Session:
+def _add_counts(session: Session, result: SyncResult, report: SyncReport) -> Session:
     """Add the changes to the calendar to the notice of Stage 4 (S51). Errors are shown as the problem instead."""
-    still = _("nothing to write") if open_questions(session) else _("unchanged, it shows this already")
+    left = any(op.verb is Verb.RELEASE for op in result.plan.ops)
+    still = _("nothing to write") if left or open_questions(session) else _("unchanged, it shows this already")
     counts = still if report.status == "unchanged" else format_counts(report)
     notes = () if session.sync.problem is not None else report.details
     return session.say(_("Calendar: {counts}.", counts=counts), *notes)

@@ -7,9 +7,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from fateforger.calendar.adoption import adopt_changes, describe_adopted
-from fateforger.calendar.conflicts import FIELDS, TOPICS, Answer, Choices, Conflict, Topic, agrees_on, find_conflicts
+from fateforger.calendar.conflicts import (
+    FIELDS,
+    TOPICS,
+    Answer,
+    Choices,
+    Conflict,
+    Topic,
+    agrees_on,
+    explain_other_day,
+    find_conflicts,
+)
 from fateforger.calendar.engine import build_desired_day
 from fateforger.calendar.event import (
     Canon,
@@ -156,7 +167,7 @@ def with_answer(session: Session, questions: Iterable[Question], keep: Side) -> 
     if keep == "plan" or session.planning.plan is None:
         return session
     changes = [
-        c for q in session.sync.questions if subject_of(q) in chosen for c in _adopted_changes(q.conflict, session.tz)
+        c for q in session.sync.questions if subject_of(q) in chosen for c in _adopted_changes(q.conflict, session)
     ]
     return session.with_planning(plan=adopt_changes(session.planning.plan, changes))
 
@@ -188,7 +199,7 @@ def settle_questions(session: Session) -> Session:
         if _is_over(conflict, seen):
             continue
         if conflict.is_withdrawn and question.answer is None:
-            changes += _adopted_changes(conflict, session.tz)
+            changes += _adopted_changes(conflict, session)
         else:
             left.append(replace(question, conflict=conflict))
     session = session.with_sync(questions=tuple(left))
@@ -208,24 +219,31 @@ def _is_over(conflict: Conflict, seen: Mapping[str, EventFields | None]) -> bool
     return conflict.is_agreed or (now is not None and agrees_on(conflict.topic, now.canon, conflict.plan.canon))
 
 
-def _adopted_changes(conflict: Conflict, tz: str) -> list[Adopted]:
+def _adopted_changes(conflict: Conflict, session: Session) -> list[Adopted]:
     """Return the calendar's side as changes for the plan."""
     if conflict.calendar is None:
-        return [Adopted(key=conflict.key, summary=conflict.title, field="deleted", plan=conflict.title, calendar=None)]
-    changes = list_changes(conflict.plan.canon, conflict.calendar.canon)
+        return [_build_whole_change(conflict, "deleted", None)]
+    known, shown, tz = conflict.base.canon, conflict.calendar.canon, zone(session.tz)
+    if conflict.topic == "time" and (left := explain_other_day(shown.start, known.start, session.date, tz)) is not None:
+        return [_build_whole_change(conflict, "released", left)]
+    changes = list_changes(conflict.plan.canon, shown)
     return [
         Adopted.model_validate(
             {
                 "key": conflict.key,
                 "summary": conflict.title,
                 "field": name,
-                "plan": format_value(changes[name][0], zone(tz)),
-                "calendar": format_value(changes[name][1], zone(tz)),
+                "plan": format_value(changes[name][0], tz),
+                "calendar": format_value(changes[name][1], tz),
             }
         )
         for name in FIELDS[conflict.topic]
         if name in changes
     ]
+
+
+def _build_whole_change(conflict: Conflict, field: Literal["deleted", "released"], calendar: str | None) -> Adopted:
+    return Adopted(key=conflict.key, summary=conflict.title, field=field, plan=conflict.title, calendar=calendar)
 
 
 def _canon(fields: EventFields | None) -> Canon | None:
@@ -250,7 +268,8 @@ def find_contradictions(compared: SyncPlan, session: Session, command: SessionCo
         return ()
     if not isinstance(command, RemoveBlock):
         matters |= {(key, "deleted") for key, _ in matters}
-    found = {(change.key, TOPICS[change.field]) for change in compared.adopted} & matters
+    asked = (change for change in compared.adopted if change.field != "released")
+    found = {(change.key, TOPICS[change.field]) for change in asked} & matters
     blocks, ops = intended_fields(session.planning.plan), {op.key: op for op in compared.ops}
     return tuple(
         Question(

@@ -295,6 +295,8 @@ def on_calendar(session: Session) -> OnCalendar:
     if session.day.snapshot is None or session.day.snapshot.day != session.date:
         return OnCalendar()
     first, last = _visible_range(session)
+    plan = session.planning.plan
+    planned = set() if plan is None else {block.key for block in plan.events}
     timed: list[Meeting] = []
     all_day: list[str] = []
     earlier: list[Meeting] = []
@@ -311,8 +313,9 @@ def on_calendar(session: Session) -> OnCalendar:
         key = own_key(event, session.date)
         if key is None:
             timed.append(meeting)
-        elif session.planning.plan is None or all(block.key != key for block in session.planning.plan.events):
-            earlier.append(meeting)
+        elif key not in planned:
+            # A block that was left to the person is an appointment of theirs, unless they plan it again.
+            (timed if event.id in session.day.released else earlier).append(meeting)
     return OnCalendar(_sort_meetings(timed), tuple(all_day), _sort_meetings(earlier))
 
 
@@ -342,6 +345,15 @@ def list_written(session: Session) -> set[str]:
         return set()
     live = session.day.snapshot.live.values()
     return {key for event in live if (key := own_key(event, session.date)) is not None}
+
+
+def is_part_left(session: Session) -> bool:
+    """Check whether blocks of this plan were left to the person on the calendar."""
+    plan, snapshot = session.planning.plan, session.day.snapshot
+    if plan is None or snapshot is None:
+        return False
+    left = {own_key(event, session.date) for event in snapshot.live.values() if event.id in session.day.released}
+    return any(block.key in left for block in plan.events)
 
 
 def find_report(session: Session) -> SyncReport:

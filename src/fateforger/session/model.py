@@ -329,6 +329,8 @@ class DayInputs(Value):
     inputs: InputFacts = InputFacts()
     snapshot: Snapshot | None = None
     """Calendar as last read for the date: the source of immovables."""
+    released: tuple[str, ...] = ()
+    """Ids of events that this program wrote and that were left to the person, as of the snapshot."""
     snapshot_error: str | None = None
     """Reason that the calendar could not be read, as a sentence, when it could not."""
     estimates: tuple[Estimate, ...] = ()

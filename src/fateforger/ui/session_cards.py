@@ -16,7 +16,7 @@ from fateforger.session.cards import (
     localize_row,
     plain,
 )
-from fateforger.session.day import find_report
+from fateforger.session.day import find_report, is_part_left
 from fateforger.session.gate import block_words
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.overview import frame_words
@@ -64,6 +64,8 @@ def not_yours_card() -> Card:
 def describe_remains(session: Session) -> str:
     """Describe what remains of the session on the calendar."""
     if session.sync.written is None:
+        if is_part_left(session):
+            return _("Only what I left to you stays on your calendar.")
         return _("None of it is on your calendar.")
     return _("What I put on your calendar stays there.")
 

@@ -46,6 +46,15 @@ def test_an_update_says_what_becomes_different(changes: dict[str, Any], words: s
     assert after(**changes) == words
 
 
+def test_a_move_to_another_day_names_both_days() -> None:
+    paper = written()
+    there = fields("Focus", 600 + 24 * 60, 60)
+    image = paper.shown("a")
+    moved = paper.edit(image.id, start=there.start, end=there.end)
+    (op,) = moved.plan(day_of(wanted("a", fields("Focus", 480, 60, "n"))), keep="plan").writes
+    assert describe_op(op, BERLIN) == "Move “Focus” from 10:00 on Tuesday 3 March to 08:00 on Monday 2 March"
+
+
 def test_added_and_removed_before_and_after_it_is_done() -> None:
     ops = written().plan(day_of(wanted("b", fields("Walk", 900, 30, kind=ET.HABIT), kind=ET.HABIT))).writes
     assert sorted(describe_op(op, BERLIN) for op in ops) == ["Add “Walk” 15:00–15:30", "Remove “Focus” 09:00–10:00"]

@@ -208,6 +208,26 @@ async def test_a_commit_is_taken_back_and_the_plan_stays(tmp_path: Path) -> None
     await house.close()
 
 
+async def test_changes_that_were_restored_are_taken_back_on_the_calendar(house: House, anna: Person) -> None:
+    """S462: Undo takes all off the calendar, Restore puts all back; then each change is undone there, and only once."""
+    await anna.to_committed("Report", "Mail")
+    first = house.on_calendar()
+    await anna.press("Back to refine")
+    await anna.choose("Mail", "15 min later")
+    second = house.on_calendar()
+    await anna.choose("Lunch", "15 min later")
+    await anna.press("Commit to calendar")
+    await anna.press("Undo")
+    await anna.press("History")
+    await anna.press_beside("history", "Restore")
+    assert "Your calendar matches this plan." in anna.words
+    await anna.press("Undo last update")
+    assert house.on_calendar() == second
+    await anna.press("Undo last update")
+    assert house.on_calendar() == first
+    assert (await anna.session()).sync.refine_undo == ()
+
+
 async def test_an_earlier_session_of_the_day_is_in_the_history(house: House, anna: Person) -> None:
     """And can be taken back from the new thread, whose own plan it does not touch."""
     await anna.to_committed("Report", "Mail")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -211,8 +211,136 @@ async def test_what_was_brought_back_stays_when_all_is_taken_back(house: House, 
     house.calendar.store.user_restore(mail)
     await anna.choose("Report", "15 min later")
     assert "“Mail”: You brought it back, so I left it to you." in anna.words
+    assert "Meetings: 10:10–11:10 Mail" in anna.words, "it is an appointment like any other now"
     await anna.press("Commit to calendar")
     await anna.press("Undo")
     assert "Taken back: I removed 3 blocks from your calendar." in anna.words
     assert "I left “Mail” on your calendar: it is yours now." in anna.words
     assert house.on_calendar(whole=True) == {"Mail": "10:10-11:10"}
+
+
+async def test_a_block_moved_to_another_day_leaves_the_plan(house: House, anna: Person) -> None:
+    """S460: it is not taken for a block at the same time of this day, and stays theirs when it comes back."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", 24 * 60)
+    await anna.press("Back to refine")
+    assert "“Mail” is yours now, and not part of the plan: it is on Tuesday 3 March now." in anna.words
+    assert "After the end of your day" not in anna.words
+    assert [row.split("** ")[1].split(" ·")[0] for row in anna.rows()] == ["Report ⭐", "Lunch", "Shut down"]
+    await anna.choose("Report", "15 min later")
+    drag(house, "Mail", -24 * 60)
+    await anna.choose("Report", "15 min later")
+    assert "Meetings: 10:10–11:10 Mail" in anna.words
+    await anna.press("Commit to calendar")
+    await anna.press("Undo")
+    assert house.on_calendar() == {"Mail": "10:10-11:10"}
+
+
+async def test_a_block_moved_past_midnight_stays_in_the_plan(house: House, anna: Person) -> None:
+    """S460: a late evening is still this day."""
+    await anna.to_committed("Report")
+    shut_down = event(house, "Shut down")
+    late = datetime(2026, 3, 2, 23, 15, tzinfo=UTC)
+    house.calendar.store.user_edit(shut_down.id, start=late, end=late + timedelta(minutes=30))
+    await anna.press("Back to refine")
+    assert "You changed “Shut down” on your calendar, so I kept the start at 00:15 and the end at 00:45." in anna.words
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (lambda store, mail: store.user_edit(mail, extras={"recurrence": ["RRULE:FREQ=WEEKLY"]}), "it repeats now"),
+        (
+            lambda store, mail: store.user_edit(mail, start=date(2026, 3, 2), end=date(2026, 3, 3)),
+            "it is an all-day event now",
+        ),
+    ],
+)
+async def test_a_block_that_became_another_kind_of_event_leaves_the_plan(
+    house: House, anna: Person, edit: Callable[[Any, str], object], reason: str
+) -> None:
+    """S460: no write could change it, so a plan that kept it would not be what the calendar shows."""
+    await anna.to_committed("Report", "Mail")
+    edit(house.calendar.store, event(house, "Mail").id)
+    await anna.press("Back to refine")
+    assert f"“Mail” is yours now, and not part of the plan: {reason}." in anna.words
+    assert [row.split("** ")[1].split(" ·")[0] for row in anna.rows()] == ["Report ⭐", "Lunch", "Shut down"]
+    shown = house.calendar.store.shown()
+    await anna.choose("Report", "15 min later")
+    assert reason not in anna.words, "it is said once"
+    assert house.calendar.store.shown().keys() == shown.keys()
+
+
+async def test_what_was_left_to_the_person_is_planned_around(house: House, anna: Person) -> None:
+    """S461: a block that they added to and took out of the plan is an appointment of theirs, and no free time."""
+    await anna.to_committed("Report", "Mail")
+    mail = event(house, "Mail")
+    house.calendar.store.user_edit(mail.id, extras={"location": "Cafe"})
+    await anna.press("Back to refine")
+    await anna.choose("Mail", "Remove")
+    assert "you added a place on your calendar, so I left it to you." in anna.words
+    assert "Calendar: nothing to write." in anna.words
+    assert "Your calendar matches this plan." in anna.words
+    assert "Meetings: 10:10–11:10 Mail" in anna.words
+    await anna.choose("Report", "15 min later")
+    assert "This is on your calendar now: “Mail, 10:10–11:10”. So I changed your plan." in anna.words
+    assert house.on_calendar() == {"Report": "09:10-10:10", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    await anna.press("Undo last update")
+    assert house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
+    assert all("Mail" not in row for row in anna.rows()), "its removal is a change of its own"
+
+
+async def test_what_an_undo_left_is_an_appointment_of_the_next_plan(house: House, anna: Person) -> None:
+    """S461: the plan that ends says that it is there, and the next one neither replaces it nor drafts over it."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Mail", -70)
+    await anna.press("Undo")
+    assert "I left “Mail” on your calendar: you changed it since." in anna.words
+    await anna.press("Cancel")
+    assert "Only what I left to you stays on your calendar." in anna.words
+    later = Person(house)
+    await later.to_frame()
+    assert "- **09:00–10:00** Mail" in later.words
+    assert "earlier plan of mine" not in later.words
+    later = Person(house)
+    await later.to_committed("Calls")
+    assert house.on_calendar() == {"Mail": "09:00-10:00", "Calls": "10:00-11:00", "Lunch": "12:30-13:15"}
+
+
+@pytest.mark.parametrize("way", ["button", "history"])
+async def test_undoing_a_change_keeps_what_the_person_changed_after_it(house: House, anna: Person, way: str) -> None:
+    """S463: neither at once nor with the next change is an edit of the calendar taken back with a change of the plan."""
+    await anna.to_committed("Report", "Mail", "Calls")
+    await anna.press("Back to refine")
+    await anna.choose("Lunch", "15 min later")
+    drag(house, "Mail", 240)
+    house.calendar.store.user_delete(event(house, "Calls").id)
+    await anna.press("Back")
+    await anna.press("Refine")
+    if way == "button":
+        await anna.press("Undo last update")
+        assert "“Lunch” is now 12:30–13:15 (was 12:45–13:30)." in anna.words
+        assert "“Mail”" not in anna.words
+    else:
+        await anna.press("History")
+        await anna.press_beside("history", "Undo", row="Your change")
+    assert "Your calendar matches this plan." in anna.words
+    await anna.choose("Report", "15 min later")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:30-13:15"}
+
+
+async def test_restoring_a_change_keeps_what_the_person_changed_before_that(house: House, anna: Person) -> None:
+    """S463: the plan that comes back has the edits of the calendar that were made since it was left."""
+    await anna.to_committed("Report", "Mail", "Calls")
+    await anna.press("Back to refine")
+    await anna.choose("Lunch", "15 min later")
+    await anna.press("Undo last update")
+    drag(house, "Mail", 240)
+    house.calendar.store.user_delete(event(house, "Calls").id)
+    await anna.press("Back")
+    await anna.press("Refine")
+    await anna.press("History")
+    await anna.press_beside("history", "Restore")
+    assert "Your calendar matches this plan." in anna.words
+    await anna.choose("Report", "15 min later")
+    assert house.on_calendar() == {"Report": "09:15-10:15", "Mail": "14:10-15:10", "Lunch": "12:45-13:30"}

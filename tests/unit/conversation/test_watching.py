@@ -233,6 +233,21 @@ async def test_what_has_to_be_asked_for_one_by_one_slows_it_down(watch: Watch, a
     assert len(watch.house.calendar.calls) - calls <= 60
 
 
+async def test_a_block_that_left_the_day_and_came_back_is_news_each_time(watch: Watch, anna: Person) -> None:
+    """S460: it is not said to be gone, and stays when the plan is written again."""
+    await anna.to_committed("Report", "Mail")
+    drag(watch.house, "Mail", 24 * 60)
+    await watch.after()
+    assert "“Mail” is yours now, and not part of the plan: it is on Tuesday 3 March now." in anna.words
+    assert "no longer on your calendar" not in anna.words
+    drag(watch.house, "Mail", -24 * 60)
+    await watch.after()
+    assert "New on your calendar: “Mail”, 10:10–11:10." in anna.words
+    await anna.press("Back to refine")
+    await anna.choose("Lunch", "15 min later")
+    assert watch.house.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:45-13:30"}
+
+
 async def test_a_round_that_fails_does_not_end_the_watching(house: House, anna: Person) -> None:
     errors: list[Exception] = [StoreUnavailable("The disk is full."), RuntimeError("a bug")] * 2
     survived = asyncio.Event()

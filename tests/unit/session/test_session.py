@@ -57,6 +57,7 @@ def test_every_field_survives_saving() -> None:
         events=(event("Standup", "09:30", "10:00", properties={"a": "b"}),),
         thread_ts="1.0",
         snapshot_error="Away.",
+        released=("fftb0",),
         unplaced=(
             Unplaced(
                 task_id="t", title="Book", reason="the day is full", offers=(Offer(way="extend", until=time(19)),)
