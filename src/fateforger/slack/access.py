@@ -20,15 +20,15 @@ from fateforger.ports.people import Claim, Zones
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.rules import RememberConstraint, ReviseConstraint
-from fateforger.session.commands.thread import Opening, StartTimeboxing
+from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.queue_commands import EnqueueTask, HomeCommandBase, PlanWeek, QueueCommand, QueueCommandBase
 from fateforger.slack import phrases
 from fateforger.slack.admission import Admission, Standing, read_standing
 from fateforger.slack.blocks import render
 from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSlackError, call_slack
-from fateforger.slack.ids import get_bare, get_tenant
+from fateforger.slack.ids import get_bare, get_tenant, qualify
 from fateforger.slack.limits import LimitedClient
-from fateforger.slack.mrkdwn import Mrkdwn, escape
+from fateforger.slack.mrkdwn import Mrkdwn, escape, find_mentions, name_mentions
 from fateforger.slack.payloads import Place
 from fateforger.text import TIMEBOX, clean_text, command_name, name_commands
 from fateforger.text import gettext as _
@@ -159,6 +159,17 @@ class People:
         if foreign or user.get("is_email_confirmed") is False:
             return ""
         return str(user.get("profile", {}).get("email") or "")
+
+    async def name(self, user_id: str) -> str | None:
+        """Return the name that Slack shows of a person; ``None`` if it tells none."""
+        try:
+            user = (await call_slack(self._client.users_info(user=user_id))).get("user", {})
+        except SlackCallError as trouble:
+            log.warning("users.info failed: %s", trouble)
+            return None
+        profile = user.get("profile", {})
+        name = profile.get("display_name") or profile.get("real_name") or user.get("name")
+        return str(name) if name else None
 
     async def direct_channel(self, user_id: str) -> str:
         """Return the channel of direct messages with a person. Raises ``SlackCallError``."""
@@ -315,6 +326,8 @@ def parse_sent_code(message: str) -> str | None:
     return code if code is not None and is_code(code) else None
 
 
+MOST_MENTIONS = 10
+"""Most people of one message whose names Slack is asked for."""
 _PLACES = ("channel", "heard_channel", "message_channel")
 _Statement = TypeVar("_Statement", bound=RememberConstraint | ReviseConstraint)
 
@@ -337,6 +350,8 @@ class Places:
                 return await self._complete_queue_command(command)
             if isinstance(command, RememberConstraint | ReviseConstraint) and not command.session_id:
                 return await self._complete_statement(command)
+            if isinstance(command, Opening | TimeboxingUserReply):
+                command = replace_named(command, {"text": await self._name_people(command.text, command.user_id)})
             if isinstance(command, StartTimeboxing | Opening) and not command.tz:
                 return await self._complete_beginning(command)
         except TransientSlackError as trouble:
@@ -368,6 +383,12 @@ class Places:
             # Anywhere else, the acknowledgement has said so.
             await self.people.send_ephemeral(command.user_id, asked, _(phrases.PLANNED_ELSEWHERE))
         return replace_named(command, moved)
+
+    async def _name_people(self, text: str, user_id: str) -> str:
+        """Return a text with names for the ids of mentioned people, so that no task is called after an id."""
+        mentioned = sorted(find_mentions(text))[:MOST_MENTIONS]
+        names = {each: await self.people.name(qualify(get_tenant(user_id), each)) for each in mentioned}
+        return name_mentions(text, {each: name for each, name in names.items() if name})
 
     async def _complete_queue_command(self, command: QueueCommand) -> QueueCommand:
         """Add zone, place and link; a queue is private, so a request without a card is answered in direct messages."""

@@ -224,6 +224,12 @@ class RequestHandler:
         if unread is not None:
             await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(unread))
             return
+        if await self._tell_unread_attachment(said) and not said.text:
+            return
+        await self._pass_on(said, session_id)
+
+    async def _pass_on(self, said: MessageSaid, session_id: str) -> None:
+        """Pass a message of a session's owner to the session; a written command is carried out instead."""
         typed = parse_command(said.text)
         if typed is not None:
             await self._carry_out_typed(said, typed)
@@ -272,6 +278,17 @@ class RequestHandler:
         shown = None if card is None else await self.outbox.slot(session_id, card.slot)
         return None if shown is None or float(shown.ts) < float(said.ts) else phrases.CAME_LATE
 
+    async def _tell_unread_attachment(self, said: MessageSaid) -> bool:
+        """Tell a person that what came with their message is not read; return ``True`` if they were told.
+
+        Without a model messages are not read anyway. The mention in a channel arrives as a message, too.
+        """
+        told = said.attached and self.door.reads_words
+        if told and (said.direct or said.event == "app_mention"):
+            place = Place(said.channel, None if said.opens else said.thread_ts)
+            await self.send_ephemeral(said.user_id, place, _(phrases.ATTACHED_UNREAD))
+        return told
+
     async def _carry_out_typed(self, said: MessageSaid, typed: TypedCommand) -> None:
         """Carry out a slash command that was written out in the thread of a plan, next to the plan (S147, S151)."""
         place = Place(said.channel, said.thread_ts)
@@ -305,6 +322,7 @@ class RequestHandler:
         if typed is not None and typed.name == TIMEBOX:
             await self._carry_out_typed(said, typed)
             return
+        await self._tell_unread_attachment(said)
         await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         place = Place(said.channel, said.thread_ts)
         await self.record(self._build_opening(said.command_id, said.user_id, place, said.text, opens=said.opens))

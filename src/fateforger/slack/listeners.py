@@ -83,7 +83,7 @@ CLOSE_SECONDS = 3.0
 ACK_SECONDS = 0.05
 """Bolt sends an acknowledgement only after the listener has returned."""
 
-BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast"})
+BY_PEOPLE = frozenset({None, "file_share", "me_message", "thread_broadcast"})
 """Subtypes of messages that people write; the others are edits, joins, topics and the like."""
 CHANGES = frozenset({"message_changed", "message_deleted"})
 ANY = re.compile("")

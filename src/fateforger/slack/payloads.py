@@ -27,6 +27,7 @@ from fateforger.slack.ids import (
     unpack,
 )
 from fateforger.slack.mrkdwn import parse_typed
+from fateforger.slack.rich_text import read_rich_text
 from fateforger.text import mark_message
 from fateforger.values import replace
 
@@ -48,7 +49,7 @@ class MessageSaid:
     """Message that a person wrote.
 
     ``thread_ts`` is its thread, or the one it would open (then ``opens``). ``event`` tells apart the two events of a
-    channel message that mentions the bot.
+    channel message that mentions the bot. ``attached`` tells that files or another message came with it.
     """
 
     command_id: str
@@ -61,6 +62,7 @@ class MessageSaid:
     direct: bool
     mention: bool
     opens: bool
+    attached: bool = False
 
     @property
     def heard_place(self) -> tuple[str, str | None]:
@@ -142,6 +144,7 @@ def parse_message(body: Json) -> MessageSaid | None:
         return None
     mentioned = {get_bare(bot) for bot in bots}
     channel, ts, text = event["channel"], event["ts"], event.get("text", "")
+    words = read_rich_text(event.get("blocks"), without_mentions_of=mentioned)
     return MessageSaid(
         # The two events about one post that mentions the bot share only these ids.
         command_id=command_id("message", body["team_id"], channel, ts),
@@ -149,11 +152,12 @@ def parse_message(body: Json) -> MessageSaid | None:
         channel=channel,
         thread_ts=event.get("thread_ts") or ts,
         ts=ts,
-        text=parse_typed(text, without_mentions_of=mentioned),
+        text=parse_typed(text, without_mentions_of=mentioned) if words is None else words,
         event=event["type"],
         direct=event.get("channel_type") == "im",
         mention=event["type"] == "app_mention" or any(f"<@{bot}>" in text for bot in mentioned),
         opens=event.get("thread_ts") is None,
+        attached=bool(event.get("files")) or any(each.get("is_share") for each in event.get("attachments") or ()),
     )
 
 

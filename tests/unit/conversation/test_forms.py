@@ -171,6 +171,7 @@ async def test_a_message_becomes_tasks_at_any_step_before_refine(anna: Person) -
         ("Write report, mails, 30 min, gym", ["Write report", "mails, 30 min", "gym"]),
         ("Brood kopen, melk en eieren", ["Brood kopen, melk en eieren"]),
         ("Buy milk, eggs and bread; call Anna", ["Buy milk, eggs and bread", "call Anna"]),
+        ("• Report 2h\n    ◦ mails\n\n* [ ] gym", ["Report 2h", "mails", "gym"]),
     ],
 )
 def test_commas_within_a_task_stay(said: str, tasks: list[str]) -> None:
@@ -265,6 +266,11 @@ def test_a_line_of_a_list(line: str, title: str, minutes: int | None) -> None:
         ("Sport vers 18h", "Sport", None, time(18)),
         ("Rapport 2h30", "Rapport", 150, None),
         ("Report 12:00-11:00", "Report 12:00-11:00", None, None),
+        ("• Report, 2 h", "Report", 120, None),
+        ("- [ ] Gym at 18:30", "Gym", None, time(18, 30)),
+        ("[x] Mail", "[x] Mail", None, None),
+        ("-", "-", None, None),
+        ("-5 degrees: salt the path", "-5 degrees: salt the path", None, None),
     ],
 )
 def test_a_line_says_its_length_and_its_time(line: str, title: str, minutes: int | None, at: time | None) -> None:

@@ -23,6 +23,7 @@ from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.credentials import TOO_LONG
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.commands.rules import RememberConstraint
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.store import Sent
@@ -34,7 +35,7 @@ from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
 from fateforger.slack.limits import LimitedClient, Pace, SlackLimits
 from fateforger.slack.listeners import Listeners
-from fateforger.slack.phrases import CAME_LATE, CHANGE_UNREAD, STILL_COUNTS
+from fateforger.slack.phrases import ATTACHED_UNREAD, CAME_LATE, CHANGE_UNREAD, STILL_COUNTS
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.text import SOURCE
@@ -343,6 +344,42 @@ async def test_a_message_that_waits_is_carried_out_as_it_was_sent(table: Table, 
     await table.answer(changed(subtype, text="gym at 19"))
     assert [job["words"] for job in await table.recorded("sentence")] == [words]
     assert [job["text"] for job in await table.recorded()] == ["at 9.0"]
+
+
+@pytest.mark.parametrize("reader", [True, False], ids=["with a model", "without a model"])
+@pytest.mark.parametrize("text", ["", "plan from this"])
+@pytest.mark.parametrize(
+    "place",
+    [{}, {"thread_ts": None}, {"channel": "C1", "type": "app_mention"}],
+    ids=["a plan", "first words", "a channel"],
+)
+async def test_what_comes_with_a_message_is_said_not_to_be_read(
+    table: Table, place: Json, text: str, *, reader: bool
+) -> None:
+    """S460: a plan never hears a message without words, which a model could take for a yes."""
+    table.door.reader = reader
+    given = {"channel_type": "im", "text": text, "files": [{"id": "F1", "name": "todo.pdf"}], **place}
+    assert (await table.answer(said("9.0", subtype="file_share", **given)))[0] == 200
+    assert [job["words"] for job in await table.recorded("sentence")] == [ATTACHED_UNREAD] * reader
+    assert [job["text"] for job in await table.recorded()] == [text] * bool(text or place or not reader)
+
+
+async def test_mentioned_people_are_called_by_their_names(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S459: a task is not called after an id of Slack's."""
+    names = {"U0000BEA": "Bea", "T2/U0000BEA": "Other Bea"}
+
+    async def name(user_id: str) -> str | None:
+        return names.get(user_id)
+
+    monkeypatch.setattr(table.people, "name", name)
+    places, text = Places(table.people, LimitedClient(SlackLimits())), "1:1 with @U0000BEA and @U0000CEM, @home"
+    told = []
+    for user_id in ("U1", "T2/U1"):
+        reply = TimeboxingUserReply(command_id="c1", user_id=user_id, at=AT, session_id="s1", text=text)
+        completed = await places.complete(reply)
+        assert isinstance(completed, TimeboxingUserReply)
+        told.append(completed.text)
+    assert told == [text.replace("U0000BEA", who) for who in ("Bea", "Other Bea")]
 
 
 async def test_a_plan_that_has_ended_says_nothing_of_an_edit(table: Table) -> None:
