@@ -54,7 +54,6 @@ from fateforger.slack.ids import (
     action_of,
     field_name,
 )
-from fateforger.slack.mrkdwn import parse_typed
 from fateforger.slack.payloads import (
     NOT_A_NUMBER,
     ControlUse,
@@ -72,6 +71,7 @@ from fateforger.slack.payloads import (
     parse_vote,
     read_chosen,
     read_value,
+    read_words,
 )
 from fateforger.text import PULL, REFINE, TASKS, TIMEBOX, WEEK, command_name, speak
 from fateforger.text import gettext as _
@@ -257,7 +257,7 @@ class Listeners:
             session_id="",
             user_id=body["user"]["id"],
             target=Message(channel=channel, ts=message["ts"]).model_dump_json(),
-            chosen={"text": parse_typed(message.get("text", ""), without_mentions_of=frozenset())},
+            chosen={"text": read_words(message)},
         )
         return self._forms.open(request, body["trigger_id"], Place(channel, message.get("thread_ts")))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
@@ -144,7 +144,6 @@ def parse_message(body: Json) -> MessageSaid | None:
         return None
     mentioned = {get_bare(bot) for bot in bots}
     channel, ts, text = event["channel"], event["ts"], event.get("text", "")
-    words = read_rich_text(event.get("blocks"), without_mentions_of=mentioned)
     return MessageSaid(
         # The two events about one post that mentions the bot share only these ids.
         command_id=command_id("message", body["team_id"], channel, ts),
@@ -152,13 +151,19 @@ def parse_message(body: Json) -> MessageSaid | None:
         channel=channel,
         thread_ts=event.get("thread_ts") or ts,
         ts=ts,
-        text=parse_typed(text, without_mentions_of=mentioned) if words is None else words,
+        text=read_words(event, without_mentions_of=mentioned),
         event=event["type"],
         direct=event.get("channel_type") == "im",
         mention=event["type"] == "app_mention" or any(f"<@{bot}>" in text for bot in mentioned),
         opens=event.get("thread_ts") is None,
         attached=bool(event.get("files")) or any(each.get("is_share") for each in event.get("attachments") or ()),
     )
+
+
+def read_words(message: Json, *, without_mentions_of: Collection[str] = ()) -> str:
+    """Return the words of a message: from the blocks of Slack's editor, or else from its text."""
+    words = read_rich_text(message.get("blocks"), without_mentions_of=without_mentions_of)
+    return parse_typed(message.get("text", ""), without_mentions_of=without_mentions_of) if words is None else words
 
 
 def parse_change(body: Json) -> MessageSaid | None:

@@ -264,6 +264,11 @@ def test_a_message_is_saved_as_a_task() -> None:
     opened = {"request": request, "trigger_id": "t1", "place": Place("C1"), "below": None}
     assert given(payload, "FormHandler.open") == opened
     assert of({**payload, "callback_id": "other"}) is None
+    payload["message"] |= {
+        "text": "*Call* the bank",
+        "blocks": rich(line(words("Call", bold=True), words(" the bank"))),
+    }
+    assert given(payload, "FormHandler.open")["request"].chosen == {"text": "Call the bank"}
 
 
 @pytest.mark.parametrize(("session", "replaced"), [("", "2.0"), ("s1", None)])
