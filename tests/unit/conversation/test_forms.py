@@ -27,8 +27,12 @@ from fateforger.ui.session_cards import unheard_card
             {"other": "“" + "x" * 30 + "…” is longer than 300 characters; put the rest into its notes later."},
         ),
         (
-            {"deep": "Read\n" * 12, "other": "Mail\n" * 9},
-            {"deep": "That is more than a day holds; please keep it to 20 tasks."},
+            {"deep": "Read\n" * 52, "other": "Mail\n" * 9},
+            {"deep": "That would be more than 60 tasks for one day; leave some for another day."},
+        ),
+        (
+            {"deep": "", "other": "Mail\n" * 61},
+            {"other": "That would be more than 60 tasks for one day; leave some for another day."},
         ),
         ({"title_1": "   "}, {"title_1": "Write down at least one thing to do."}),
         ({"minutes_2": 30}, {"title_2": "What are these 30 minutes for? Give the task a title."}),
@@ -104,6 +108,21 @@ async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
     assert await anna.fill("tasks", **rows, size=1, proceed=False) is None
     talk = (await anna.session()).day.inputs.tasks[1]
     assert (talk.title, talk.details.at) == ("Talk", time(10, 30))
+
+
+async def test_more_tasks_than_rows_stay_a_list(anna: Person) -> None:
+    """S461: no line that was typed is lost when rows are asked for, and a day takes all that it holds."""
+    await anna.to_tasks()
+    typed = {"deep": "Report 2h", "other": "\n".join(f"Errand {number}, 5 min" for number in range(1, 60))}
+    request = FormRequest(form="tasks", session_id=anna.session_id, user_id=anna.user, size=1, chosen=typed)
+    form = await anna.door.open_form(request)
+    assert {field.name: field.value for field in form.inputs if field.name in typed} == typed
+    assert form.more is None
+    assert await anna.fill("tasks", **typed, proceed=False) is None
+    assert len((await anna.session()).day.inputs.tasks) == 60
+    answer = await anna.fill("tasks", title_1="One more", size=1, proceed=False)
+    assert answer is not None
+    assert answer.errors == {"title_1": "That would be more than 60 tasks for one day; leave some for another day."}
 
 
 def beside(anna: Person) -> tuple[Button, ...]:
