@@ -113,7 +113,10 @@ async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
 async def test_more_tasks_than_rows_stay_a_list(anna: Person) -> None:
     """S461: no line that was typed is lost when rows are asked for, and a day takes all that it holds."""
     await anna.to_tasks()
-    typed = {"deep": "Report 2h", "other": "\n".join(f"Errand {number}, 5 min" for number in range(1, 60))}
+    typed: dict[str, Any] = {
+        "deep": "Report 2h",
+        "other": "\n".join(f"Errand {number}, 5 min" for number in range(1, 60)),
+    }
     request = FormRequest(form="tasks", session_id=anna.session_id, user_id=anna.user, size=1, chosen=typed)
     form = await anna.door.open_form(request)
     assert {field.name: field.value for field in form.inputs if field.name in typed} == typed
