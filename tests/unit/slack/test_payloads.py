@@ -246,7 +246,7 @@ def test_the_commands_of_the_queue(command: str) -> None:
 
 
 def test_a_message_is_saved_as_a_task() -> None:
-    payload = {
+    payload: Json = {
         "type": "message_action",
         "callback_id": "save_as_task",
         "user": {"id": "U1"},
