@@ -156,9 +156,9 @@ async def test_of_a_list_that_is_too_long_for_a_button_it_is_said_how_to_send_it
     """S285"""
     await anna.to_tasks()
     await anna.says("\n".join(f"Answer letter {n}, 30 min" for n in range(100)))
-    assert "Send it in parts of up to 1,900 characters" in str(anna.arrived[-1].reply)
-    assert "Send it in parts of up to 1,900 characters" in str(unheard_card("x" * 1_901))
-    assert "Send it in parts" not in str(unheard_card("x" * 1_900))
+    assert "Send it in parts of up to 925 characters" in str(anna.arrived[-1].reply)
+    assert "Send it in parts of up to 925 characters" in str(unheard_card("x" * 1_850))
+    assert "Send it in parts" not in str(unheard_card("x" * 1_800))
 
 
 async def test_a_message_becomes_tasks_at_any_step_before_refine(anna: Person) -> None:
