@@ -16,7 +16,7 @@ from fateforger.conversation.agent_proposals import build_answer_job
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.dispatch import read_typed
 from fateforger.errors import BadInput, UserError
-from fateforger.limits import MAX_MESSAGE_CHARS
+from fateforger.limits import MAX_MESSAGE_CHARS, MAX_PROMPT_MESSAGE_CHARS
 from fateforger.memory.credentials import TOO_LONG, redact_credentials, remove_account_numbers
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
@@ -52,7 +52,7 @@ from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.transitions import TypedCommand, parse_command
-from fateforger.text import TIMEBOX, name_commands
+from fateforger.text import TIMEBOX, format_number, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import DISCONNECT, JOIN
 from fateforger.values import replace_named
@@ -224,7 +224,8 @@ class RequestHandler:
         if unread is not None:
             await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(unread))
             return
-        if await self._tell_unread_attachment(said) and not said.text:
+        await self._tell_unread_parts(said)
+        if said.attached and not said.text and self.door.reads_words:
             return
         await self._pass_on(said, session_id)
 
@@ -278,16 +279,19 @@ class RequestHandler:
         shown = None if card is None else await self.outbox.slot(session_id, card.slot)
         return None if shown is None or float(shown.ts) < float(said.ts) else phrases.CAME_LATE
 
-    async def _tell_unread_attachment(self, said: MessageSaid) -> bool:
-        """Tell a person that what came with their message is not read; return ``True`` if they were told.
+    async def _tell_unread_parts(self, said: MessageSaid) -> None:
+        """Tell a person what of their message is not read: files, another message, or the end of a long one.
 
         Without a model messages are not read anyway. The mention in a channel arrives as a message, too.
         """
-        told = said.attached and self.door.reads_words
-        if told and (said.direct or said.event == "app_mention"):
-            place = Place(said.channel, None if said.opens else said.thread_ts)
+        if not self.door.reads_words or not (said.direct or said.event == "app_mention"):
+            return
+        place = Place(said.channel, None if said.opens else said.thread_ts)
+        if said.attached:
             await self.send_ephemeral(said.user_id, place, _(phrases.ATTACHED_UNREAD))
-        return told
+        if len(said.text) > MAX_PROMPT_MESSAGE_CHARS:
+            most = format_number(MAX_PROMPT_MESSAGE_CHARS)
+            await self.send_ephemeral(said.user_id, place, _(phrases.REST_UNREAD, count=most))
 
     async def _carry_out_typed(self, said: MessageSaid, typed: TypedCommand) -> None:
         """Carry out a slash command that was written out in the thread of a plan, next to the plan (S147, S151)."""
@@ -322,7 +326,7 @@ class RequestHandler:
         if typed is not None and typed.name == TIMEBOX:
             await self._carry_out_typed(said, typed)
             return
-        await self._tell_unread_attachment(said)
+        await self._tell_unread_parts(said)
         await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         place = Place(said.channel, said.thread_ts)
         await self.record(self._build_opening(said.command_id, said.user_id, place, said.text, opens=said.opens))

@@ -43,6 +43,10 @@ ATTACHED_UNREAD = mark_message(
     "I can't look into files or forwarded messages: I read only what you write yourself. Please write me what matters"
     " in them."
 )
+REST_UNREAD = mark_message(
+    "I read only the first {count} characters of your message. Please send what comes after them in a message of its"
+    " own."
+)
 STILL_COUNTS = mark_message("Deleting a message does not take back what it asked for, but Undo does.")
 SESSION_LOST = mark_message("I can't find this plan any more. Type `{timebox}` to start a new one.")
 

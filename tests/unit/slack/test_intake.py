@@ -364,6 +364,17 @@ async def test_what_comes_with_a_message_is_said_not_to_be_read(
     assert [job["text"] for job in await table.recorded()] == [text] * bool(text or place or not reader)
 
 
+@pytest.mark.parametrize("place", [{}, {"thread_ts": None}], ids=["a plan", "first words"])
+async def test_of_a_long_message_it_is_said_that_its_end_is_not_read(table: Table, place: Json) -> None:
+    """S464: it was cut for the model without a word to the person."""
+    table.door.reader = True
+    for ts, length in (("9.0", 6_000), ("10.0", 6_001)):
+        await table.answer(said(ts, channel_type="im", text="a" * length, **place))
+    (told,) = await table.recorded("sentence")
+    assert told["words"].startswith("I read only the first 6,000 characters of your message.")
+    assert [len(job["text"]) for job in await table.recorded()] == [6_000, 6_001]
+
+
 async def test_mentioned_people_are_called_by_their_names(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """S459: a task is not called after an id of Slack's."""
     names = {"U0000BEA": "Bea", "T2/U0000BEA": "Other Bea"}
