@@ -43,6 +43,8 @@ PAUSES = (0.5, 2.0, 8.0)
 LONGEST_PAUSE = 30.0
 """The same, if Slack asks for more."""
 
+MOST_MENTIONS = 10
+"""Most people of one message whose names Slack is asked for."""
 KEPT = timedelta(hours=1)
 MAX_KEPT = 10_000
 
@@ -160,16 +162,21 @@ class People:
             return ""
         return str(user.get("profile", {}).get("email") or "")
 
-    async def name(self, user_id: str) -> str | None:
-        """Return the name that Slack shows of a person; ``None`` if it tells none."""
+    async def name_mentioned(self, text: str, user_id: str) -> str:
+        """Return a person's text with names for the ids of mentioned people, so that no task is called after an id."""
+        mentioned = sorted(find_mentions(text))[:MOST_MENTIONS]
+        names = await asyncio.gather(*(self._find_name(qualify(get_tenant(user_id), each)) for each in mentioned))
+        return name_mentions(text, {each: name for each, name in zip(mentioned, names, strict=True) if name})
+
+    async def _find_name(self, user_id: str) -> str:
+        """Return the name that Slack shows of a person; nothing if it tells none."""
         try:
             user = (await call_slack(self._client.users_info(user=user_id))).get("user", {})
         except SlackCallError as trouble:
             log.warning("users.info failed: %s", trouble)
-            return None
+            return ""
         profile = user.get("profile", {})
-        name = profile.get("display_name") or profile.get("real_name") or user.get("name")
-        return str(name) if name else None
+        return str(profile.get("display_name") or profile.get("real_name") or user.get("name") or "")
 
     async def direct_channel(self, user_id: str) -> str:
         """Return the channel of direct messages with a person. Raises ``SlackCallError``."""
@@ -326,8 +333,6 @@ def parse_sent_code(message: str) -> str | None:
     return code if code is not None and is_code(code) else None
 
 
-MOST_MENTIONS = 10
-"""Most people of one message whose names Slack is asked for."""
 _PLACES = ("channel", "heard_channel", "message_channel")
 _Statement = TypeVar("_Statement", bound=RememberConstraint | ReviseConstraint)
 
@@ -351,7 +356,8 @@ class Places:
             if isinstance(command, RememberConstraint | ReviseConstraint) and not command.session_id:
                 return await self._complete_statement(command)
             if isinstance(command, Opening | TimeboxingUserReply):
-                command = replace_named(command, {"text": await self._name_people(command.text, command.user_id)})
+                text = await self.people.name_mentioned(command.text, command.user_id)
+                command = replace_named(command, {"text": text})
             if isinstance(command, StartTimeboxing | Opening) and not command.tz:
                 return await self._complete_beginning(command)
         except TransientSlackError as trouble:
@@ -383,12 +389,6 @@ class Places:
             # Anywhere else, the acknowledgement has said so.
             await self.people.send_ephemeral(command.user_id, asked, _(phrases.PLANNED_ELSEWHERE))
         return replace_named(command, moved)
-
-    async def _name_people(self, text: str, user_id: str) -> str:
-        """Return a text with names for the ids of mentioned people, so that no task is called after an id."""
-        mentioned = sorted(find_mentions(text))[:MOST_MENTIONS]
-        names = {each: await self.people.name(qualify(get_tenant(user_id), each)) for each in mentioned}
-        return name_mentions(text, {each: name for each, name in names.items() if name})
 
     async def _complete_queue_command(self, command: QueueCommand) -> QueueCommand:
         """Add zone, place and link; a queue is private, so a request without a card is answered in direct messages."""

@@ -379,10 +379,10 @@ async def test_mentioned_people_are_called_by_their_names(table: Table, monkeypa
     """S459: a task is not called after an id of Slack's."""
     names = {"U0000BEA": "Bea", "T2/U0000BEA": "Other Bea"}
 
-    async def name(user_id: str) -> str | None:
-        return names.get(user_id)
+    async def find_name(user_id: str) -> str:
+        return names.get(user_id, "")
 
-    monkeypatch.setattr(table.people, "name", name)
+    monkeypatch.setattr(table.people, "_find_name", find_name)
     places, text = Places(table.people, LimitedClient(SlackLimits())), "1:1 with @U0000BEA and @U0000CEM, @home"
     told = []
     for user_id in ("U1", "T2/U1"):
