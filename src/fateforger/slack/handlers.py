@@ -22,6 +22,7 @@ from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import ProgressCallback
 from fateforger.session.commands import Command, InboxCommand, SessionCommand
+from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.commands.rules import SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import KeepTitle, Opening, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.forms import Click
@@ -30,6 +31,7 @@ from fateforger.session.queue_commands import (
     PullTask,
     QueueCommand,
     QueueCommandBase,
+    ShowTasks,
 )
 from fateforger.session.store import Feedbacks, Outbox, Rating, Sent
 from fateforger.slack import phrases
@@ -378,14 +380,17 @@ class RequestHandler:
         if self.door.reads_words and refusal is None:
             self.background.start(suggest(self.client, channel), name="suggestions")
 
-    async def click(self, click: Click, place: Place, replaced: str | None) -> None:
+    async def click(self, click: Click, place: Place, replaced: str | None, *, again: str) -> None:
         """Handle a control of a card, for the session's owner only.
 
-        ``replaced`` is the message that the answer to a control outside of a plan replaces.
+        ``replaced`` is the message that the answer to a control outside of a plan replaces. A control that shows
+        something leaves the card as it is, so its next click has an id of its own, ``again``.
         """
         async with self.tell_refusal(click.user_id, place):
             await self.check_access(click.session_id, click.user_id)
             command = self.door.read_click(click)
+            if isinstance(command, ShowTasks) or (isinstance(command, SessionCommandBase) and command.is_view):
+                command = replace_named(command, {"command_id": again})
             if place.channel is not None and _is_answered_in(place.channel, command):
                 there = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": replaced}
                 command = replace_named(command, there)

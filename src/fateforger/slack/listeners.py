@@ -79,6 +79,8 @@ from fateforger.ui.home_card import OPEN_THREAD
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
+START_SECONDS, VIEW_SECONDS = 15, 3
+"""Time in which two clicks that begin a plan, or that show something, are one."""
 CLOSE_SECONDS = 3.0
 ACK_SECONDS = 0.05
 """Bolt sends an acknowledgement only after the listener has returned."""
@@ -302,7 +304,8 @@ class Listeners:
         return None if rating is None else self._requests.rate(rating, parse_place(body))
 
     def _start(self, use: ControlUse) -> Reply:
-        once = command_id("start", use.command_id, use.user_id)  # Anyone may press it, each for themselves.
+        # Anyone may press it, each for themselves, and again on another day.
+        once = command_id("start", use.identify_press(START_SECONDS), use.user_id)
         unread = use.control.target
         if use.address.v == WELCOME:
             return self._requests.press_start(once, use.user_id, use.place, unread=unread, welcome_ts=use.message_ts)
@@ -352,7 +355,8 @@ class Listeners:
             # The card of a plan stays; the queue is shown next to it.
             outside = action.startswith((QUEUE_PREFIX, RITUAL_PREFIX)) or action in OUTSIDE_ACTIONS
             replaced = use.message_ts if outside and not use.address.session else None
-            return self._requests.click(use.to_click(self._clock.now()), use.place, replaced)
+            click, again = use.to_click(self._clock.now()), use.identify_press(VIEW_SECONDS)
+            return self._requests.click(click, use.place, replaced, again=again)
         request = FormRequest(
             form=action.removeprefix(FORM_PREFIX),
             session_id=use.address.session,

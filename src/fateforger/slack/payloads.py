@@ -74,8 +74,8 @@ class MessageSaid:
 class ControlUse:
     """Use of a control on a card, on App Home, or in a form.
 
-    ``command_id`` is the same for a repeated click. ``message_ts`` is the message of the control; ``place`` is the
-    thread of that message, or the thread that it opens.
+    ``command_id`` is the same for a repeated click, which Slack says was ``pressed`` at a timestamp. ``message_ts`` is
+    the message of the control; ``place`` is the thread of that message, or the thread that it opens.
     """
 
     command_id: str
@@ -86,6 +86,14 @@ class ControlUse:
     address: Address
     control: ControlAction
     value: str | date | time | None
+    pressed: str = "0"
+
+    def identify_press(self, seconds: int) -> str:
+        """Return an id that is the same for a double click, and another one for a click some ``seconds`` later.
+
+        A control that leaves its card as it is can be used again; a repeated payload of one click has one timestamp.
+        """
+        return command_id("again", self.command_id, str(int(float(self.pressed)) // seconds))
 
     @property
     def subject(self) -> str:
@@ -246,6 +254,7 @@ def parse_control(body: Json) -> ControlUse | None:
         address=address,
         control=control,
         value=value,
+        pressed=action.get("action_ts") or "0",
     )
 
 
@@ -364,7 +373,7 @@ _TEXTS = {"text": _LABEL} | dict.fromkeys(
     _TEXT,
 )
 """Names of texts, with their types. The label of a control is an object."""
-_TIMESTAMPS = frozenset({"event_ts", "message_ts", "thread_ts", "ts"})
+_TIMESTAMPS = frozenset({"action_ts", "event_ts", "message_ts", "thread_ts", "ts"})
 _OBJECTS = frozenset({"container", "event", "message", "previous_message", "state", "view"})
 _OBJECTS_OR_NONE = frozenset({"channel", "enterprise", "selected_option", "team"})
 """Of these, ``team`` is missing where an organization installed the app."""

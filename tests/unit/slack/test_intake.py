@@ -123,8 +123,8 @@ async def table() -> AsyncIterator[Table]:
     await store.aclose()
 
 
-def click(target: str, user: str = "U1") -> Json:
-    button = Button(label="Count", action="count", target=target)
+def click(target: str, user: str = "U1", *, action: str = "count", at: str = "2.0") -> Json:
+    button = Button(label="Count", action=action, target=target)
     (block,) = render(Card(text="Card", parts=(Controls(items=(button,)),)), session="s1", v="v1").blocks
     element = block["elements"][0]
     return {
@@ -133,7 +133,9 @@ def click(target: str, user: str = "U1") -> Json:
         "channel": {"id": "D1"},
         "container": {"type": "message", "message_ts": "2.0", "thread_ts": "1.0"},
         "trigger_id": "t",
-        "actions": [{k: element[k] for k in ("type", "action_id", "value")} | {"block_id": block["block_id"]}],
+        "actions": [
+            {k: element[k] for k in ("type", "action_id", "value")} | {"block_id": block["block_id"], "action_ts": at}
+        ],
     }
 
 
@@ -179,6 +181,19 @@ async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
         assert await table.answer(said("9.0")) == (200, "")
         assert await table.answer(said("9.0", type="app_mention", text="at 9.0")) == (200, "")
     assert [payload["text"] for payload in await table.recorded()] == ["count b1", "at 9.0"]
+
+
+@pytest.mark.parametrize(("action", "kind"), [("show_history", "show_history"), ("start", "start")])
+async def test_a_button_that_stays_on_its_card_can_be_used_again(table: Table, action: str, kind: str) -> None:
+    """S466: it did nothing and said nothing from the second time on; a double click, or one sent again, counts once."""
+    for at in ("600.1", "600.1", "600.6", "900.0"):
+        assert await table.answer(click("", action=action, at=at)) == (200, "")
+    recorded = await table.recorded()
+    assert [payload["kind"] for payload in recorded] == [kind] * 2
+    assert len({payload["command_id"] for payload in recorded}) == 2
+    for at in ("600.1", "900.0"):
+        await table.answer(click("b1", at=at))
+    assert len(await table.recorded()) == 3  # a change of the plan is made once, however often it is clicked
 
 
 @pytest.mark.parametrize(
