@@ -80,7 +80,7 @@ from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
 START_SECONDS, VIEW_SECONDS = 15, 3
-"""Time in which two clicks that begin a plan, or that show something, are one."""
+"""Time in which two clicks that begin something, or that show something, are one."""
 CLOSE_SECONDS = 3.0
 ACK_SECONDS = 0.05
 """Bolt sends an acknowledgement only after the listener has returned."""
@@ -322,7 +322,7 @@ class Listeners:
         if channel is None or thread_ts is None or ts is None:
             return None
         said = MessageSaid(
-            command_id=use.command_id,
+            command_id=use.identify_press(START_SECONDS),
             user_id=use.user_id,
             channel=channel,
             thread_ts=thread_ts,

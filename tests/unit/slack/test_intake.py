@@ -183,11 +183,13 @@ async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
     assert [payload["text"] for payload in await table.recorded()] == ["count b1", "at 9.0"]
 
 
-@pytest.mark.parametrize(("action", "kind"), [("show_history", "show_history"), ("start", "start")])
+@pytest.mark.parametrize(
+    ("action", "kind"), [("show_history", "show_history"), ("start", "start"), ("say", "user_reply")]
+)
 async def test_a_button_that_stays_on_its_card_can_be_used_again(table: Table, action: str, kind: str) -> None:
     """S466: it did nothing and said nothing from the second time on; a double click, or one sent again, counts once."""
     for at in ("600.1", "600.1", "600.6", "900.0"):
-        assert await table.answer(click("", action=action, at=at)) == (200, "")
+        assert await table.answer(click("Plan tomorrow", action=action, at=at)) == (200, "")
     recorded = await table.recorded()
     assert [payload["kind"] for payload in recorded] == [kind] * 2
     assert len({payload["command_id"] for payload in recorded}) == 2
