@@ -85,7 +85,7 @@ ALLOWED = {
     "slack/notices.py::_show_proposal": "finds a message in Slack by its mark",
     "slack/notices.py::perform": "finds a message in Slack by its mark",
     "slack/handlers.py::start": "whether a command claims the calendar with a code, a fixed form (S105)",
-    "slack/handlers.py::hear": "a leading slash, which makes a command of a message (S152)",
+    "slack/handlers.py::_pass_on": "a leading slash, which makes a command of a message (S152)",
     "slack/handlers.py::_handle_first_words": "a leading slash, which makes a command of a message (S152)",
     "conversation/queue/service.py::handle_typed": "a leading slash, which makes a command of a message (S152)",
     "slack/notices.py::deliver_notification": "finds a message in Slack by its mark",

@@ -286,11 +286,10 @@ class FormHandler:
 
     async def _name_mentioned(self, request: FormRequest) -> FormRequest:
         """Return the request with names for people whom a saved message mentions, unless Slack takes long to tell."""
-        text = request.chosen.get("text")
-        if text is not None:
+        if "text" in request.chosen:
             with suppress(TimeoutError):
                 async with asyncio.timeout(NAMES_SECONDS):
-                    named = await self.requests.people.name_mentioned(text, request.user_id)
+                    named = await self.requests.people.name_mentioned(request.chosen["text"], request.user_id)
                     return replace(request, chosen={**request.chosen, "text": named})
         return request
 
