@@ -407,6 +407,9 @@ def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
     if isinstance(event, dict):
         is_profile = event.get("type") == "user_change"  # the only event with a whole person in it
         yield from (name for name in ("channel", "user") if isinstance(event.get(name), dict) and not is_profile)
+        person = event.get("user")
+        if is_profile and isinstance(person, dict) and person.get("id") is None:
+            yield "user"
 
 
 def _iter_flaws(part: dict[str, Any]) -> Iterator[str]:
@@ -439,6 +442,8 @@ def _iter_list_flaws(name: str, value: object) -> Iterator[str]:
         return
     for item in value:
         yield from _iter_object_flaws(name, item)
+        if name == "actions" and isinstance(item, dict) and item.get("action_id") is None:  # Bolt reads it
+            yield "action_id"
 
 
 def _iter_value_flaws(values: object) -> Iterator[str]:
