@@ -64,7 +64,7 @@ def test_each_form_answers_at_the_field(program: Program) -> None:
 
 
 def test_words_in_the_thread_of_a_plan_that_ended_go_along_into_a_new_one(program: Program) -> None:
-    """S465"""
+    """S470"""
     person = program.person()
     start(person)
     person.press("Cancel")

@@ -70,7 +70,7 @@ def test_a_message_is_queued_pulled_and_done_over_a_crash(tmp_path: Path) -> Non
 
 def test_a_message_is_saved_as_a_task_with_a_link_to_it(tmp_path: Path) -> None:
     """Capture: without a model; the form is filled with the message, and the task says where it came from. Mentioned
-    people have names (S459)."""
+    people have names (S464)."""
     running = Program(tmp_path / "data", environment=NOW)
     running.start()
     try:

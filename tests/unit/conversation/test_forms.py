@@ -111,7 +111,7 @@ async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
 
 
 async def test_more_tasks_than_rows_stay_a_list(anna: Person) -> None:
-    """S461: no line that was typed is lost when rows are asked for, and a day takes all that it holds."""
+    """S466: no line that was typed is lost when rows are asked for, and a day takes all that it holds."""
     await anna.to_tasks()
     typed: dict[str, Any] = {
         "deep": "Report 2h",

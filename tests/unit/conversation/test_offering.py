@@ -28,7 +28,7 @@ async def test_it_is_offered_and_brought_along(anna: Person, house: House) -> No
 
 
 async def test_all_that_a_full_day_left_open_is_offered_to_the_next(anna: Person, house: House) -> None:
-    """S462: the card of the day promises each task that found no place."""
+    """S467: the card of the day promises each task that found no place."""
     await anna.to_tasks()
     await anna.fill("tasks", deep="", other="\n".join(f"Errand {number}, 45 min" for number in range(1, 61)))
     await anna.press("Refine")

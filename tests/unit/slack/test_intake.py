@@ -187,7 +187,7 @@ async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
     ("action", "kind"), [("show_history", "show_history"), ("start", "start"), ("say", "user_reply")]
 )
 async def test_a_button_that_stays_on_its_card_can_be_used_again(table: Table, action: str, kind: str) -> None:
-    """S466: it did nothing and said nothing from the second time on; a double click, or one sent again, counts once."""
+    """S471: it did nothing and said nothing from the second time on; a double click, or one sent again, counts once."""
     for at in ("600.1", "600.1", "600.6", "900.0"):
         assert await table.answer(click("Plan tomorrow", action=action, at=at)) == (200, "")
     recorded = await table.recorded()
@@ -373,7 +373,7 @@ async def test_a_message_that_waits_is_carried_out_as_it_was_sent(table: Table, 
 async def test_what_comes_with_a_message_is_said_not_to_be_read(
     table: Table, place: Json, text: str, *, reader: bool
 ) -> None:
-    """S460: a plan never hears a message without words, which a model could take for a yes."""
+    """S465: a plan never hears a message without words, which a model could take for a yes."""
     table.door.reader = reader
     given = {"channel_type": "im", "text": text, "files": [{"id": "F1", "name": "todo.pdf"}], **place}
     assert (await table.answer(said("9.0", subtype="file_share", **given)))[0] == 200
@@ -383,7 +383,7 @@ async def test_what_comes_with_a_message_is_said_not_to_be_read(
 
 @pytest.mark.parametrize("place", [{}, {"thread_ts": None}], ids=["a plan", "first words"])
 async def test_of_a_long_message_it_is_said_that_its_end_is_not_read(table: Table, place: Json) -> None:
-    """S464: it was cut for the model without a word to the person."""
+    """S469: it was cut for the model without a word to the person."""
     table.door.reader = True
     for ts, length in (("9.0", 6_000), ("10.0", 6_001)):
         await table.answer(said(ts, channel_type="im", text="a" * length, **place))
@@ -393,7 +393,7 @@ async def test_of_a_long_message_it_is_said_that_its_end_is_not_read(table: Tabl
 
 
 async def test_mentioned_people_are_called_by_their_names(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S459: a task is not called after an id of Slack's."""
+    """S464: a task is not called after an id of Slack's."""
     names = {"U0000BEA": "Bea", "T2/U0000BEA": "Other Bea"}
 
     async def find_name(user_id: str) -> str:

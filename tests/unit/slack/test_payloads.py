@@ -173,7 +173,7 @@ LISTED = rich(
 
 
 def test_what_slacks_editor_wrote_is_read_as_plain_words() -> None:
-    """S459: no mark of a list or a style gets into a title."""
+    """S464: no mark of a list or a style gets into a title."""
     text = "<@UBOT> my *list*:\n• *Report* 2 h"
     assert said(message(text=text, blocks=LISTED)).text.splitlines() == [
         "my list:",
@@ -217,7 +217,7 @@ def test_other_blocks_leave_the_text(blocks: Any) -> None:
     ],
 )
 def test_what_comes_with_a_message_is_noticed(fields: Json, attached: bool) -> None:  # noqa: FBT001  a parameter
-    """S460"""
+    """S465"""
     assert said(message(**fields)).attached is attached
 
 
