@@ -33,8 +33,8 @@ MAX_REPLY_CHARS: Final = 1_200
 """A message of the program, also one that a model wrote. It is kept to understand the person's answer."""
 MAX_EXCHANGE_CHARS: Final = 300
 """Each side of an earlier exchange: enough to know what it was about."""
-MAX_CARRIED_CHARS: Final = 1_900
-"""A message or a task that a button carries: Slack allows 2,000 characters in its value."""
+MAX_CARRIED_CHARS: Final = 1_850
+"""A message or a task that a button carries, as JSON: Slack allows 2,000 characters in its value, with the address."""
 MAX_SEARCHED_CHARS: Final = 1_000
 """The part of a message that memory is searched with: its meaning is at the beginning, and encoding takes time."""
 MAX_QUERY_CHARS: Final = 200

@@ -31,6 +31,7 @@ from fateforger.session.cards import (
 )
 from fateforger.session.commands import BackgroundCommand, Command, InboxCommand, SessionCommand
 from fateforger.session.commands.day import AddTasks, ChooseDate, SetFrame, TimeboxingCommitDate
+from fateforger.session.commands.plan import ShowHistory
 from fateforger.session.commands.thread import KeepTitle, Opening, StageAction, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.forms import (
     ChoiceField,
@@ -134,6 +135,8 @@ class ScriptedDoor:
                 return TimeboxingCommitDate(**about)
             case "cancel":
                 return StageAction(**about, move=Move.CANCEL)
+            case "show_history":
+                return ShowHistory(**about)
             case _:
                 raise BadInput(f"I don't know the button {click.action}.")
 

@@ -63,6 +63,20 @@ def test_each_form_answers_at_the_field(program: Program) -> None:
     assert person.has("Commit to calendar")
 
 
+def test_words_in_the_thread_of_a_plan_that_ended_go_along_into_a_new_one(program: Program) -> None:
+    """S470"""
+    person = program.person()
+    start(person)
+    person.press("Cancel")
+    person.reads("Planning Monday 2 March has ended")
+    person.write("Report, 2 h; mails")
+    person.reads("This plan is closed, so nothing more happens here.")
+    person.press("Plan a day")
+    person.open_thread("is it the right day?")
+    person.reads("Plan this day", "You wrote: Report, 2 h; mails")
+    assert person.has("Use it as my list of tasks")
+
+
 def test_words_that_no_model_reads_are_answered_and_become_tasks(program: Program) -> None:
     """S285, S447, S457: a first message is answered with the way to go on, and its words go along; what is written at the
     tasks can be put into their form. An emoji has no words to put anywhere."""

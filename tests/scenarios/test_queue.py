@@ -13,6 +13,8 @@ from tests.scenarios.person import controls as controls_of
 from tests.scenarios.program import Program
 from tests.scenarios.speaking import Listener, speaking
 
+from localslack import DEFAULT_USERS
+
 pytestmark = pytest.mark.process
 
 NOW = {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}
@@ -67,19 +69,21 @@ def test_a_message_is_queued_pulled_and_done_over_a_crash(tmp_path: Path) -> Non
 
 
 def test_a_message_is_saved_as_a_task_with_a_link_to_it(tmp_path: Path) -> None:
-    """Capture: without a model; the form is filled with the message, and the task says where it came from."""
+    """Capture: without a model; the form is filled with the message, and the task says where it came from. Mentioned
+    people have names (S464)."""
     running = Program(tmp_path / "data", environment=NOW)
     running.start()
     try:
         person = running.person()
-        person.write("Call the bank\nabout the card", thread=False)
+        person.write(f"Call <@{DEFAULT_USERS[1].id}>\nabout the card", thread=False)
         (said,) = [m for m in person.roots() if m.get("user") == person.user]
         person.post("/ui/shortcut", callback_id="save_as_task", channel=person.channel, ts=said["ts"])
         fields = {block["block_id"]: block.get("element", {}) for block in person.form()["blocks"]}
-        assert fields["field.title"]["initial_value"] == "Call the bank"
-        assert fields["field.context"]["initial_value"] == "Call the bank\nabout the card"
+        name = DEFAULT_USERS[1].name
+        assert fields["field.title"]["initial_value"] == f"Call @{name}"
+        assert fields["field.context"]["initial_value"] == f"Call @{name}\nabout the card"
         assert person.submit(priority="High")["ok"]
-        reads(person, "I put “Call the bank” into your queue.")
+        reads(person, f"I put “Call @{name}” into your queue.")
         person.slash("/pull")
         assert f"/archives/{person.channel}/p" in str(reads(person, "This one is yours."))
     finally:

@@ -236,7 +236,8 @@ class Turns:
         elif before.status is SessionStatus.CANCELLED:
             if isinstance(command, ReceiveTasks):
                 await self.other_days.keep(before, command)
-            await self._answer(before, command, ended_reply(before))
+            said = command.text if isinstance(command, TimeboxingUserReply) and not command.withheld else ""
+            await self._answer(before, command, ended_reply(before, said))
         else:
             try:
                 await self._run_logged(before, command, course, tell)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 
 from fateforger.errors import BadInput
-from fateforger.limits import MAX_CRITERIA, MAX_CRITERION_CHARS
+from fateforger.limits import MAX_CRITERIA, MAX_CRITERION_CHARS, MAX_DAY_TASKS
 from fateforger.planning.plan import ET, WORK
 from fateforger.planning.task_details import task_of
 from fateforger.session.day import day_window, is_over
@@ -137,7 +137,8 @@ def list_unplaced_tasks(session: Session) -> Iterator[Task]:
 
 LOOK_BACK = timedelta(days=14)
 """Maximum age of a plan whose leftovers are offered."""
-MOST_OFFERED = 30
+MOST_OFFERED = MAX_DAY_TASKS
+"""Most tasks that are offered to a day: all that another day may have left open."""
 
 
 def carry_over(session: Session, others: Iterable[Session], *, now: datetime) -> tuple[OfferedInput, ...]:

@@ -17,7 +17,7 @@ from fateforger.session.model import InputFacts, Session, Task
 from fateforger.session.placement import by_time
 from fateforger.tasks.durations import BegunTask, Estimate, Observation, find_estimate, scale_minutes
 from fateforger.text import gettext as _
-from fateforger.text import join_words, quote_title
+from fateforger.text import join_words, mark_message, quote_title
 from fateforger.values import replace
 
 
@@ -121,6 +121,9 @@ def _group_blocks(session: Session) -> Mapping[str, list[Resolved]]:
     return groups
 
 
+TOO_MANY_TASKS = mark_message("That would be more than {max_tasks} tasks for one day; leave some for another day.")
+
+
 def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
     """Return the list with more tasks at its end.
 
@@ -128,12 +131,7 @@ def with_tasks(inputs: InputFacts, added: Iterable[Task]) -> InputFacts:
     """
     added = tuple(added)
     if len(inputs.tasks) + len(added) > MAX_DAY_TASKS:
-        raise BadInput(
-            _(
-                "That would be more than {max_tasks} tasks for one day; leave some for another day.",
-                max_tasks=MAX_DAY_TASKS,
-            )
-        )
+        raise BadInput(_(TOO_MANY_TASKS, max_tasks=MAX_DAY_TASKS))
     known = {t.id for t in inputs.tasks}
     if any(t.id in known for t in added):
         raise BadInput(_("One of these tasks is on the list already."))

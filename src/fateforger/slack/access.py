@@ -20,15 +20,15 @@ from fateforger.ports.people import Claim, Zones
 from fateforger.session.cards import Card, Prose
 from fateforger.session.commands import InboxCommand
 from fateforger.session.commands.rules import RememberConstraint, ReviseConstraint
-from fateforger.session.commands.thread import Opening, StartTimeboxing
+from fateforger.session.commands.thread import Opening, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.queue_commands import EnqueueTask, HomeCommandBase, PlanWeek, QueueCommand, QueueCommandBase
 from fateforger.slack import phrases
 from fateforger.slack.admission import Admission, Standing, read_standing
 from fateforger.slack.blocks import render
 from fateforger.slack.client import SlackCallError, SlackLoginError, TransientSlackError, call_slack
-from fateforger.slack.ids import get_bare, get_tenant
+from fateforger.slack.ids import get_bare, get_tenant, qualify
 from fateforger.slack.limits import LimitedClient
-from fateforger.slack.mrkdwn import Mrkdwn, escape
+from fateforger.slack.mrkdwn import Mrkdwn, escape, find_mentions, name_mentions
 from fateforger.slack.payloads import Place
 from fateforger.text import TIMEBOX, clean_text, command_name, name_commands
 from fateforger.text import gettext as _
@@ -43,6 +43,8 @@ PAUSES = (0.5, 2.0, 8.0)
 LONGEST_PAUSE = 30.0
 """The same, if Slack asks for more."""
 
+MOST_MENTIONS = 10
+"""Most people of one message whose names Slack is asked for."""
 KEPT = timedelta(hours=1)
 MAX_KEPT = 10_000
 
@@ -159,6 +161,22 @@ class People:
         if foreign or user.get("is_email_confirmed") is False:
             return ""
         return str(user.get("profile", {}).get("email") or "")
+
+    async def name_mentioned(self, text: str, user_id: str) -> str:
+        """Return a person's text with names for the ids of mentioned people, so that no task is called after an id."""
+        mentioned = sorted(find_mentions(text))[:MOST_MENTIONS]
+        names = await asyncio.gather(*(self._find_name(qualify(get_tenant(user_id), each)) for each in mentioned))
+        return name_mentions(text, {each: name for each, name in zip(mentioned, names, strict=True) if name})
+
+    async def _find_name(self, user_id: str) -> str:
+        """Return the name that Slack shows of a person; nothing if it tells none."""
+        try:
+            user = (await call_slack(self._client.users_info(user=user_id))).get("user", {})
+        except SlackCallError as trouble:
+            log.warning("users.info failed: %s", trouble)
+            return ""
+        profile = user.get("profile", {})
+        return str(profile.get("display_name") or profile.get("real_name") or user.get("name") or "")
 
     async def direct_channel(self, user_id: str) -> str:
         """Return the channel of direct messages with a person. Raises ``SlackCallError``."""
@@ -337,6 +355,9 @@ class Places:
                 return await self._complete_queue_command(command)
             if isinstance(command, RememberConstraint | ReviseConstraint) and not command.session_id:
                 return await self._complete_statement(command)
+            if isinstance(command, Opening | TimeboxingUserReply):
+                text = await self.people.name_mentioned(command.text, command.user_id)
+                command = replace_named(command, {"text": text})
             if isinstance(command, StartTimeboxing | Opening) and not command.tz:
                 return await self._complete_beginning(command)
         except TransientSlackError as trouble:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, assert_never
@@ -193,6 +194,8 @@ log = logging.getLogger(__name__)
 
 OPEN_SECONDS = 2.5
 """Slack accepts a trigger, and an acknowledgement, for three seconds."""
+NAMES_SECONDS = 1.0
+"""Time of these in which Slack may tell the names of people."""
 _NOWHERE = Place(None)
 """Modals have no channel; further messages go to direct messages."""
 
@@ -271,6 +274,7 @@ class FormHandler:
     async def _open(self, request: FormRequest, trigger_id: str, below: FormAddress | None) -> None:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
+                request = await self._name_mentioned(request)
                 view = modal(await self.door.open_form(request), below)
                 show = self.client.views_open if below is None else self.client.views_push
                 await call_slack(show(trigger_id=trigger_id, view=view))
@@ -279,6 +283,15 @@ class FormHandler:
         except SlackCallError as trouble:
             log.warning("the form %s did not open: %s", request.form, trouble)
             raise BadInput(_(phrases.FORM_FAILED)) from trouble
+
+    async def _name_mentioned(self, request: FormRequest) -> FormRequest:
+        """Return the request with names for people whom a saved message mentions, unless Slack takes long to tell."""
+        if "text" in request.chosen:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(NAMES_SECONDS):
+                    named = await self.requests.people.name_mentioned(request.chosen["text"], request.user_id)
+                    return replace(request, chosen={**request.chosen, "text": named})
+        return request
 
     async def _show_when_done(self, command: Command, forms: Sequence[OpenForm]) -> None:
         """Refresh open forms once a command was carried out.

@@ -16,12 +16,13 @@ from fateforger.conversation.agent_proposals import build_answer_job
 from fateforger.conversation.ports import CoordinatorPort
 from fateforger.conversation.queue.dispatch import read_typed
 from fateforger.errors import BadInput, UserError
-from fateforger.limits import MAX_MESSAGE_CHARS
+from fateforger.limits import MAX_MESSAGE_CHARS, MAX_PROMPT_MESSAGE_CHARS
 from fateforger.memory.credentials import TOO_LONG, redact_credentials, remove_account_numbers
 from fateforger.ports.clock import Clock
 from fateforger.ports.jobs import Jobs
 from fateforger.session.cards import ProgressCallback
 from fateforger.session.commands import Command, InboxCommand, SessionCommand
+from fateforger.session.commands.base import SessionCommandBase
 from fateforger.session.commands.rules import SettleConstraints, UndoMemory
 from fateforger.session.commands.thread import KeepTitle, Opening, StartTimeboxing, TimeboxingUserReply
 from fateforger.session.forms import Click
@@ -30,6 +31,7 @@ from fateforger.session.queue_commands import (
     PullTask,
     QueueCommand,
     QueueCommandBase,
+    ShowTasks,
 )
 from fateforger.session.store import Feedbacks, Outbox, Rating, Sent
 from fateforger.slack import phrases
@@ -52,7 +54,7 @@ from fateforger.slack.payloads import MessageSaid, Place
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.transitions import TypedCommand, parse_command
-from fateforger.text import TIMEBOX, name_commands
+from fateforger.text import TIMEBOX, format_number, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import DISCONNECT, JOIN
 from fateforger.values import replace_named
@@ -224,6 +226,13 @@ class RequestHandler:
         if unread is not None:
             await self.send_ephemeral(said.user_id, Place(said.channel, said.thread_ts), _(unread))
             return
+        await self._tell_unread_parts(said)
+        if said.attached and not said.text and self.door.reads_words:
+            return
+        await self._pass_on(said, session_id)
+
+    async def _pass_on(self, said: MessageSaid, session_id: str) -> None:
+        """Pass a message of a session's owner to the session; a written command is carried out instead."""
         typed = parse_command(said.text)
         if typed is not None:
             await self._carry_out_typed(said, typed)
@@ -272,6 +281,20 @@ class RequestHandler:
         shown = None if card is None else await self.outbox.slot(session_id, card.slot)
         return None if shown is None or float(shown.ts) < float(said.ts) else phrases.CAME_LATE
 
+    async def _tell_unread_parts(self, said: MessageSaid) -> None:
+        """Tell a person what of their message is not read: files, another message, or the end of a long one.
+
+        Without a model messages are not read anyway. The mention in a channel arrives as a message, too.
+        """
+        if not self.door.reads_words or not (said.direct or said.event == "app_mention"):
+            return
+        place = Place(said.channel, None if said.opens else said.thread_ts)
+        if said.attached:
+            await self.send_ephemeral(said.user_id, place, _(phrases.ATTACHED_UNREAD))
+        if len(said.text) > MAX_PROMPT_MESSAGE_CHARS:
+            most = format_number(MAX_PROMPT_MESSAGE_CHARS)
+            await self.send_ephemeral(said.user_id, place, _(phrases.REST_UNREAD, count=most))
+
     async def _carry_out_typed(self, said: MessageSaid, typed: TypedCommand) -> None:
         """Carry out a slash command that was written out in the thread of a plan, next to the plan (S147, S151)."""
         place = Place(said.channel, said.thread_ts)
@@ -305,6 +328,7 @@ class RequestHandler:
         if typed is not None and typed.name == TIMEBOX:
             await self._carry_out_typed(said, typed)
             return
+        await self._tell_unread_parts(said)
         await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         place = Place(said.channel, said.thread_ts)
         await self.record(self._build_opening(said.command_id, said.user_id, place, said.text, opens=said.opens))
@@ -356,14 +380,17 @@ class RequestHandler:
         if self.door.reads_words and refusal is None:
             self.background.start(suggest(self.client, channel), name="suggestions")
 
-    async def click(self, click: Click, place: Place, replaced: str | None) -> None:
+    async def click(self, click: Click, place: Place, replaced: str | None, *, again: str) -> None:
         """Handle a control of a card, for the session's owner only.
 
-        ``replaced`` is the message that the answer to a control outside of a plan replaces.
+        ``replaced`` is the message that the answer to a control outside of a plan replaces. A control that shows
+        something leaves the card as it is, so its next click has an id of its own, ``again``.
         """
         async with self.tell_refusal(click.user_id, place):
             await self.check_access(click.session_id, click.user_id)
             command = self.door.read_click(click)
+            if isinstance(command, ShowTasks) or (isinstance(command, SessionCommandBase) and command.is_view):
+                command = replace_named(command, {"command_id": again})
             if place.channel is not None and _is_answered_in(place.channel, command):
                 there = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": replaced}
                 command = replace_named(command, there)

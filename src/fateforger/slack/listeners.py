@@ -54,7 +54,6 @@ from fateforger.slack.ids import (
     action_of,
     field_name,
 )
-from fateforger.slack.mrkdwn import parse_typed
 from fateforger.slack.payloads import (
     NOT_A_NUMBER,
     ControlUse,
@@ -72,6 +71,7 @@ from fateforger.slack.payloads import (
     parse_vote,
     read_chosen,
     read_value,
+    read_words,
 )
 from fateforger.text import PULL, REFINE, TASKS, TIMEBOX, WEEK, command_name, speak
 from fateforger.text import gettext as _
@@ -79,11 +79,13 @@ from fateforger.ui.home_card import OPEN_THREAD
 from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
+START_SECONDS, VIEW_SECONDS = 15, 3
+"""Time in which two clicks that begin something, or that show something, are one."""
 CLOSE_SECONDS = 3.0
 ACK_SECONDS = 0.05
 """Bolt sends an acknowledgement only after the listener has returned."""
 
-BY_PEOPLE = frozenset({None, "file_share", "thread_broadcast"})
+BY_PEOPLE = frozenset({None, "file_share", "me_message", "thread_broadcast"})
 """Subtypes of messages that people write; the others are edits, joins, topics and the like."""
 CHANGES = frozenset({"message_changed", "message_deleted"})
 ANY = re.compile("")
@@ -257,7 +259,7 @@ class Listeners:
             session_id="",
             user_id=body["user"]["id"],
             target=Message(channel=channel, ts=message["ts"]).model_dump_json(),
-            chosen={"text": parse_typed(message.get("text", ""), without_mentions_of=frozenset())},
+            chosen={"text": read_words(message)},
         )
         return self._forms.open(request, body["trigger_id"], Place(channel, message.get("thread_ts")))
 
@@ -302,7 +304,8 @@ class Listeners:
         return None if rating is None else self._requests.rate(rating, parse_place(body))
 
     def _start(self, use: ControlUse) -> Reply:
-        once = command_id("start", use.command_id, use.user_id)  # Anyone may press it, each for themselves.
+        # Anyone may press it, each for themselves, and again on another day.
+        once = command_id("start", use.identify_press(START_SECONDS), use.user_id)
         unread = use.control.target
         if use.address.v == WELCOME:
             return self._requests.press_start(once, use.user_id, use.place, unread=unread, welcome_ts=use.message_ts)
@@ -319,7 +322,7 @@ class Listeners:
         if channel is None or thread_ts is None or ts is None:
             return None
         said = MessageSaid(
-            command_id=use.command_id,
+            command_id=use.identify_press(START_SECONDS),
             user_id=use.user_id,
             channel=channel,
             thread_ts=thread_ts,
@@ -352,7 +355,8 @@ class Listeners:
             # The card of a plan stays; the queue is shown next to it.
             outside = action.startswith((QUEUE_PREFIX, RITUAL_PREFIX)) or action in OUTSIDE_ACTIONS
             replaced = use.message_ts if outside and not use.address.session else None
-            return self._requests.click(use.to_click(self._clock.now()), use.place, replaced)
+            click, again = use.to_click(self._clock.now()), use.identify_press(VIEW_SECONDS)
+            return self._requests.click(click, use.place, replaced, again=again)
         request = FormRequest(
             form=action.removeprefix(FORM_PREFIX),
             session_id=use.address.session,

@@ -7,7 +7,7 @@ lookalike character replaces it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from fateforger.text import clean_text, count_units, cut_to_units
@@ -29,6 +29,7 @@ _BULLET = re.compile(r"(?P<indent>\s*)[-*+] +(?P<rest>.*)")
 _HEADING = re.compile(r"#{1,6} +(?P<rest>.*?)( +#+)?")
 _QUOTE = re.compile(r"> ?(?P<rest>.*)")
 _FENCE = re.compile(r"\s*(```|~~~).*")
+_MENTION = re.compile(r"@([UW][A-Z0-9]{6,})\b", re.ASCII)
 _REFERENCE = re.compile(r"<(?P<what>[^<>|]+)(?:\|(?P<shown>[^<>]*))?>")
 
 
@@ -67,6 +68,16 @@ def parse_typed(text: str, *, without_mentions_of: Collection[str]) -> str:
 
     words = _REFERENCE.sub(resolve_reference, text)
     return words.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
+
+
+def find_mentions(text: str) -> frozenset[str]:
+    """Return the ids of the people whom a typed text mentions."""
+    return frozenset(_MENTION.findall(text))
+
+
+def name_mentions(text: str, names: Mapping[str, str]) -> str:
+    """Return a typed text with the names of mentioned people, by id; an id without a name stays."""
+    return _MENTION.sub(lambda found: f"@{names.get(found[1], found[1])}", text)
 
 
 class Mrkdwn(str):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
@@ -27,6 +27,7 @@ from fateforger.slack.ids import (
     unpack,
 )
 from fateforger.slack.mrkdwn import parse_typed
+from fateforger.slack.rich_text import read_rich_text
 from fateforger.text import mark_message
 from fateforger.values import replace
 
@@ -48,7 +49,7 @@ class MessageSaid:
     """Message that a person wrote.
 
     ``thread_ts`` is its thread, or the one it would open (then ``opens``). ``event`` tells apart the two events of a
-    channel message that mentions the bot.
+    channel message that mentions the bot. ``attached`` tells that files or another message came with it.
     """
 
     command_id: str
@@ -61,6 +62,7 @@ class MessageSaid:
     direct: bool
     mention: bool
     opens: bool
+    attached: bool = False
 
     @property
     def heard_place(self) -> tuple[str, str | None]:
@@ -72,8 +74,8 @@ class MessageSaid:
 class ControlUse:
     """Use of a control on a card, on App Home, or in a form.
 
-    ``command_id`` is the same for a repeated click. ``message_ts`` is the message of the control; ``place`` is the
-    thread of that message, or the thread that it opens.
+    ``command_id`` is the same for a repeated click, which Slack says was ``pressed`` at a timestamp. ``message_ts`` is
+    the message of the control; ``place`` is the thread of that message, or the thread that it opens.
     """
 
     command_id: str
@@ -84,6 +86,14 @@ class ControlUse:
     address: Address
     control: ControlAction
     value: str | date | time | None
+    pressed: str = "0"
+
+    def identify_press(self, seconds: int) -> str:
+        """Return an id that is the same for a double click, and another one for a click some ``seconds`` later.
+
+        A control that leaves its card as it is can be used again; a repeated payload of one click has one timestamp.
+        """
+        return command_id("again", self.command_id, str(int(float(self.pressed)) // seconds))
 
     @property
     def subject(self) -> str:
@@ -149,12 +159,19 @@ def parse_message(body: Json) -> MessageSaid | None:
         channel=channel,
         thread_ts=event.get("thread_ts") or ts,
         ts=ts,
-        text=parse_typed(text, without_mentions_of=mentioned),
+        text=read_words(event, without_mentions_of=mentioned),
         event=event["type"],
         direct=event.get("channel_type") == "im",
         mention=event["type"] == "app_mention" or any(f"<@{bot}>" in text for bot in mentioned),
         opens=event.get("thread_ts") is None,
+        attached=bool(event.get("files")) or any(each.get("is_share") for each in event.get("attachments") or ()),
     )
+
+
+def read_words(message: Json, *, without_mentions_of: Collection[str] = ()) -> str:
+    """Return the words of a message: from the blocks of Slack's editor, or else from its text."""
+    words = read_rich_text(message.get("blocks"), without_mentions_of=without_mentions_of)
+    return parse_typed(message.get("text", ""), without_mentions_of=without_mentions_of) if words is None else words
 
 
 def parse_change(body: Json) -> MessageSaid | None:
@@ -237,6 +254,7 @@ def parse_control(body: Json) -> ControlUse | None:
         address=address,
         control=control,
         value=value,
+        pressed=action.get("action_ts") or "0",
     )
 
 
@@ -355,7 +373,7 @@ _TEXTS = {"text": _LABEL} | dict.fromkeys(
     _TEXT,
 )
 """Names of texts, with their types. The label of a control is an object."""
-_TIMESTAMPS = frozenset({"event_ts", "message_ts", "thread_ts", "ts"})
+_TIMESTAMPS = frozenset({"action_ts", "event_ts", "message_ts", "thread_ts", "ts"})
 _OBJECTS = frozenset({"container", "event", "message", "previous_message", "state", "view"})
 _OBJECTS_OR_NONE = frozenset({"channel", "enterprise", "selected_option", "team"})
 """Of these, ``team`` is missing where an organization installed the app."""
@@ -389,6 +407,9 @@ def _iter_top_flaws(body: dict[str, Any]) -> Iterator[str]:
     if isinstance(event, dict):
         is_profile = event.get("type") == "user_change"  # the only event with a whole person in it
         yield from (name for name in ("channel", "user") if isinstance(event.get(name), dict) and not is_profile)
+        person = event.get("user")
+        if is_profile and isinstance(person, dict) and person.get("id") is None:
+            yield "user"
 
 
 def _iter_flaws(part: dict[str, Any]) -> Iterator[str]:
@@ -421,6 +442,8 @@ def _iter_list_flaws(name: str, value: object) -> Iterator[str]:
         return
     for item in value:
         yield from _iter_object_flaws(name, item)
+        if name == "actions" and isinstance(item, dict) and item.get("action_id") is None:  # Bolt reads it
+            yield "action_id"
 
 
 def _iter_value_flaws(values: object) -> Iterator[str]:

@@ -39,6 +39,14 @@ CAME_LATE = mark_message(
 CHANGE_UNREAD = mark_message(
     "I read a message as you first sent it, so your change to it does not count. Please write it as a new message."
 )
+ATTACHED_UNREAD = mark_message(
+    "I can't look into files or forwarded messages: I read only what you write yourself. Please write me what matters"
+    " in them."
+)
+REST_UNREAD = mark_message(
+    "I read only the first {count} characters of your message. Please send what comes after them in a message of its"
+    " own."
+)
 STILL_COUNTS = mark_message("Deleting a message does not take back what it asked for, but Undo does.")
 SESSION_LOST = mark_message("I can't find this plan any more. Type `{timebox}` to start a new one.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 
@@ -44,6 +45,7 @@ from fateforger.session.stages import Move, TimeboxingStage
 from fateforger.session.tasks import find_usual, planned_minutes
 from fateforger.tasks.task import Mode
 from fateforger.text import (
+    count_units,
     format_day,
     format_length,
     format_weekday,
@@ -187,17 +189,22 @@ def _offer_forms(stage: TimeboxingStage, notice: Notice) -> tuple[Part, ...]:
 
 def can_carry(words: str) -> bool:
     """Check whether a button can carry a person's words into a form: they are words, and not too many."""
-    return has_words(words) and len(words) <= MAX_CARRIED_CHARS
+    return has_words(words) and fits_button(words)
+
+
+def fits_button(text: str) -> bool:
+    """Check whether a button can carry a text, which is sent as JSON: quotes and line breaks take two characters."""
+    return count_units(json.dumps(text, ensure_ascii=False)) <= MAX_CARRIED_CHARS
 
 
 def advise_on_length(words: str) -> tuple[Note, ...]:
     """Return the advice on words that are too long for a button to carry; nothing for others."""
-    if len(words) <= MAX_CARRIED_CHARS:
+    if fits_button(words):
         return ()
     advice = _(
         "Your message is too long for a button to take along. Send it in parts of up to {count} characters,"
         " such as twenty tasks at a time; each part gets its buttons.",
-        count=f"{MAX_CARRIED_CHARS:,}",
+        count=MAX_CARRIED_CHARS // 2,  # as much as fits whatever it is
     )
     return (Note(text=advice),)
 

@@ -82,6 +82,8 @@ _EARLIEST = 7
 """Earlier hours may be meant as the afternoon, so they count only as ``06:30``, ``6 am`` or ``6 Uhr``."""
 _HALF_OF = re.compile(r"[ap]\.?m", re.IGNORECASE)
 _DASH = re.compile(r"\s*[-–—‒−~]\s*")
+_BULLET = re.compile(r"\s*(?:[-–—*•◦▪‣·]\s+)?(?:\[ ?\]\s+)?")
+"""The mark of an item in a list that was pasted, or of one to tick off."""
 
 
 def parse_clock(text: str) -> time:
@@ -162,12 +164,17 @@ def parse_task_line(line: str, minutes: int | None = None) -> TaskLine:
 
     A number without a unit belongs to the title: “Read chapter 3”.
     """
-    read = TaskLine(line.strip(), minutes)
+    read = TaskLine(drop_bullet(line), minutes)
     if len(read.title) > MAX_TITLE_CHARS:
         return read
     for take in (_take_time, _take_length, _take_time):
         read = take(read)
     return read
+
+
+def drop_bullet(line: str) -> str:
+    """Return a line of a list without what marks it as an item; a line that is only such a mark stays."""
+    return _BULLET.sub("", line, count=1).strip() or line.strip()
 
 
 def format_task_line(line: TaskLine) -> str:
@@ -191,7 +198,7 @@ def split_task_list(text: str) -> tuple[str, ...]:
     eggs and bread” has no length or time before the last comma, and an “and” after it.
     """
     if "\n" in text.strip():
-        return tuple(filter(str.strip, text.splitlines()))
+        return tuple(drop_bullet(line) for line in text.splitlines() if line.strip())
     lines: list[str] = []
     for part in re.split(r"\s*;\s+", text.strip()):
         pieces: list[str] = []

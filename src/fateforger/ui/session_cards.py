@@ -49,10 +49,12 @@ def ended_card(session: Session) -> Card:
     return Card(text=f"{title}. {describe_remains(session)}", parts=parts)
 
 
-def ended_reply(session: Session) -> Card:
-    """Return the answer to a click or message after the end (S57)."""
+def ended_reply(session: Session, said: str = "") -> Card:
+    """Return the answer to a click, or to the words ``said``, after the end (S57). A new plan takes the words along."""
     text = _("This plan is closed, so nothing more happens here. {remains}", remains=describe_remains(session))
-    return Card(text=text, parts=(Prose(text=text), localize_row(START_AGAIN)))
+    start = START_AGAIN.localize()
+    again = replace(start, target=said) if can_carry(said) else start
+    return Card(text=text, parts=(Prose(text=text), Controls(items=(again,))))
 
 
 def not_yours_card() -> Card:

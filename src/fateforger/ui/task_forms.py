@@ -10,6 +10,7 @@ from fateforger.errors import BadInput
 from fateforger.limits import (
     MAX_CRITERIA,
     MAX_CRITERION_CHARS,
+    MAX_DAY_TASKS,
     MAX_FORM_TASKS,
     MAX_GOAL_CHARS,
     MAX_GOALS,
@@ -40,7 +41,7 @@ from fateforger.session.model import BlockPlan, OfferedInput, Session, Task
 from fateforger.session.open_work import open_work_of_missed
 from fateforger.session.other_days import check_free, check_other_day, next_working_day, other_days
 from fateforger.session.stages import TimeboxingStage
-from fateforger.session.tasks import find_task, find_usual
+from fateforger.session.tasks import TOO_MANY_TASKS, find_task, find_usual
 from fateforger.text import format_day, format_length, join_sentences, mark_message
 from fateforger.text import gettext as _
 from fateforger.ui.detail_forms import (
@@ -64,6 +65,10 @@ ROWS = 3
 MOST_USUAL = 3
 """Kinds of tasks whose usual length the form mentions."""
 EACH_TASK = mark_message("More: kind and minutes of each task")
+TOO_MANY_FOR_ROWS = mark_message(
+    "This form has rows for up to {most} tasks. Save your list as it is; Edit… on the card has the kind and the minutes"
+    " of each task."
+)
 LISTS = {"deep": TaskKind.DEEP, "other": TaskKind.SHALLOW}
 """Fields with one task a line, and the kind of their tasks."""
 
@@ -75,15 +80,18 @@ def build_tasks_form(session: Session, request: FormRequest) -> Form:
     ``BadInput`` if all of these are on the list.
     """
     said = () if request.size else _list_new_lines(session, request.target)
-    rows = request.size and min(max(request.size, ROWS, len(_list_typed(request))), MAX_FORM_TASKS)
+    typed = len(_list_typed(request))
+    many = typed > MAX_FORM_TASKS
+    rows = 0 if many else request.size and min(max(request.size, ROWS, typed), MAX_FORM_TASKS)
     drafts = session.stage is TimeboxingStage.CAPTURE_INPUTS
     return Form(
         title=_("What to get done"),
         submit=_("Save"),
         size=rows,
-        more=_(EACH_TASK) if not rows else _("More rows") if rows < MAX_FORM_TASKS else None,
+        more=None if many or rows == MAX_FORM_TASKS else _("More rows") if rows else _(EACH_TASK),
         fields=(
-            *(_build_rows(rows, session, request) if rows else _build_lists(session, said)),
+            *([TextPart(text=_(TOO_MANY_FOR_ROWS, most=MAX_FORM_TASKS))] if many else ()),
+            *(_build_rows(rows, session, request) if rows else _build_lists(session, said, request.chosen)),
             *([FlagField(name="proceed", label=_("Draft my day right away"), value=True)] if drafts else ()),
         ),
     )
@@ -99,7 +107,7 @@ def _list_new_lines(session: Session, said: str) -> list[str]:
     return new
 
 
-def _build_lists(session: Session, said: Sequence[str]) -> tuple[FormField, ...]:
+def _build_lists(session: Session, said: Sequence[str], typed: Mapping[str, str]) -> tuple[FormField, ...]:
     values: dict[str, list[str]] = {name: [] for name in LISTS}
     for line in said:
         read = parse_task_line(line)
@@ -119,7 +127,7 @@ def _build_lists(session: Session, said: Sequence[str]) -> tuple[FormField, ...]
                 multiline=True,
                 optional=True,
                 max_length=MAX_NOTES_CHARS,
-                value="\n".join(values[name]),
+                value=typed.get(name) or "\n".join(values[name]),
             )
             for name, (label, hint) in zip(LISTS, lists, strict=True)
         ),
@@ -198,12 +206,15 @@ def _hint_usual_minutes(session: Session) -> str:
     return _("If you leave it open, I plan what you usually need: {usual}.", usual=", ".join(usual[:MOST_USUAL]))
 
 
-def read_tasks_form(_session: Session, filled: Filled) -> SessionCommand | FormErrors:
-    tasks, first_field = (
-        (_read_lists(filled), "deep") if filled.has("deep") else (_read_rows(filled, filled.submission.size), "title_1")
-    )
+def read_tasks_form(session: Session, filled: Filled) -> SessionCommand | FormErrors:
+    lists = filled.has("deep")
+    tasks = _read_lists(filled) if lists else _read_rows(filled, filled.submission.size)
+    only_other = filled.text("other", MAX_NOTES_CHARS) and not filled.text("deep", MAX_NOTES_CHARS)
+    first_field = "title_1" if not lists else "other" if only_other else "deep"
     if not tasks and not filled.errors:
         filled.errors[first_field] = _("Write down at least one thing to do.")
+    elif len(session.day.inputs.tasks) + len(tasks) > MAX_DAY_TASKS:
+        filled.errors[first_field] = _(TOO_MANY_TASKS, max_tasks=MAX_DAY_TASKS)
     return filled.or_errors(lambda: AddTasks(**filled.envelope, tasks=tasks, proceed=filled.flag("proceed")))
 
 
@@ -217,8 +228,6 @@ def _read_lists(filled: Filled) -> tuple[Task, ...]:
                 most=MAX_TITLE_CHARS,
             )
     every = [(line, kind) for name, kind in LISTS.items() for line in read[name]]
-    if len(every) > MAX_FORM_TASKS:
-        filled.errors["deep"] = _("That is more than a day holds; please keep it to {most} tasks.", most=MAX_FORM_TASKS)
     if filled.errors:
         return ()
     return tuple(

@@ -29,8 +29,12 @@ from fateforger.ui.session_cards import unheard_card
             {"other": "“" + "x" * 30 + "…” is longer than 300 characters; put the rest into its notes later."},
         ),
         (
-            {"deep": "Read\n" * 12, "other": "Mail\n" * 9},
-            {"deep": "That is more than a day holds; please keep it to 20 tasks."},
+            {"deep": "Read\n" * 52, "other": "Mail\n" * 9},
+            {"deep": "That would be more than 60 tasks for one day; leave some for another day."},
+        ),
+        (
+            {"deep": "", "other": "Mail\n" * 61},
+            {"other": "That would be more than 60 tasks for one day; leave some for another day."},
         ),
         ({"title_1": "   "}, {"title_1": "Write down at least one thing to do."}),
         ({"minutes_2": 30}, {"title_2": "What are these 30 minutes for? Give the task a title."}),
@@ -123,6 +127,24 @@ async def test_lists_become_rows_with_what_was_typed(anna: Person) -> None:
     assert (talk.title, talk.details.at) == ("Talk", time(10, 30))
 
 
+async def test_more_tasks_than_rows_stay_a_list(anna: Person) -> None:
+    """S466: no line that was typed is lost when rows are asked for, and a day takes all that it holds."""
+    await anna.to_tasks()
+    typed: dict[str, Any] = {
+        "deep": "Report 2h",
+        "other": "\n".join(f"Errand {number}, 5 min" for number in range(1, 60)),
+    }
+    request = FormRequest(form="tasks", session_id=anna.session_id, user_id=anna.user, size=1, chosen=typed)
+    form = await anna.door.open_form(request)
+    assert {field.name: field.value for field in form.inputs if field.name in typed} == typed
+    assert form.more is None
+    assert await anna.fill("tasks", **typed, proceed=False) is None
+    assert len((await anna.session()).day.inputs.tasks) == 60
+    answer = await anna.fill("tasks", title_1="One more", size=1, proceed=False)
+    assert answer is not None
+    assert answer.errors == {"title_1": "That would be more than 60 tasks for one day; leave some for another day."}
+
+
 def beside(anna: Person) -> tuple[Button, ...]:
     """Return the buttons under the answer to the last message."""
     reply = anna.arrived[-1].reply
@@ -151,9 +173,9 @@ async def test_of_a_list_that_is_too_long_for_a_button_it_is_said_how_to_send_it
     """S285"""
     await anna.to_tasks()
     await anna.says("\n".join(f"Answer letter {n}, 30 min" for n in range(100)))
-    assert "Send it in parts of up to 1,900 characters" in str(anna.arrived[-1].reply)
-    assert "Send it in parts of up to 1,900 characters" in str(unheard_card("x" * 1_901))
-    assert "Send it in parts" not in str(unheard_card("x" * 1_900))
+    assert "Send it in parts of up to 925 characters" in str(anna.arrived[-1].reply)
+    assert "Send it in parts of up to 925 characters" in str(unheard_card("x" * 1_850))
+    assert "Send it in parts" not in str(unheard_card("x" * 1_800))
 
 
 async def test_a_message_becomes_tasks_at_any_step_before_refine(anna: Person) -> None:
@@ -188,6 +210,7 @@ async def test_a_message_becomes_tasks_at_any_step_before_refine(anna: Person) -
         ("Write report, mails, 30 min, gym", ["Write report", "mails, 30 min", "gym"]),
         ("Brood kopen, melk en eieren", ["Brood kopen, melk en eieren"]),
         ("Buy milk, eggs and bread; call Anna", ["Buy milk, eggs and bread", "call Anna"]),
+        ("• Report 2h\n    ◦ mails\n\n* [ ] gym", ["Report 2h", "mails", "gym"]),
     ],
 )
 def test_commas_within_a_task_stay(said: str, tasks: list[str]) -> None:
@@ -282,6 +305,11 @@ def test_a_line_of_a_list(line: str, title: str, minutes: int | None) -> None:
         ("Sport vers 18h", "Sport", None, time(18)),
         ("Rapport 2h30", "Rapport", 150, None),
         ("Report 12:00-11:00", "Report 12:00-11:00", None, None),
+        ("• Report, 2 h", "Report", 120, None),
+        ("- [ ] Gym at 18:30", "Gym", None, time(18, 30)),
+        ("[x] Mail", "[x] Mail", None, None),
+        ("-", "-", None, None),
+        ("-5 degrees: salt the path", "-5 degrees: salt the path", None, None),
     ],
 )
 def test_a_line_says_its_length_and_its_time(line: str, title: str, minutes: int | None, at: time | None) -> None:

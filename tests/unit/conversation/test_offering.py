@@ -25,3 +25,21 @@ async def test_it_is_offered_and_brought_along(anna: Person, house: House) -> No
     await next_day.press("Bring it along")
     assert [t.title for t in (await next_day.session()).day.inputs.tasks] == ["Plants", "Taxes"]
     assert "Left for another day" not in next_day.words
+
+
+async def test_all_that_a_full_day_left_open_is_offered_to_the_next(anna: Person, house: House) -> None:
+    """S467: the card of the day promises each task that found no place."""
+    await anna.to_tasks()
+    await anna.fill("tasks", deep="", other="\n".join(f"Errand {number}, 45 min" for number in range(1, 61)))
+    await anna.press("Refine")
+    await anna.press("Commit to calendar")
+    left = {each.task_id for each in (await anna.session()).planning.unplaced}
+    assert len(left) > 40
+    assert f"and {len(left) - 5} more did not fit." in anna.words
+    next_day = Person(house)
+    await next_day.start((await anna.session()).date + timedelta(days=1))
+    await next_day.press("Plan this day")
+    await next_day.press("Continue")
+    assert {each.task.id for each in (await next_day.session()).open_work.offered} == left
+    await next_day.press("Bring them along")
+    assert {each.id for each in (await next_day.session()).day.inputs.tasks} == left

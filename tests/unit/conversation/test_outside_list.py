@@ -19,7 +19,7 @@ ROWS = [
     {"id": "2", "title": "Call Ann", "priority": 5, "dueDate": "2026-03-09"},
     {"id": "3", "title": "Taxes", "content": "The blue folder", "dueDate": "2026-03-02"},
     {"id": "4", "title": "Paid", "status": 2},
-    *({"id": f"m{n}", "title": f"Maybe {n}"} for n in range(40)),
+    *({"id": f"m{n}", "title": f"Maybe {n}"} for n in range(70)),
 ]
 
 
@@ -51,7 +51,7 @@ async def test_it_is_offered_and_brought_along(house: House, anna: Person, serve
     assert (await offered(anna))[:4] == ["Taxes", "Call Ann", "Read a book", "Maybe 0"]
     rows = [line for line in anna.words.splitlines() if line.startswith("In TickTick: ")]
     assert rows == [f"In TickTick: {title}" for title in ("Taxes", "Call Ann", "Read a book", "Maybe 0", "Maybe 1")]
-    assert "Choose from TickTick (25 more)…" in anna.labels()
+    assert "Choose from TickTick (55 more)…" in anna.labels()
     server.stalled = True
     listed = subscribed(house, server.url)
     await anna.fill("bring", tasks=((await anna.session()).open_work.offered[0].task.id,))

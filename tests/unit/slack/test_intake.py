@@ -23,6 +23,7 @@ from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.credentials import TOO_LONG
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.commands.rules import RememberConstraint
+from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.messages import Outgoing
 from fateforger.session.model import Session, SessionStatus
 from fateforger.session.store import Sent
@@ -34,7 +35,7 @@ from fateforger.slack.handlers import RequestHandler
 from fateforger.slack.home import Home
 from fateforger.slack.limits import LimitedClient, Pace, SlackLimits
 from fateforger.slack.listeners import Listeners
-from fateforger.slack.phrases import CAME_LATE, CHANGE_UNREAD, STILL_COUNTS
+from fateforger.slack.phrases import ATTACHED_UNREAD, CAME_LATE, CHANGE_UNREAD, STILL_COUNTS
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import DEFAULT_TIMING
 from fateforger.text import SOURCE
@@ -122,8 +123,8 @@ async def table() -> AsyncIterator[Table]:
     await store.aclose()
 
 
-def click(target: str, user: str = "U1") -> Json:
-    button = Button(label="Count", action="count", target=target)
+def click(target: str, user: str = "U1", *, action: str = "count", at: str = "2.0") -> Json:
+    button = Button(label="Count", action=action, target=target)
     (block,) = render(Card(text="Card", parts=(Controls(items=(button,)),)), session="s1", v="v1").blocks
     element = block["elements"][0]
     return {
@@ -132,7 +133,9 @@ def click(target: str, user: str = "U1") -> Json:
         "channel": {"id": "D1"},
         "container": {"type": "message", "message_ts": "2.0", "thread_ts": "1.0"},
         "trigger_id": "t",
-        "actions": [{k: element[k] for k in ("type", "action_id", "value")} | {"block_id": block["block_id"]}],
+        "actions": [
+            {k: element[k] for k in ("type", "action_id", "value")} | {"block_id": block["block_id"], "action_ts": at}
+        ],
     }
 
 
@@ -178,6 +181,21 @@ async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
         assert await table.answer(said("9.0")) == (200, "")
         assert await table.answer(said("9.0", type="app_mention", text="at 9.0")) == (200, "")
     assert [payload["text"] for payload in await table.recorded()] == ["count b1", "at 9.0"]
+
+
+@pytest.mark.parametrize(
+    ("action", "kind"), [("show_history", "show_history"), ("start", "start"), ("say", "user_reply")]
+)
+async def test_a_button_that_stays_on_its_card_can_be_used_again(table: Table, action: str, kind: str) -> None:
+    """S471: it did nothing and said nothing from the second time on; a double click, or one sent again, counts once."""
+    for at in ("600.1", "600.1", "600.6", "900.0"):
+        assert await table.answer(click("Plan tomorrow", action=action, at=at)) == (200, "")
+    recorded = await table.recorded()
+    assert [payload["kind"] for payload in recorded] == [kind] * 2
+    assert len({payload["command_id"] for payload in recorded}) == 2
+    for at in ("600.1", "900.0"):
+        await table.answer(click("b1", at=at))
+    assert len(await table.recorded()) == 3  # a change of the plan is made once, however often it is clicked
 
 
 @pytest.mark.parametrize(
@@ -343,6 +361,53 @@ async def test_a_message_that_waits_is_carried_out_as_it_was_sent(table: Table, 
     await table.answer(changed(subtype, text="gym at 19"))
     assert [job["words"] for job in await table.recorded("sentence")] == [words]
     assert [job["text"] for job in await table.recorded()] == ["at 9.0"]
+
+
+@pytest.mark.parametrize("reader", [True, False], ids=["with a model", "without a model"])
+@pytest.mark.parametrize("text", ["", "plan from this"])
+@pytest.mark.parametrize(
+    "place",
+    [{}, {"thread_ts": None}, {"channel": "C1", "type": "app_mention"}],
+    ids=["a plan", "first words", "a channel"],
+)
+async def test_what_comes_with_a_message_is_said_not_to_be_read(
+    table: Table, place: Json, text: str, *, reader: bool
+) -> None:
+    """S465: a plan never hears a message without words, which a model could take for a yes."""
+    table.door.reader = reader
+    given = {"channel_type": "im", "text": text, "files": [{"id": "F1", "name": "todo.pdf"}], **place}
+    assert (await table.answer(said("9.0", subtype="file_share", **given)))[0] == 200
+    assert [job["words"] for job in await table.recorded("sentence")] == [ATTACHED_UNREAD] * reader
+    assert [job["text"] for job in await table.recorded()] == [text] * bool(text or place or not reader)
+
+
+@pytest.mark.parametrize("place", [{}, {"thread_ts": None}], ids=["a plan", "first words"])
+async def test_of_a_long_message_it_is_said_that_its_end_is_not_read(table: Table, place: Json) -> None:
+    """S469: it was cut for the model without a word to the person."""
+    table.door.reader = True
+    for ts, length in (("9.0", 6_000), ("10.0", 6_001)):
+        await table.answer(said(ts, channel_type="im", text="a" * length, **place))
+    (told,) = await table.recorded("sentence")
+    assert told["words"].startswith("I read only the first 6,000 characters of your message.")
+    assert [len(job["text"]) for job in await table.recorded()] == [6_000, 6_001]
+
+
+async def test_mentioned_people_are_called_by_their_names(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S464: a task is not called after an id of Slack's."""
+    names = {"U0000BEA": "Bea", "T2/U0000BEA": "Other Bea"}
+
+    async def find_name(user_id: str) -> str:
+        return names.get(user_id, "")
+
+    monkeypatch.setattr(table.people, "_find_name", find_name)
+    places, text = Places(table.people, LimitedClient(SlackLimits())), "1:1 with @U0000BEA and @U0000CEM, @home"
+    told = []
+    for user_id in ("U1", "T2/U1"):
+        reply = TimeboxingUserReply(command_id="c1", user_id=user_id, at=AT, session_id="s1", text=text)
+        completed = await places.complete(reply)
+        assert isinstance(completed, TimeboxingUserReply)
+        told.append(completed.text)
+    assert told == [text.replace("U0000BEA", who) for who in ("Bea", "Other Bea")]
 
 
 async def test_a_plan_that_has_ended_says_nothing_of_an_edit(table: Table) -> None:

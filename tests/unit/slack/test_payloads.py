@@ -139,9 +139,86 @@ def test_what_no_person_wrote_is_ignored(fields: Json) -> None:
     assert of(message(**fields)) is None
 
 
-@pytest.mark.parametrize("subtype", [None, "file_share", "thread_broadcast"])
+@pytest.mark.parametrize("subtype", [None, "file_share", "me_message", "thread_broadcast"])
 def test_what_a_person_wrote_is_heard(subtype: str | None) -> None:
     assert said(message(subtype=subtype)).text == "hello"
+
+
+def rich(*parts: Json) -> list[Json]:
+    return [{"type": "rich_text", "block_id": "b", "elements": list(parts)}]
+
+
+def line(*elements: Json, kind: str = "rich_text_section") -> Json:
+    return {"type": kind, "elements": list(elements)}
+
+
+def words(text: str, **style: bool) -> Json:
+    return {"type": "text", "text": text} | ({"style": style} if style else {})
+
+
+LISTED = rich(
+    line({"type": "user", "user_id": "UBOT"}, words(" my "), words("list", bold=True), words(":\n")),
+    {
+        "type": "rich_text_list",
+        "style": "bullet",
+        "indent": 0,
+        "elements": [line(words("Report", bold=True), words(" 2 h")), line(words("R&D with "), {"type": "user", "user_id": "U2"})],
+    },
+    {"type": "rich_text_list", "style": "ordered", "indent": 1, "elements": [line(words("mail", strike=True))]},
+    line(words("Gym at 18:30 "), {"type": "emoji", "name": "muscle", "unicode": "1f4aa"}, {"type": "emoji", "name": "ours"}),
+    line(words("as you said\nyesterday"), kind="rich_text_quote"),
+    line(words("make test"), kind="rich_text_preformatted"),
+    line({"type": "link", "url": "https://example.com", "text": "the page"}, words(" "), {"type": "link", "url": "mailto:a@b.c"}),
+)  # fmt: skip
+
+
+def test_what_slacks_editor_wrote_is_read_as_plain_words() -> None:
+    """S464: no mark of a list or a style gets into a title."""
+    text = "<@UBOT> my *list*:\n• *Report* 2 h"
+    assert said(message(text=text, blocks=LISTED)).text.splitlines() == [
+        "my list:",
+        "Report 2 h",
+        "R&D with @U2",
+        "~mail~",
+        "Gym at 18:30 💪:ours:",
+        "> as you said",
+        "> yesterday",
+        "make test",
+        "the page a@b.c",
+    ]
+    assert said(message(text=text, blocks=LISTED)).mention
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        None,
+        [],
+        "x",
+        [{"type": "section"}],
+        [*LISTED, {"type": "divider"}],
+        rich({}),
+        rich(line({"type": "new"})),
+        rich(line({"type": "emoji", "name": "x", "unicode": "d800"})),
+        rich(line({"type": "emoji", "name": "x", "unicode": "f" * 30})),
+    ],
+)
+def test_other_blocks_leave_the_text(blocks: Any) -> None:
+    assert said(message(text="a &lt; b", blocks=blocks)).text == "a < b"
+
+
+@pytest.mark.parametrize(
+    ("fields", "attached"),
+    [
+        ({"files": [{"id": "F1"}]}, True),
+        ({"attachments": [{"is_share": True, "text": "Can you call?"}]}, True),
+        ({"attachments": [{"title": "a preview"}]}, False),
+        ({}, False),
+    ],
+)
+def test_what_comes_with_a_message_is_noticed(fields: Json, attached: bool) -> None:  # noqa: FBT001  a parameter
+    """S465"""
+    assert said(message(**fields)).attached is attached
 
 
 # --- starting -------------------------------------------------------------------------------------------------
@@ -169,7 +246,7 @@ def test_the_commands_of_the_queue(command: str) -> None:
 
 
 def test_a_message_is_saved_as_a_task() -> None:
-    payload = {
+    payload: Json = {
         "type": "message_action",
         "callback_id": "save_as_task",
         "user": {"id": "U1"},
@@ -187,6 +264,11 @@ def test_a_message_is_saved_as_a_task() -> None:
     opened = {"request": request, "trigger_id": "t1", "place": Place("C1"), "below": None}
     assert given(payload, "FormHandler.open") == opened
     assert of({**payload, "callback_id": "other"}) is None
+    payload["message"] |= {
+        "text": "*Call* the bank",
+        "blocks": rich(line(words("Call", bold=True), words(" the bank"))),
+    }
+    assert given(payload, "FormHandler.open")["request"].chosen == {"text": "Call the bank"}
 
 
 @pytest.mark.parametrize(("session", "replaced"), [("", "2.0"), ("s1", None)])

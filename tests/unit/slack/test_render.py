@@ -29,7 +29,9 @@ from fateforger.session.cards import (
 )
 from fateforger.slack.blocks import COMPACT, HOME, MESSAGE, Rendered, Size, remove_controls, render
 from fateforger.slack.ids import Address, ControlAction, action_of, unpack
+from fateforger.text import count_units
 from fateforger.ui.picture_words import describe
+from fateforger.ui.session_cards import unheard_card, unread_card
 from localslack.blocks.surfaces import check_message_blocks, check_view
 
 NAV = Controls(items=(Button(label="Back", action="back"), Button(label="Cancel", action="cancel", style="danger")))
@@ -267,3 +269,18 @@ def test_a_picture_is_an_image_with_its_words_once_it_has_a_file() -> None:
     (image,) = render(card(long), session="s1", v="v1", file_of=lambda _picture: "F1").blocks
     check_message_blocks([image])
     assert image["alt_text"].endswith("more.")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["x" * 1_848, '"Mail"\n' * 264, "a" + "🎉" * 923, "a" * 1_900, '"\n' * 940],
+    ids=["plain", "quotes and lines", "emoji", "too long", "too long as JSON"],
+)
+def test_whatever_words_a_button_carries_slack_takes_it(said: str) -> None:
+    """S468: otherwise Slack refuses the whole message, and the person is not answered at all."""
+    for card in (unheard_card(said), unread_card(said)):
+        blocks = render(card, session="s0123456789ab", v=f"message-{'0' * 32}/2:card/reply").blocks
+        values = [element["value"] for block in blocks for element in block.get("elements", ()) if "value" in element]
+        assert values
+        assert max(map(count_units, values)) <= 2_000
+        assert any(len(value) > 1_000 for value in values) or "parts of up to 925" in str(unheard_card(said))

@@ -35,9 +35,11 @@ WRONG: dict[str, Any] = {
     "payload": [],
     "team": CLICK | {"team": "T1"},
     "actions": CLICK | {"actions": []},
+    "action_id": CLICK | {"actions": [{"type": "button", "block_id": "b", "value": "v"}]},
     "thread_ts": CLICK | {"container": {"thread_ts": "yesterday"}},
     "value": CLICK | {"actions": [BUTTON | {"value": 5}]},
     "values": {"view": {"state": {"values": ["x"]}}},
+    "user": {"event": {"type": "user_change", "user": {"id": None}}},
     "view": {"type": "view_submission", "view": {"id": "V1", "callback_id": "form"}},
     "trigger_id": {"command": "/timebox", "user_id": "U1", "channel_id": "C1"},
 }

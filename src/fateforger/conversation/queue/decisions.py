@@ -24,7 +24,7 @@ from fateforger.conversation.queue.dispatch import read_queue
 from fateforger.conversation.queue.forms import WHICH_DAY, TaskRules, build_envelope, build_task_form
 from fateforger.conversation.queue.work import Asker, Tools, carry_out_work, mark_handled
 from fateforger.errors import BadInput, ModelError
-from fateforger.limits import MAX_CARRIED_CHARS, MAX_MINUTES, MAX_NOTES_CHARS, MAX_OUTCOME_CHARS
+from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_OUTCOME_CHARS
 from fateforger.session.boxes import tick_item
 from fateforger.session.cards import Button, Card, plain
 from fateforger.session.day import local_today
@@ -56,6 +56,7 @@ from fateforger.tasks.transitions import reopen_task
 from fateforger.tasks.workflows import Workflows, reason_for_queue
 from fateforger.text import gettext as _
 from fateforger.text import mark_message, name_commands, quote_title, truncate
+from fateforger.ui.card_parts import fits_button
 from fateforger.ui.form_values import Filled
 from fateforger.values import replace
 from fateforger.workflow.definition import Workflow
@@ -161,7 +162,7 @@ def _build_offers(spec: TaskSpec) -> tuple[Button, ...]:
     described = (replace(spec, context=truncate(spec.context, most)) for most in (MAX_NOTES_CHARS, 1_200, 500))
     bare = TaskSpec(title=spec.title, work=spec.work, priority=spec.priority, workflow=spec.workflow)
     texts = (each.model_dump_json(exclude_defaults=True) for each in (*described, bare))
-    target = next((text for text in texts if len(text) <= MAX_CARRIED_CHARS), None)
+    target = next(filter(fits_button, texts), None)
     if target is None:
         return (ADD.localize(),)
     return EnqueueTask.keep.button(target, style="primary"), EnqueueTask.keep_for_day.button(target)
