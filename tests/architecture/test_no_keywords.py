@@ -57,7 +57,6 @@ ALLOWED = {
     "session/frame.py::city": "takes the name of a time zone apart",
     "ui/detail_forms.py::_split": "takes a list apart at its commas and lines",
     "slack/payloads.py": "checks timestamps and types of Slack's payloads",
-    "slack/rich_text.py": "writes blocks of Slack's editor as plain words, whatever they say",
     "slack/mrkdwn.py": "translates markup between CommonMark and Slack's and cuts long texts, whatever they say",
     "slack/blocks.py::missing_lines": "counts the lines of our own texts",
     "slack/blocks.py::_summary": "cuts our own long text at a blank",

@@ -2,16 +2,21 @@
 
 Slack has no way to escape its own marks. Where a literal ``*``, ``_``, ``~`` or backtick could be taken for one, a
 lookalike character replaces it.
+
+Messages are read from the rich text of Slack's editor: their text has the same words in mrkdwn, and its marks would
+become part of a title.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from fateforger.text import clean_text, count_units, cut_to_units
 
+_Element = Mapping[str, Any]
+"""Part of the rich text of Slack's editor."""
 _LOOKALIKES = {"*": "∗", "_": "ˍ", "~": "∼", "`": "ˋ"}
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
@@ -68,6 +73,64 @@ def parse_typed(text: str, *, without_mentions_of: Collection[str]) -> str:
 
     words = _REFERENCE.sub(resolve_reference, text)
     return words.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").strip()
+
+
+def read_rich_text(blocks: object, *, without_mentions_of: Collection[str]) -> str | None:
+    """Return the words of a message: an item of a list is a line, and an emoji a character.
+
+    Only two marks are kept, because they change what is meant: ``>`` before a quote, and ``~`` around words that are
+    crossed out. Return ``None`` if the blocks are not all rich text as Slack documents it.
+    """
+    if not isinstance(blocks, list) or not blocks:
+        return None
+    try:
+        if any(block["type"] != "rich_text" for block in blocks):
+            return None
+        parts = [_read_part(part, without_mentions_of) for block in blocks for part in block["elements"]]
+        words = "\n".join(part.strip("\n") for part in parts).strip()
+        words.encode()
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
+        return None
+    return words
+
+
+def _read_part(part: _Element, bots: Collection[str]) -> str:
+    if part["type"] == "rich_text_list":
+        return "\n".join(_read_line(item["elements"], bots) for item in part["elements"])
+    words = _read_line(part["elements"], bots)
+    if part["type"] == "rich_text_quote":
+        return "\n".join(f"> {line}" for line in words.splitlines())
+    return words
+
+
+def _read_line(elements: Sequence[_Element], bots: Collection[str]) -> str:
+    return "".join(_read_inline(each, bots) for each in elements)
+
+
+def _read_inline(element: _Element, bots: Collection[str]) -> str:
+    match element["type"]:
+        case "text":
+            words = str(element["text"])
+            return f"~{words}~" if (element.get("style") or {}).get("strike") else words
+        case "emoji":
+            code = element.get("unicode")
+            return "".join(chr(int(each, 16)) for each in code.split("-")) if code else f":{element['name']}:"
+        case "user":
+            return "" if element["user_id"] in bots else f"@{element['user_id']}"
+        case "usergroup":
+            return f"@{element['usergroup_id']}"
+        case "link":
+            return str(element.get("text") or element["url"].removeprefix("mailto:"))
+        case "channel":
+            return f"#{element['channel_id']}"
+        case "broadcast":
+            return f"@{element['range']}"
+        case "date":
+            return str(element["fallback"])
+        case "color":
+            return str(element["value"])
+        case unknown:
+            raise ValueError(f"Slack documents no {unknown}")
 
 
 def find_mentions(text: str) -> frozenset[str]:

@@ -26,8 +26,7 @@ from fateforger.slack.ids import (
     get_bare,
     unpack,
 )
-from fateforger.slack.mrkdwn import parse_typed
-from fateforger.slack.rich_text import read_rich_text
+from fateforger.slack.mrkdwn import parse_typed, read_rich_text
 from fateforger.text import mark_message
 from fateforger.values import replace
 

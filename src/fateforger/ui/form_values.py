@@ -207,7 +207,7 @@ def split_task_list(text: str) -> tuple[str, ...]:
                 pieces[-1] += f", {piece}"
             else:
                 pieces.append(piece)
-        timed = any(parse_task_line(piece) != TaskLine(piece.strip()) for piece in pieces[:-1])
+        timed = any({*parse_task_line(piece)[1:]} != {None} for piece in pieces[:-1])
         lines += [part] if _AND.search(pieces[-1]) and " " in pieces[0] and not timed else pieces
     return tuple(filter(None, lines))
 
