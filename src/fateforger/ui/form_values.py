@@ -69,7 +69,7 @@ _WHEN = (
 )
 _TIMED = tuple(
     re.compile(pattern, re.IGNORECASE)
-    for pattern in (rf"(?P<title>.*?\w.*?){_SPACE}{_WHEN}\)?", rf"{_WHEN}{_SPACE}(?P<title>.*\w.*)")
+    for pattern in (rf"(?P<title>.*?\w.*?){_SPACE}{_WHEN}\)?[.!]?", rf"{_WHEN}{_SPACE}(?P<title>.*\w.*)")
 )
 _MEASURED = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -164,17 +164,32 @@ def parse_task_line(line: str, minutes: int | None = None) -> TaskLine:
 
     A number without a unit belongs to the title: “Read chapter 3”.
     """
-    read = TaskLine(drop_bullet(line), minutes)
-    if len(read.title) > MAX_TITLE_CHARS:
-        return read
+    title = drop_bullet(line)
+    if len(title) > MAX_TITLE_CHARS:
+        return TaskLine(title, minutes)
+    words, symbols = _split_symbols(title)
+    read = TaskLine(words, minutes)
     for take in (_take_time, _take_length, _take_time):
         read = take(read)
-    return read
+    return read._replace(title=read.title + symbols)
 
 
 def drop_bullet(line: str) -> str:
     """Return a line of a list without what marks it as an item; a line that is only such a mark stays."""
     return _BULLET.sub("", line, count=1).strip() or line.strip()
+
+
+def _split_symbols(title: str) -> tuple[str, str]:
+    """Split off the emoji that a title ends with, and the space before them: they come after a length or a time."""
+    end = len(title)
+    while end and (title[end - 1].isspace() or _is_symbol(title[end - 1])):
+        end -= 1
+    return (title[:end], title[end:]) if end else (title, "")
+
+
+def _is_symbol(char: str) -> bool:
+    """Check whether a character is part of an emoji; a sign like “°” belongs to its number."""
+    return char >= "\u2000" and unicodedata.category(char) in {"So", "Sk", "Mn", "Cf"}
 
 
 def format_task_line(line: TaskLine) -> str:
