@@ -249,8 +249,9 @@ async def test_too_many_tasks(anna: Person) -> None:
     for _ in range(3):
         assert await anna.fill("tasks", size=20, proceed=False, **values) is None
     assert len(anna.rows()) == 30
-    await anna.fill("tasks", title_1="One more", proceed=False)
-    assert "⚠️ That would be more than 60 tasks for one day; leave some for another day." in anna.words
+    refused = await anna.fill("tasks", title_1="One more", proceed=False)
+    assert refused is not None
+    assert refused.errors == {"title_1": "That would be more than 60 tasks for one day; leave some for another day."}
     assert len((await anna.session()).day.inputs.tasks) == 60
     picker = next(c for c in anna.controls() if getattr(c, "action", "") == "form.task")
     assert len(getattr(picker, "choices", ())) == 30
