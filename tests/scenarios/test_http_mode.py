@@ -242,7 +242,8 @@ async def test_what_came_over_a_socket_is_not_done_again_over_http(
             await alex.say("by socket", ts)
             await alex.sees(ts, "by socket")
         first = next(p for p in sent if p["event"].get("text") == "by socket")
-        second = {**first, "event_id": "Ev2", "event": {**first["event"], "text": "by http", "ts": "1900000000.000100"}}
+        again = {**first["event"], "text": "by http", "blocks": [], "ts": "1900000000.000100"}
+        second = {**first, "event_id": "Ev2", "event": again}
         async with chat_at(workspace, tmp_path, changes={"app_token": None, "signing_secret": SECRET}) as chat:
             endpoint = EventsEndpoint()
             endpoint.slack = chat.room

@@ -17,6 +17,7 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from zoneinfo import ZoneInfo
 
 import click
 
@@ -269,17 +270,18 @@ def history_command(ctx: click.Context, limit: int, as_json: bool, **where: str 
         async with _open_journal(settings, where) as (journal, calendar):
             return await journal.history(calendar, limit=limit)
 
-    transactions = _build_history(_run(ctx, where, run))
+    found = _run(ctx, where, run)
+    transactions = _build_history(found)
     if as_json:
         write_json({"transactions": transactions})
         return
     if not transactions:
         echo("Nothing has been written to this calendar yet.")
+    local = {each.id: each.created_at.astimezone(ZoneInfo(each.plan.tz)) for each in found}
     for row in transactions:
         said = f" {row['said']}" if row["said"] else ""
         mark = "  (can be undone)" if row["undoable"] else ""
-        at = row["created_at"][:16].replace("T", " ")
-        echo(f"{at}Z  {row['title']}:{said} {row['deeds']}, {row['state']}.{mark}")
+        echo(f"{local[row['transaction']]:%Y-%m-%d %H:%M}  {row['title']}:{said} {row['deeds']}, {row['state']}.{mark}")
         echo(f"  Transaction {row['transaction']}")
 
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from click.testing import CliRunner
@@ -99,6 +100,18 @@ async def test_diff_apply_again_undo_and_history(doors: Doors) -> None:
     status, redone = await doors.sync("apply", plan)
     assert (status, redone["status"], redone["counts"]["create"]) == (0, "committed", 2)
     assert GOLDEN not in {op["event_id"] for op in redone["ops"]}
+
+
+async def test_the_history_for_people_has_the_times_of_their_clock(doors: Doors) -> None:
+    _, applied = await doors.sync("apply", doors.plan(PLAN))
+    _, history = await doors.sync("history")
+    at = datetime.fromisoformat(history["transactions"][0]["created_at"]).astimezone(ZoneInfo(PLAN["tz"]))
+    where = ("--data-dir", str(doors.folder / "data"), *doors.where)
+    _, out, _ = await asyncio.to_thread(through_the_door, "sync", "history", *where)
+    assert out.splitlines() == [
+        f"{at:%Y-%m-%d %H:%M}  Written from the command line: 2 added, done.  (can be undone)",
+        f"  Transaction {applied['transaction']}",
+    ]
 
 
 async def test_a_moved_block_is_one_update(doors: Doors) -> None:
