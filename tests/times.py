@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 LISTED = Path(__file__).with_name("long_tests.txt")
-LONG = 1.0
+LONG = 0.8
 """Seconds that one test may take, on average of its parameters, to be run by ``make test``."""
 LONG_IN_ALL = 8.0
 """Seconds for all parameters of a test together."""
