@@ -96,7 +96,11 @@ def parse_clock(text: str) -> time:
             half = None
         if half is None and minute < 60 and (hour < 24 or (hour, minute) == (24, 0)):
             return time(hour % 24, minute)
-    raise BadInput(
+    raise _refuse_clock(text)
+
+
+def _refuse_clock(text: str) -> BadInput:
+    return BadInput(
         _("I can't read “{text}” as a time of day; write it like 9:30, 21.30 or 9 pm.", text=shorten(text, 30))
     )
 
@@ -268,7 +272,7 @@ def _parse_told(text: str | None, *, sure: bool = False) -> time | None:
     told = parse_clock(named[1] if named else text)
     sure = sure or named is not None or text.startswith("0") or _HALF_OF.search(text) is not None
     if told.hour < _EARLIEST and not sure:
-        raise BadInput(_("I can't read “{text}” as a time of day; write it like 9:30, 21.30 or 9 pm.", text=text))
+        raise _refuse_clock(text)
     return told
 
 
