@@ -28,7 +28,7 @@ from fateforger.session.cards import (
     planned_blocks,
 )
 from fateforger.session.commands.day import AddTasks, MarkOneThing, PutTogether, TakeApart, TakeBack, TickItems
-from fateforger.session.commands.plan import ShowHistory
+from fateforger.session.commands.plan import AddBlock, ShowHistory
 from fateforger.session.commands.thread import StageAction
 from fateforger.session.day import busy_meetings, frame_mistake, frame_of, on_calendar, whole_frame
 from fateforger.session.draft import grade_session
@@ -58,6 +58,7 @@ from fateforger.text import (
     quote_title,
 )
 from fateforger.text import gettext as _
+from fateforger.ui.form_values import split_task_list
 from fateforger.values import replace
 
 START = Button(label=mark_message("Plan my day"), action="start", style="primary")
@@ -177,13 +178,18 @@ def show_notice(session: Session) -> tuple[Part, ...]:
 
 
 def _offer_forms(stage: TimeboxingStage, notice: Notice) -> tuple[Part, ...]:
-    """Return buttons that put words which nothing could read into a form: for tasks before Refine, and for a rule."""
+    """Return buttons that put words which nothing could read into a form.
+
+    Before Refine they become tasks, and later one line a block; at any step they can become a rule.
+    """
     words = notice.unread or notice.unchecked
     if not can_carry(words):
         return advise_on_length(words)
     buttons: tuple[Button, ...] = ()
     if stage in AddTasks.accepted and notice.unread:
         buttons = (Button(label=_("Use it as my list of tasks"), action="form.tasks", target=notice.unread),)
+    elif stage in AddBlock.accepted and len(split_task_list(notice.unread)) == 1:
+        buttons = (Button(label=_("Add it as a block"), action="form.add_block", target=notice.unread),)
     return (Controls(items=(*buttons, build_said_rule_button(words))),)
 
 

@@ -17,6 +17,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from fateforger.errors import BadInput
 from fateforger.limits import MAX_CODE_CHARS, MAX_MESSAGE_CHARS, MAX_MINUTES, MAX_TITLE_CHARS
 from fateforger.memory.credentials import REFUSED, TOO_LONG, redact_credentials
+from fateforger.planning.task_details import TaskKind, usual_details
 from fateforger.session.commands import SessionCommand
 from fateforger.session.forms import Form, FormErrors, FormRequest, FormSubmission, Input
 from fateforger.session.model import Session
@@ -161,6 +162,11 @@ class TaskLine(NamedTuple):
         """The times that the line gives, by their names in the details of a task."""
         given = {"at": self.at, "due_time": self.due_time, "from_time": self.from_time}
         return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def kind(self) -> TaskKind:
+        """The kind to suggest: a line with a time of day is more often a dinner than deep work."""
+        return usual_details(self.minutes).kind if self.at is None else TaskKind.SHALLOW
 
 
 def parse_task_line(line: str, minutes: int | None = None) -> TaskLine:

@@ -40,7 +40,7 @@ from fateforger.session.placement import by_time, resolved_block
 from fateforger.text import format_day
 from fateforger.text import gettext as _
 from fateforger.ui.card_parts import MOST_CHOICES
-from fateforger.ui.form_values import Filled, FormSpec
+from fateforger.ui.form_values import Filled, FormSpec, parse_task_line
 from fateforger.ui.plan_cards import list_own_blocks, to_choice
 
 
@@ -129,19 +129,26 @@ def read_frame_form(session: Session, filled: Filled) -> SessionCommand | FormEr
 USUAL_MINUTES = 30
 
 
-def build_add_block_form(session: Session, _request: FormRequest) -> Form:
+def build_add_block_form(session: Session, request: FormRequest) -> Form:
+    """Return the form, filled in with what a line of a list of tasks in the target says."""
+    said = parse_task_line(request.target)
+    minutes = said.minutes or USUAL_MINUTES
     return Form(
         title=_("Add a block"),
         submit=_("Add"),
         fields=(
-            TextField(name="title", label=_("Title"), max_length=MAX_TITLE_CHARS),
-            TimeField(name="start", label=_("Starts at"), value=find_first_free(session)),
-            NumberField(name="minutes", label=_("Minutes"), value=USUAL_MINUTES, minimum=1, maximum=MAX_MINUTES),
+            TextField(name="title", label=_("Title"), value=said.title, max_length=MAX_TITLE_CHARS),
+            TimeField(
+                name="start",
+                label=_("Starts at"),
+                value=said.at or said.from_time or find_first_free(session, minutes),
+            ),
+            NumberField(name="minutes", label=_("Minutes"), value=minutes, minimum=1, maximum=MAX_MINUTES),
             ChoiceField(
                 name="kind",
                 label=_("Kind"),
                 choices=tuple(Choice(label=_(label), value=value) for value, label in KINDS.items()),
-                value="deep",
+                value=(said.kind if request.target else TaskKind.DEEP).value,
             ),
             _notes_field(""),
         ),
@@ -215,8 +222,8 @@ def _format_target(session: Session, block: Resolved) -> str:
     return f"{block.key} {_clock_of(session, block):%H:%M} {block.minutes}"
 
 
-def find_first_free(session: Session) -> time | None:
-    """Return the first half hour of the frame that is free and not past; ``None`` if there is none."""
+def find_first_free(session: Session, minutes: int = USUAL_MINUTES) -> time | None:
+    """Return where so many minutes of the frame are first free and not past; ``None`` if nowhere."""
     if frame_mistake(session) is not None:
         return None
     start, end = frame_of(session)
@@ -225,7 +232,7 @@ def find_first_free(session: Session) -> time | None:
     taken = [Busy(m.start, m.end) for m in busy_meetings(session)]
     taken += [Busy(b.start, b.end) for b in by_time(session.planning.plan)] if session.planning.plan else []
     for gap in gaps(Stretch(ceil(start), floor(end)), busy_stretches(taken)):
-        if gap.minutes >= USUAL_MINUTES:
+        if gap.minutes >= minutes:
             return local_time(session, instant(gap.start)).time()
     return None
 

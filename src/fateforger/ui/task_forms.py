@@ -110,10 +110,7 @@ def _list_new_lines(session: Session, said: str) -> list[str]:
 def _build_lists(session: Session, said: Sequence[str], typed: Mapping[str, str]) -> tuple[FormField, ...]:
     values: dict[str, list[str]] = {name: [] for name in LISTS}
     for line in said:
-        read = parse_task_line(line)
-        # A line with a time of day is more often a dinner than deep work; the person can move it.
-        deep = read.at is None and usual_details(read.minutes).kind is TaskKind.DEEP
-        values["deep" if deep else "other"].append(line)
+        values["deep" if parse_task_line(line).kind is TaskKind.DEEP else "other"].append(line)
     lists = (
         (_("Deep work, one task a line"), _hint_length(session)),
         (_("Everything else, one task a line"), _("What can be done in between: mail, calls, errands, sport.")),

@@ -13,6 +13,7 @@ from fateforger.errors import BadInput, UserError
 from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Button, Controls
 from fateforger.session.forms import FormRequest, FormSubmission
+from fateforger.session.placement import by_time
 from fateforger.session.rulebook import rules_in_force
 from fateforger.text import speak
 from fateforger.ui.form_values import TaskLine, format_task_line, parse_task_line, split_task_list
@@ -196,7 +197,25 @@ async def test_a_message_becomes_tasks_at_any_step_before_refine(anna: Person) -
     plan = (await anna.session()).planning.plan
     assert plan is not None
     assert {"Mails", "Report", "Books", "Bills"} <= {block.name for block in plan.events}
-    await anna.says("Call Ben")
+
+
+async def test_a_message_in_refine_or_on_a_committed_day_becomes_a_block(anna: Person) -> None:
+    """S472: the form has what the line says; words of several lines are no block."""
+    await anna.to_refine()
+    await anna.says("Call Ben 20m")
+    offer, _ = beside(anna)
+    assert (offer.label, offer.action, offer.target) == ("Add it as a block", "form.add_block", "Call Ben 20m")
+    assert await anna.fill("add_block", target=offer.target) is None
+    await anna.press("Commit to calendar")
+    await anna.says("Invoices at 16:00, 45 min")
+    offer, _ = beside(anna)
+    assert await anna.fill("add_block", target=offer.target) is None
+    plan = (await anna.session()).planning.plan
+    assert plan is not None
+    said = {block.event.name: (f"{block.start:%H:%M}", block.minutes, block.event.type) for block in by_time(plan)}
+    assert said["Call Ben"][1:] == (20, TaskKind.SHALLOW.type)
+    assert said["Invoices"] == ("16:00", 45, TaskKind.SHALLOW.type)
+    await anna.says("Invoices\nMails")
     assert [each.label for each in beside(anna)] == ["Keep it as a rule"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from datetime import date as Date  # noqa: N812  as in the commands
-from datetime import datetime
+from datetime import datetime, time
 from typing import Protocol, assert_never
 
 from fateforger.conversation.language.plan_proposals import decompose_goal
@@ -48,7 +48,7 @@ from fateforger.tasks.task import (
     TaskState,
 )
 from fateforger.tasks.workflows import Workflows
-from fateforger.text import format_day, join_sentences, mark_message, ngettext
+from fateforger.text import format_day, format_length, join_sentences, mark_message, ngettext
 from fateforger.text import gettext as _
 from fateforger.ui.plan_forms import find_first_free
 from fateforger.values import replace
@@ -174,6 +174,20 @@ async def plan_day(tools: Tools, asker: Asker, day: PlanDay, *, key: str) -> Tas
     return TaskResult(TaskState.WAITING, opened, format_session_id(start))
 
 
+def _find_start(session: Session, work: BlockTime) -> time:
+    """Return where the plan first has room for a block. Raises ``BadInput`` if it has none."""
+    start = find_first_free(session, work.minutes)
+    if start is None:
+        raise BadInput(
+            _(
+                "The plan of {day} has no {length} free in one piece. Say when it should start, or make room first.",
+                length=format_length(work.minutes),
+                day=format_day(work.date),
+            )
+        )
+    return start
+
+
 async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *, key: str) -> TaskResult:
     """Add a block to the plan of a day, once per ``key``; before Refine, add a task for that day instead.
 
@@ -193,7 +207,7 @@ async def block_time(tools: Tools, asker: Asker, work: BlockTime, title: str, *,
         )
         return TaskResult(TaskState.WAITING, said, f"{format_session_id(start)} {task.id}")
     if session.stage in PLANNED:
-        begin = work.start or find_first_free(session.at_time(tools.clock.now()))
+        begin = work.start or _find_start(session.at_time(tools.clock.now()), work)
         block = AddBlock(**asked, session_id=session.id, title=title, start=begin, minutes=work.minutes)
         await tools.jobs.enqueue(build_command_job(block, key=session.id), now=tools.clock.now())
         said = _("I put it into the plan of {day} at {begin}; see its thread.", day=name, begin=f"{begin:%H:%M}")

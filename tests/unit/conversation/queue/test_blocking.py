@@ -106,6 +106,18 @@ async def test_a_block_that_finds_no_place_is_a_task_that_failed(anna: Desk, hou
     )
 
 
+async def test_time_that_is_free_nowhere_is_said_so(anna: Desk, house: House) -> None:
+    """S473"""
+    await in_stage(house, "refine")
+    task = await anna.adds("Night shift", work=BlockTime(date=MONDAY, minutes=24 * 60))
+    await anna.pulls()
+    after = await anna.task(task.id)
+    assert (after.state, after.outcome) == (
+        TaskState.FAILED,
+        "The plan of Monday 2 March has no 24 h free in one piece. Say when it should start, or make room first.",
+    )
+
+
 async def test_time_is_blocked_for_a_task_that_was_pulled(anna: Desk, house: House) -> None:
     person = await in_stage(house, "refine")
     task = await anna.adds("Report", work={"kind": "do", "minutes": 45})
