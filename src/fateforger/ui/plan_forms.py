@@ -127,6 +127,8 @@ def read_frame_form(session: Session, filled: Filled) -> SessionCommand | FormEr
 
 
 USUAL_MINUTES = 30
+PAUSE = 10
+"""Minutes between what is there and a new block."""
 
 
 def build_add_block_form(session: Session, request: FormRequest) -> Form:
@@ -223,7 +225,10 @@ def _format_target(session: Session, block: Resolved) -> str:
 
 
 def find_first_free(session: Session, minutes: int = USUAL_MINUTES) -> time | None:
-    """Return where so many minutes of the frame are first free and not past; ``None`` if nowhere."""
+    """Return where so many minutes of the frame are first free and not past, if possible after a pause.
+
+    ``None`` if they are free nowhere.
+    """
     if frame_mistake(session) is not None:
         return None
     start, end = frame_of(session)
@@ -231,10 +236,12 @@ def find_first_free(session: Session, minutes: int = USUAL_MINUTES) -> time | No
         start = max(start.astimezone(UTC), session.now.astimezone(UTC))
     taken = [Busy(m.start, m.end) for m in busy_meetings(session)]
     taken += [Busy(b.start, b.end) for b in by_time(session.planning.plan)] if session.planning.plan else []
-    for gap in gaps(Stretch(ceil(start), floor(end)), busy_stretches(taken)):
-        if gap.minutes >= minutes:
-            return local_time(session, instant(gap.start)).time()
-    return None
+    frame = Stretch(ceil(start), floor(end))
+    free = [gap for gap in gaps(frame, busy_stretches(taken)) if gap.minutes >= minutes]
+    rested = [gap.start if gap.start == frame.start else gap.start + PAUSE for gap in free]
+    starts = [begin for begin, gap in zip(rested, free, strict=True) if gap.end - begin >= minutes]
+    first = next(iter(starts or [gap.start for gap in free]), None)
+    return None if first is None else local_time(session, instant(first)).time()
 
 
 def _notes_field(value: str) -> TextField:

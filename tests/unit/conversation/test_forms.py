@@ -445,7 +445,7 @@ async def test_a_frame_without_ends(anna: Person) -> None:
 async def test_a_new_block_starts_where_there_is_room(anna: Person) -> None:
     await anna.to_refine("Report", "Mail")
     form = await anna.door.open_form(FormRequest(form="add_block", session_id=anna.session_id, user_id=anna.user))
-    assert [f.value for f in form.fields if f.kind == "time"] == [time(11, 10)]
+    assert [f.value for f in form.fields if f.kind == "time"] == [time(11, 20)]  # ten minutes after the mail
 
 
 @pytest.mark.parametrize(
