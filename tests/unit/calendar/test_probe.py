@@ -150,6 +150,15 @@ def test_a_delete() -> None:
     assert judge(op, newer) == NotYet(op.model_copy(update={"before": newer}))
 
 
+def test_a_delete_without_an_answer_of_what_is_there() -> None:
+    """S472: another version shows that it was deleted and brought back."""
+    op, event = op_and_event(Verb.DELETE)
+    known = event.model_copy(update={"version": "8"})
+    op = op.model_copy(update={"before": known})
+    assert judge(op, known, unanswered=True) == NotYet(op)
+    assert judge(op, event.model_copy(update={"version": "9"}), unanswered=True) == Happened(None, op.head_after)
+
+
 @pytest.mark.parametrize("what", [{"summary": "Mine"}, {"raw": {"location": "Room 5"}}, {"properties": {}}])
 def test_a_delete_of_what_the_person_changed(what: dict[str, Any]) -> None:
     op, event = op_and_event(Verb.DELETE)
