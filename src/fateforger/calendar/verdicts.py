@@ -5,7 +5,7 @@ op     | the event now                         | verdict
 any    | our mark of this very op              | it happened, whatever the person did since
 create | no such id                            | not yet (or its id is used up, if it was refused)
 create | anything else                         | its id is used up
-update | gone                                  | the person deleted it
+update | gone                                  | the person deleted it, or moved it to another calendar
 update | there                                 | not yet, for the fields that are still as before
 delete | gone                                  | it happened
 delete | unchanged, another version, unanswered | it happened, and the person brought it back
@@ -78,7 +78,7 @@ def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False, unansw
             return NotYet(op) if event is None and not refused else Ended(OpState.CONFLICT, ID_USED_UP)
         case Verb.UPDATE:
             if event is None or (event.gone and not mine):
-                return Ended(OpState.CONFLICT, _("You deleted it on your calendar in the meantime."))
+                return Ended(OpState.CONFLICT, _("It is no longer on your calendar."))
             return judge_happened(op, event) if mine else _update_again(op, event)
         case Verb.DELETE:
             if event is None or event.gone:

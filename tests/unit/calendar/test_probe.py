@@ -93,7 +93,7 @@ def test_an_update_that_landed() -> None:
 def test_an_update_of_what_is_gone(*, gone: bool) -> None:
     op, event = op_and_event(Verb.UPDATE)
     verdict = judge(op, event.model_copy(update={"status": "cancelled"}) if gone else None)
-    assert verdict == Ended(OpState.CONFLICT, "You deleted it on your calendar in the meantime.")
+    assert verdict == Ended(OpState.CONFLICT, "It is no longer on your calendar.")
 
 
 def test_an_update_that_did_not_land() -> None:
