@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar, assert_never
 
-from fateforger.conversation.turn_values import Effect, GoBack, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.conversation.turn_values import GoBack, UndoGroup, UndoUpdate, WriteCalendar
 from fateforger.errors import ModelUnreachable
 from fateforger.ports.model import Completion, Model, Prompt, Role
 from fateforger.session.cards import Activity, Progress, ProgressCallback
@@ -171,8 +171,9 @@ def mark_stopped(session: Session, course: RunningTurn) -> Session:
     return session.with_notice(_(STOPPED))
 
 
-def mark_finished(session: Session, effects: Sequence[Effect]) -> Session:
-    """Return the session after a stop during the effects. Only a write adds a notice, that it was finished."""
-    if not any(isinstance(effect, WRITING) for effect in effects):
-        return session
-    return session.remark(_(NOT_TORN))
+def mark_finished(before: Session, after: Session) -> Session:
+    """Return the session after a stop during the effects. Only a whole write adds a notice, that it was finished."""
+    report = after.sync.last_sync
+    if report is None or report is before.sync.last_sync or not report.has_writes or report.status == "partial":
+        return after
+    return after.remark(_(NOT_TORN))

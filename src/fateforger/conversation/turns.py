@@ -338,7 +338,7 @@ class Turns:
             after = await entry.effect(effect, after, doing)
         after = await self.other_days.follow(before, after, command.command_id, command.at)
         if course.stop_asked:
-            after = mark_finished(after, outcome.effects)
+            after = mark_finished(before, after)
         return replace(outcome, rules=heard.rules), after
 
     async def _with_extracted(

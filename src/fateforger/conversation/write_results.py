@@ -290,8 +290,7 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
         return session.refuse(_("I could not take all of the last change back on your calendar."), *report.details)
     written = derive_writes(session, history, replaced=False).sync.written
     counts = format_counts(report)
-    changed = report.created or report.updated or report.deleted
-    done = (_("Calendar: {counts}.", counts=counts),) if changed else ()
+    done = (_("Calendar: {counts}.", counts=counts),) if report.has_writes else ()
     return settle_questions(_drop_update(session, report, written)).say(*done, *report.details)
 
 
@@ -355,7 +354,7 @@ def _add_counts(session: Session, result: SyncResult, report: SyncReport) -> Ses
 
 
 def _add_written(written: WriteCounts | None, report: SyncReport) -> WriteCounts | None:
-    if not (report.created or report.updated or report.deleted):
+    if not report.has_writes:
         return written
     before = written or WriteCounts()
     return WriteCounts(

@@ -9,12 +9,14 @@ from datetime import timedelta
 from typing import Any
 
 from tests.factories.words import wants
+from tests.fakes.google_calendar import Answer
 from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, model_server
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import House, Person
 
 from fateforger.adapters.model.client import ChatModel
 from fateforger.adapters.model.endpoint import Endpoint
+from fateforger.calendar.ports import Rejected
 from fateforger.conversation.running_turns import NOT_TORN, STOPPED
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Progress, ignore_progress
@@ -84,6 +86,32 @@ async def test_a_write_that_is_under_way_ends_whole_and_says_so(house: House, an
     assert session.thread.notice is not None
     assert session.thread.notice.lines[-1] == NOT_TORN
     assert len(house.on_calendar(whole=True)) == wanted
+
+
+async def test_a_stop_while_nothing_is_written_claims_no_write(house: House, anna: Person) -> None:
+    """S475: the calendar is up to date, or refuses everything."""
+    await anna.to_committed("Report", "Mail")
+    handle, stopped = house.coordinator.handle, list[bool]()
+
+    async def stopping(command: Any, _tell: Any = None) -> None:
+        def tell(progress: Progress) -> None:
+            if progress.doing is Activity.WRITING:
+                stopped.append(house.coordinator.stop(anna.session_id, house.clock.now()))
+
+        await handle(command, tell)
+
+    house.coordinator.handle = stopping  # type: ignore[method-assign]
+    await anna.press("Redo step")
+    assert "Already up to date" in anna.words
+    assert NOT_TORN not in anna.words
+    await anna.press("Undo")
+    assert NOT_TORN in anna.words
+    house.calendar.inject(Answer(Rejected("Forbidden.")), verb="create")
+    await anna.press("Commit to calendar")
+    assert "Not there yet" in anna.words
+    assert NOT_TORN not in anna.words
+    assert stopped[0]
+    assert len(stopped) > 3
 
 
 async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tried_again(
