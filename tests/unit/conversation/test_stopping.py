@@ -93,12 +93,12 @@ async def test_a_stop_while_nothing_is_written_claims_no_write(house: House, ann
     await anna.to_committed("Report", "Mail")
     handle, stopped = house.coordinator.handle, list[bool]()
 
-    async def stopping(command: Any, _tell: Any = None) -> None:
-        def tell(progress: Progress) -> None:
+    async def stopping(command: Any, tell: Any = None) -> None:
+        def stop(progress: Progress) -> None:
             if progress.doing is Activity.WRITING:
                 stopped.append(house.coordinator.stop(anna.session_id, house.clock.now()))
 
-        await handle(command, tell)
+        await handle(command, tell or stop)
 
     house.coordinator.handle = stopping  # type: ignore[method-assign]
     await anna.press("Redo step")
