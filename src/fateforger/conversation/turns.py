@@ -207,11 +207,11 @@ class Turns:
 
         Raises ``StoreError``.
         """
-        with self.running.course(command.session_id, command.at) as course:
+        with self.running.course(command.session_id, command.at, tell) as course:
             for attempt in range(1, TRIES + 1):
                 try:
                     async with self.drafts.turn(command.session_id):
-                        await self._attempt(command, course, tell)
+                        await self._attempt(command, course, course.report)
                 except VersionConflict:
                     if attempt == TRIES:
                         raise

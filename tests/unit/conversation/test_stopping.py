@@ -23,6 +23,7 @@ from fateforger.session.cards import Activity, Progress, ignore_progress
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session
+from fateforger.slack.phrases import describe_progress
 from fateforger.values import replace
 
 
@@ -73,13 +74,26 @@ async def test_a_message_that_is_being_read_is_stopped_and_nothing_was_changed(h
     assert STOPPED in str(anna.arrived[-1].card)
 
 
+FINISHING = " (I finish this rather than leave it half done)"
+
+
 async def test_a_write_that_is_under_way_ends_whole_and_says_so(house: House, anna: Person) -> None:
+    """S478: at once, and on the card."""
     await anna.to_refine("Report", "Mail")
     wanted = len((await anna.session()).planning.plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
     halted, go_on = await at_the_second_write(house)
+    told, handle = list[str](), house.coordinator.handle
+
+    async def watching(command: Any, tell: Any = None) -> None:
+        await handle(command, tell or (lambda progress: told.append(describe_progress(progress))))
+
+    house.coordinator.handle = watching  # type: ignore[method-assign]
     turn = asyncio.create_task(anna.press("Commit to calendar"))
     await asyncio.wait_for(halted.wait(), 60)
+    assert told[-1].startswith("writing to your calendar…")
+    assert not told[-1].endswith(FINISHING)
     assert house.coordinator.stop(anna.session_id, house.clock.now())
+    assert told[-1].endswith(FINISHING)
     go_on.set()
     await asyncio.wait_for(turn, 60)
     session = await anna.session()
