@@ -7,8 +7,11 @@ total time limit for each request, and nothing blocking; the XML involved is sma
 from __future__ import annotations
 
 import asyncio
+import re
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from email.utils import parsedate_to_datetime
+from math import ceil
 from types import TracebackType
 from typing import Self, cast
 from urllib.parse import urlsplit
@@ -17,6 +20,7 @@ import httpx
 
 from caldav_mcp.errors import (
     BadRequest,
+    Busy,
     Conflict,
     ConnectionLost,
     Forbidden,
@@ -32,13 +36,17 @@ from caldav_mcp.errors import (
     Unauthorized,
 )
 from caldav_mcp.limits import MAX_ANSWER_BYTES, MAX_REDIRECTS
-from caldav_mcp.multistatus import DavResponse, read_multistatus
+from caldav_mcp.multistatus import DavResponse, read_error, read_multistatus
 
 _PAUSES = (0.1, 0.5)
+_SECONDS = re.compile(r"[0-9]{1,6}")
 _REPEATABLE = frozenset({"GET", "PROPFIND", "REPORT"})
 _MOVED = frozenset({301, 307, 308})
 """Redirects that writes follow: the calendar has moved, and the write did not happen. Others may lead to a web page."""
-_MESSAGES = {500: "Backend Error", 503: "Service Unavailable"}
+_MESSAGES = {429: "Rate Limit Exceeded", 500: "Backend Error", 503: "Service Unavailable"}
+_BUSY = frozenset({429, 503})
+_RIGHTS = frozenset({"need-privileges"})
+_ROOM = frozenset({"quota-not-exceeded", "sufficient-disk-space"})
 _BY_STATUS: dict[int, type[ServiceError]] = {
     400: BadRequest, 401: Unauthorized, 403: Forbidden, 404: NotFound, 405: Forbidden, 409: Conflict,
     410: NotFound, 412: PreconditionFailed, 423: RateLimited, 429: RateLimited, 507: NoRoom,
@@ -48,10 +56,11 @@ _BY_STATUS: dict[int, type[ServiceError]] = {
 class Dav:
     """One account at one server.
 
-    Each try of a request has `time_limit` seconds in all. Reads are tried up to three times when the server answers 5xx
-    or hangs up, and follow redirects within the same domain, where the password belongs (but never from https to http,
-    where everybody could read it). Writes are sent once, because the first one may have arrived; they follow only
-    the redirects of a calendar that has moved. Of an answer no more than `longest_answer` bytes are taken in.
+    Each try of a request has `time_limit` seconds in all. Reads are tried up to three times when the server hangs up or
+    answers 5xx without saying when to ask again, and follow redirects within the same domain, where the password
+    belongs (but never from https to http, where everybody could read it). Writes are sent once, because the first one
+    may have arrived; they follow only the redirects of a calendar that has moved. Of an answer no more than
+    `longest_answer` bytes are taken in.
     """
 
     def __init__(
@@ -186,9 +195,36 @@ def _check_status(response: httpx.Response) -> httpx.Response:
         return response
     if status < 400:
         raise NotDav(f"The calendar server sends us elsewhere: {_public(response.headers.get('Location', 'nowhere'))}")
+    if status in _BUSY and (seconds := _read_retry_after(response.headers)) is not None:
+        raise Busy(_MESSAGES[status], seconds)
+    if status == 403:
+        raise _read_forbidden(response.content)
     if status >= 500 and status not in _BY_STATUS:
         raise ServerTrouble(_MESSAGES.get(status, response.reason_phrase or f"Status {status}"))
     raise _BY_STATUS.get(status, BadRequest)
+
+
+def _read_retry_after(headers: httpx.Headers) -> int | None:
+    """Return the seconds to wait, given as such or as a date, which is compared with the server's own clock."""
+    said = headers.get("Retry-After", "").strip()
+    if _SECONDS.fullmatch(said):
+        return int(said)
+    try:
+        wait = parsedate_to_datetime(said) - parsedate_to_datetime(headers.get("Date", ""))
+    except (ValueError, TypeError):
+        return None
+    return max(0, ceil(wait.total_seconds()))
+
+
+def _read_forbidden(body: bytes) -> Forbidden:
+    """Return the refusal with the server's reason: often, but not always, a right is missing."""
+    conditions, said = read_error(body)
+    if conditions & _ROOM:
+        return NoRoom()
+    reason = said or ", ".join(sorted(conditions))
+    if not reason or conditions & _RIGHTS:
+        return Forbidden()
+    return Forbidden(f"Forbidden: the calendar server says: {reason}")
 
 
 def _elsewhere(response: httpx.Response) -> str | None:

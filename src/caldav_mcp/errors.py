@@ -4,6 +4,7 @@
     ├── ToolError            a finished sentence, shown as it is
     └── ServiceError         the calendar behind the tools refused or failed
         ├── BadRequest · Unauthorized · Forbidden · NotFound · Conflict · Gone · PreconditionFailed · RateLimited
+        ├── Busy             it did nothing, and said when to ask again (429 or 503 with `Retry-After`)
         ├── NoRoom           it has no room for it, and wrote nothing (507)
         ├── TooMuch          its answer is longer than we read
         ├── MarksLost        it does not keep what we have to find in an event again
@@ -83,6 +84,15 @@ class PreconditionFailed(ServiceError):
 class RateLimited(ServiceError):
     template = "MCP error -32603: Rate limit exceeded. Please try again later. {0}"
     default = "Rate Limit Exceeded"
+
+
+class Busy(RateLimited):
+    """A text that our callers know ends with the seconds, which google-calendar-mcp has no words for."""
+
+    template = "MCP error -32603: {0}"
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(f"{message}. Retry after {seconds} s.")
 
 
 class NoRoom(Forbidden):

@@ -63,6 +63,19 @@ def read_multistatus(body: bytes, url: str) -> list[DavResponse]:
     return list(_responses(root, url))
 
 
+def read_error(body: bytes) -> tuple[frozenset[str], str]:
+    """Return the conditions that the body of an error names (RFC 4918, 16), and the server's own words."""
+    try:
+        root = ET.fromstring(body)  # noqa: S314  as above
+    except ET.ParseError:
+        return frozenset(), ""
+    if root.tag != qualify("D:error"):
+        return frozenset(), ""
+    named = {child.tag.rpartition("}")[2]: " ".join((child.text or "").split()) for child in root}
+    said = named.pop("message", "") or named.pop("responsedescription", "")
+    return frozenset(named), said
+
+
 def _responses(root: ET.Element, url: str) -> Iterator[DavResponse]:
     for response in root.iter(qualify("D:response")):
         properties: dict[str, ET.Element] = {}

@@ -114,6 +114,10 @@ class CalDavStore(GoogleStore):
     def user_delete(self, event_id: str) -> EventImage:
         return self.show(self.server.delete(self._find(event_id).path), gone=True)
 
+    def user_restore(self, event_id: str) -> EventImage:
+        stored = next(s for s in self.server.bin.values() if self.show(s, gone=True).id == event_id)
+        return self._write(stored.path, _parse(stored))
+
     def user_copy(self, event_id: str, *, by: timedelta = timedelta()) -> EventImage:
         """Duplicate an object with everything in it, under another UID."""
         calendar = _parse(self._find(event_id))

@@ -400,7 +400,7 @@ class OnePerson(RuleBasedStateMachine):
             if image.gone and key in self.deleted_keys():
                 # Undo removed the replacement of the deleted block. The block stays deleted, and the person is asked.
                 assert [op.verb for op in result.plan.ops if op.key == key] == [Verb.SKIP]
-                assert any(f"“{wish.build(key).name}”: you deleted it" in detail for detail in result.details)
+                assert any(f"“{wish.build(key).name}” is no longer on" in detail for detail in result.details)
                 continue
             assert not image.gone
             assert (image.summary, image.description) == (event.name, event.description)

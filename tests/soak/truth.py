@@ -53,7 +53,7 @@ BLAMES = (
     "you moved",
     "You moved",
     "You brought it back",
-    "You deleted",
+    "no longer on your calendar",
 )
 """Words that put a difference down to the person."""
 LOSSES = {"emptied_calendar", "vanished_blocks"}

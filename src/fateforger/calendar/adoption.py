@@ -107,7 +107,7 @@ def _describe_adopted(changes: list[Adopted], tz: ZoneInfo) -> str:
     renamed = next((change.plan for change in changes if change.field == "summary"), None)
     title = quote_title(renamed or changes[0].summary)
     if any(change.field == "deleted" for change in changes):
-        return _("You deleted {title} on your calendar, so it stays deleted.", title=title)
+        return _("{title} is no longer on your calendar, so it stays off.", title=title)
     if (left := next((change for change in changes if change.field == "released"), None)) is not None:
         return _("{title} is yours now, and not part of the plan: {reason}.", title=title, reason=left.calendar)
     words = join_words(describe_field(change.field, change.calendar, tz) for change in changes)

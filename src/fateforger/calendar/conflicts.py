@@ -260,7 +260,7 @@ def phrase_question(conflict: Conflict, day: date, tz: ZoneInfo) -> str:
     title, theirs, ours = quote_title(conflict.title), conflict.calendar, conflict.plan
     if theirs is None:
         span = _format_span(ours, day, tz)
-        return _("{title}: you deleted it on your calendar; the plan has it at {span}.", title=title, span=span)
+        return _("{title} is no longer on your calendar; the plan has it at {span}.", title=title, span=span)
     match conflict.topic:
         case "time" | "deleted":
             return _describe_times(title, theirs, ours, conflict.base, day, tz)

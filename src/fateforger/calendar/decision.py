@@ -274,7 +274,7 @@ def build_record_op(op_id: str, verb: Verb, head: Head, head_after: Head, summar
     )
 
 
-STAYS_DELETED = mark_message("You deleted it on your calendar, so it stays deleted.")
+STAYS_DELETED = mark_message("It is no longer on your calendar, so it stays off.")
 STAYS_ASKED = mark_message("You changed it, too; it stays as your calendar shows it until you choose.")
 UP_TO_DATE = "Already up to date."
 

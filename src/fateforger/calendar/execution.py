@@ -203,14 +203,14 @@ class Attempts:
         period. A create needs none unless this was the ``last`` try, since its id lets it land only once, except where
         ids are used again: there the next try could be deleted by the person before this one lands.
         """
-        refused = isinstance(outcome, Exists)
-        verdict = judge(op, await self._get(op.event_id), refused=refused)
+        refused, unanswered = isinstance(outcome, Exists), isinstance(outcome, Unknown)
+        verdict = judge(op, await self._get(op.event_id), refused=refused, unanswered=unanswered)
         lands_once = op.verb is Verb.CREATE and not self._outside.calendar.traits.reuses_ids
-        sure = not isinstance(outcome, Unknown) or (lands_once and not last)
+        sure = not unanswered or (lands_once and not last)
         if isinstance(verdict, Happened) or sure:
             return verdict
         await self._outside.sleep(self._outside.limits.landing_grace)
-        return judge(op, await self._get(op.event_id), refused=refused)
+        return judge(op, await self._get(op.event_id), refused=refused, unanswered=unanswered)
 
     async def _get(self, event_id: str) -> EventImage | None:
         attempt = 0

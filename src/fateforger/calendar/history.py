@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 
 from fateforger.calendar.adoption import describe_changes
 from fateforger.calendar.conflicts import phrase_questions
-from fateforger.calendar.event import EventImage, OwnedId
+from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import WRITES, SyncOp, SyncPlan, Verb, format_clock
 from fateforger.calendar.transactions import UNDOES, OpRecord, OpState, Transaction, TxState
 from fateforger.errors import InternalError
@@ -75,12 +75,13 @@ def describe_plan(plan: SyncPlan) -> PlanWords:
     """Describe what a sync plan would do."""
     tz = zone(plan.tz)
     left = [*(op for op in plan.ops if op.verb is Verb.RELEASE), *plan.skipped]
-    linked = [op.reason for op in plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
     return PlanWords(
         counts=describe_counts(plan.writes, planned=True),
         todo=tuple(describe_op(op, tz) for op in plan.writes),
         left=tuple(describe_op(op, tz) for op in left),
-        notes=tuple(dict.fromkeys((*describe_changes(plan, tz), *phrase_questions(plan), *linked, *plan.warnings))),
+        notes=tuple(
+            dict.fromkeys((*describe_changes(plan, tz), *phrase_questions(plan), *plan.linked, *plan.warnings))
+        ),
         brakes=tuple(brake.sentence for brake in plan.brakes),
     )
 

@@ -441,6 +441,11 @@ class SyncPlan(Value):
         return tuple(op for op in skips if op.key not in released)
 
     @property
+    def linked(self) -> tuple[str, ...]:
+        """Sentences about the blocks that an event of the person covers."""
+        return tuple(op.reason for op in self.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id))
+
+    @property
     def idle(self) -> bool:
         """Check whether there is nothing to write and nothing to record."""
         return not any(op.verb in WRITES or op.verb in RECORDS for op in self.ops)

@@ -253,7 +253,7 @@ def _describe_not_restored(records: Sequence[OpRecord]) -> list[str]:
 
 
 def _describe_decision(plan: SyncPlan, *, undo: bool = False) -> list[str]:
-    """Return sentences about the decision: the person's own changes, skipped events, warnings.
+    """Return sentences about the decision: the person's own changes, skipped and linked events, warnings.
 
     An undo lists the events it left in its warnings.
     """
@@ -262,4 +262,5 @@ def _describe_decision(plan: SyncPlan, *, undo: bool = False) -> list[str]:
     sentences = [label_text(quote_title(op.summary), op.reason) for op in left[:_MOST_LEFT]]
     if more := len(left) - len(sentences):
         sentences.append(ngettext("{count} more was left alone, too.", "{count} more were left alone, too.", more))
-    return [*describe_changes(plan, zone(plan.tz)), *phrase_questions(plan), *sentences, *plan.warnings]
+    changes = describe_changes(plan, zone(plan.tz))
+    return [*dict.fromkeys((*changes, *phrase_questions(plan), *sentences, *plan.linked, *plan.warnings))]

@@ -71,7 +71,7 @@ def build_restoring_op(lineage: Lineage, lineages: Lineages, keys: frozenset[str
     if now != shown:
         op = _build_op(Verb.UPDATE, lineage, event, head, "Back to what it was before.")
         return replace(op, after=now.to_fields(), summary=now.summary)
-    return _build_op(Verb.ADOPT, lineage, event, head, "It is as it was before.") if head != lineage.head else None
+    return _build_op(Verb.ADOPT, lineage, event, head, "It stays as it is.") if head != lineage.head else None
 
 
 def _recreate(lineage: Lineage, now: Canon, lineages: Lineages) -> SyncOp:

@@ -5,9 +5,10 @@ op     | the event now                         | verdict
 any    | our mark of this very op              | it happened, whatever the person did since
 create | no such id                            | not yet (or its id is used up, if it was refused)
 create | anything else                         | its id is used up
-update | gone                                  | the person deleted it
+update | gone                                  | the person deleted it, or moved it to another calendar
 update | there                                 | not yet, for the fields that are still as before
 delete | gone                                  | it happened
+delete | unchanged, another version, unanswered | it happened, and the person brought it back
 delete | unchanged since the decision          | not yet
 delete | anything else                         | the person changed it: it stays
 """
@@ -64,10 +65,10 @@ class Ended:
 Verdict = Happened | NotYet | Ended
 
 
-def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False) -> Verdict:
+def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False, unanswered: bool = False) -> Verdict:
     """Return the verdict on a write from the current event.
 
-    ``refused``: the calendar called the id of a create taken.
+    ``refused``: the calendar called the id of a create taken. ``unanswered``: the write may have taken effect.
     """
     mine = event is not None and event.marker is not None and event.marker.op_id == op.op_id
     match op.verb:
@@ -77,12 +78,12 @@ def judge(op: SyncOp, event: EventImage | None, *, refused: bool = False) -> Ver
             return NotYet(op) if event is None and not refused else Ended(OpState.CONFLICT, ID_USED_UP)
         case Verb.UPDATE:
             if event is None or (event.gone and not mine):
-                return Ended(OpState.CONFLICT, _("You deleted it on your calendar in the meantime."))
+                return Ended(OpState.CONFLICT, _("It is no longer on your calendar."))
             return judge_happened(op, event) if mine else _update_again(op, event)
         case Verb.DELETE:
             if event is None or event.gone:
                 return Happened(None, op.head_after)
-            return _delete_again(op, event)
+            return _delete_again(op, event, unanswered=unanswered)
         case _:
             raise InternalError(f"Op {op.op_id} writes nothing, so there is nothing to look for.")
 
@@ -205,10 +206,12 @@ def _none_if_equal(wanted: Canon, base: Canon) -> EventFields | None:
     return None if wanted == base else wanted.to_fields()
 
 
-def _delete_again(op: SyncOp, event: EventImage) -> Verdict:
+def _delete_again(op: SyncOp, event: EventImage, *, unanswered: bool) -> Verdict:
     if op.before is None:
         raise InternalError(f"Delete {op.op_id} does not know what it deletes.")
     changed = find_changed_extras(event.extras, op.before.extras)
     if event.obstacle is None and not changed and event.canon == op.before.canon:
-        return NotYet(replace(op, before=event))
+        # An event that comes back from the bin is as it was, but of a new version.
+        restored = unanswered and op.before.version is not None and event.version != op.before.version
+        return Happened(None, op.head_after) if restored else NotYet(replace(op, before=event))
     return Ended(OpState.CONFLICT, _("You changed it on your calendar in the meantime, so I kept it."))

@@ -211,7 +211,7 @@ def diff_command(ctx: click.Context, plan: str, keep: str | None, as_json: bool,
         "ops": [_build_op(op, planned.tz, "planned") for op in planned.ops],
         "sentences": [*words.notes, *_suggest_keep(planned), *words.brakes, *late],
     }
-    _show(document, as_json=as_json)
+    _show(document, [*words.todo, *words.left], as_json=as_json)
 
 
 @sync_command.command("apply")
@@ -430,16 +430,21 @@ def _show_result(result: SyncResult, *, as_json: bool) -> None:
     }
     if transaction is not None and transaction.kind == "undo":
         document["took_back"] = list(list_undone(transaction))
-    _show(document, as_json=as_json)
+    # The sentences say what was left as it is, and why something is not done.
+    writes = [op for op in ops if op["verb"] in {"create", "update", "delete"}]
+    _show(document, [op["words"] + _ENDS.get(op["state"], ": not done") for op in writes], as_json=as_json)
 
 
-def _show(document: dict[str, Any], *, as_json: bool) -> None:
+_ENDS = {"applied": "", "pending": ": waiting", "inflight": ": waiting"}
+
+
+def _show(document: dict[str, Any], lines: Sequence[str], *, as_json: bool) -> None:
+    """Print a document, as text with ``lines`` about its ops."""
     if as_json:
         write_json(document)
         return
-    for op in document["ops"]:
-        failed = op["state"] in {"conflict", "failed", "superseded"}
-        echo(f"{op['words']}: not done. {op['reason']}" if failed else op["words"])
+    for line in lines:
+        echo(line)
     counts = ", ".join(f"{number} {verb}" for verb, number in document["counts"].items() if number) or "nothing to do"
     echo(f"{document['status']}: {counts}")
     for sentence in document["sentences"]:

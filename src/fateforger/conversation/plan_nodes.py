@@ -114,7 +114,7 @@ def _describe_answer(question: Question, command: ResolveConflict, session: Sess
             return _("As planned: {planned} Your calendar gets that now.", planned=planned)
         return _("As planned: {planned} Your calendar gets that when you commit.", planned=planned)
     if conflict.calendar is None:
-        return _("{title} stays deleted, and is out of the plan.", title=quote_title(conflict.title))
+        return _("{title} stays off your calendar, and is out of the plan.", title=quote_title(conflict.title))
     shown = describe_value(conflict, conflict.calendar, session.date, tz)
     return _("As on your calendar: {shown}", shown=shown)
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar, assert_never
 
-from fateforger.conversation.turn_values import Effect, GoBack, UndoGroup, UndoUpdate, WriteCalendar
+from fateforger.conversation.turn_values import GoBack, UndoGroup, UndoUpdate, WriteCalendar
 from fateforger.errors import ModelUnreachable
 from fateforger.ports.model import Completion, Model, Prompt, Role
-from fateforger.session.cards import Activity, Progress, ProgressCallback
+from fateforger.session.cards import Activity, Progress, ProgressCallback, ignore_progress
 from fateforger.session.model import Session
 from fateforger.text import gettext as _
 from fateforger.text import mark_message
+from fateforger.values import replace
 
 T = TypeVar("T")
 
@@ -24,14 +25,16 @@ class TurnStopped(Exception):
 
 
 class RunningTurn:
-    """One running turn.
+    """One running turn, which calls ``tell`` with its progress.
 
     ``stop_asked`` is true once the person pressed Stop, ``keeps_rules`` once its message is read for rules, which goes
     on after that.
     """
 
-    def __init__(self, began_with: datetime) -> None:
+    def __init__(self, began_with: datetime, tell: ProgressCallback = ignore_progress) -> None:
         self.began_with = began_with
+        self._tell = tell
+        self._progress: Progress | None = None
         self.stop_asked = False
         self.keeps_rules = False
         self._acting = False
@@ -49,9 +52,18 @@ class RunningTurn:
 
     def stop(self) -> None:
         """Cancel the work that can be canceled. Repeated calls have no effect."""
+        if self.stop_asked:
+            return
         self.stop_asked = True
         for work in self._thinking:
             work.cancel()
+        if self._progress is not None:
+            self.report(self._progress)
+
+    def report(self, progress: Progress) -> None:
+        """Report progress, and that it is too late to stop it."""
+        self._progress = progress
+        self._tell(replace(progress, too_late=self.stop_asked and self._acting))
 
     async def unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of the work. Raises :class:`TurnStopped` if the turn was stopped, before or meanwhile."""
@@ -88,9 +100,11 @@ class RunningTurns:
         self._courses: dict[str, RunningTurn] = {}
 
     @contextmanager
-    def course(self, turn_id: str, began_with: datetime) -> Iterator[RunningTurn]:
+    def course(
+        self, turn_id: str, began_with: datetime, tell: ProgressCallback = ignore_progress
+    ) -> Iterator[RunningTurn]:
         """Register a turn until the block ends."""
-        course = self._courses[turn_id] = RunningTurn(began_with)
+        course = self._courses[turn_id] = RunningTurn(began_with, tell)
         try:
             yield course
         finally:
@@ -171,8 +185,9 @@ def mark_stopped(session: Session, course: RunningTurn) -> Session:
     return session.with_notice(_(STOPPED))
 
 
-def mark_finished(session: Session, effects: Sequence[Effect]) -> Session:
-    """Return the session after a stop during the effects. Only a write adds a notice, that it was finished."""
-    if not any(isinstance(effect, WRITING) for effect in effects):
-        return session
-    return session.remark(_(NOT_TORN))
+def mark_finished(before: Session, after: Session) -> Session:
+    """Return the session after a stop during the effects. Only a whole write adds a notice, that it was finished."""
+    report = after.sync.last_sync
+    if report is None or report is before.sync.last_sync or not report.has_writes or report.status == "partial":
+        return after
+    return after.remark(_(NOT_TORN))

@@ -207,11 +207,11 @@ class Turns:
 
         Raises ``StoreError``.
         """
-        with self.running.course(command.session_id, command.at) as course:
+        with self.running.course(command.session_id, command.at, tell) as course:
             for attempt in range(1, TRIES + 1):
                 try:
                     async with self.drafts.turn(command.session_id):
-                        await self._attempt(command, course, tell)
+                        await self._attempt(command, course, course.report)
                 except VersionConflict:
                     if attempt == TRIES:
                         raise
@@ -338,7 +338,7 @@ class Turns:
             after = await entry.effect(effect, after, doing)
         after = await self.other_days.follow(before, after, command.command_id, command.at)
         if course.stop_asked:
-            after = mark_finished(after, outcome.effects)
+            after = mark_finished(before, after)
         return replace(outcome, rules=heard.rules), after
 
     async def _with_extracted(

@@ -7,7 +7,6 @@ from typing import Any
 
 from fateforger.calendar.adoption import adopt_changes
 from fateforger.calendar.conflicts import phrase_questions
-from fateforger.calendar.event import OwnedId
 from fateforger.calendar.model import WRITES, Verb, format_clock
 from fateforger.calendar.results import SyncResult
 from fateforger.calendar.transactions import OpRecord, OpState, Transaction
@@ -72,14 +71,12 @@ def _report_partial(report: SyncReport, result: SyncResult) -> SyncReport:
 def _select_details(result: SyncResult) -> tuple[str, ...]:
     """Return the details of the engine.
 
-    Overlaps with meetings and open questions are left out, because the card shows them as long as they exist. Blocks
-    that are linked to an event of the person are added.
+    Overlaps with meetings and open questions are left out, because the card shows them as long as they exist.
     """
     if result.transaction is not None and result.transaction.kind == "undo":
         return result.details
-    shown_by_the_card = {*result.plan.warnings, *phrase_questions(result.plan)}
-    linked = [op.reason for op in result.plan.ops if op.verb is Verb.NOOP and not OwnedId.is_one(op.event_id)]
-    return (*(s for s in result.details if s not in shown_by_the_card), *linked)
+    shown_by_the_card = {*result.plan.warnings, *phrase_questions(result.plan)} - {*result.plan.linked}
+    return tuple(s for s in result.details if s not in shown_by_the_card)
 
 
 def format_counts(report: SyncReport) -> str:
@@ -293,8 +290,7 @@ def apply_update_undo(session: Session, result: SyncResult | None, history: Sequ
         return session.refuse(_("I could not take all of the last change back on your calendar."), *report.details)
     written = derive_writes(session, history, replaced=False).sync.written
     counts = format_counts(report)
-    changed = report.created or report.updated or report.deleted
-    done = (_("Calendar: {counts}.", counts=counts),) if changed else ()
+    done = (_("Calendar: {counts}.", counts=counts),) if report.has_writes else ()
     return settle_questions(_drop_update(session, report, written)).say(*done, *report.details)
 
 
@@ -358,7 +354,7 @@ def _add_counts(session: Session, result: SyncResult, report: SyncReport) -> Ses
 
 
 def _add_written(written: WriteCounts | None, report: SyncReport) -> WriteCounts | None:
-    if not (report.created or report.updated or report.deleted):
+    if not report.has_writes:
         return written
     before = written or WriteCounts()
     return WriteCounts(

@@ -304,7 +304,8 @@ class Activity(StrEnum):
 class Progress(BaseModel):
     """Progress of a turn.
 
-    ``done`` of ``of`` events are written, where that can be counted; the rest ``waits`` that many seconds.
+    ``done`` of ``of`` events are written, where that can be counted; the rest ``waits`` that many seconds. With
+    ``too_late``, a stop came once it had begun, so it is finished.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -312,6 +313,7 @@ class Progress(BaseModel):
     done: int = 0
     of: int = 0
     waits: int = 0
+    too_late: bool = False
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -176,6 +176,11 @@ class SyncReport(Value):
         return {**told, "details": [first, *rest] if whole and first else rest, "headline": "" if whole else first}
 
     @property
+    def has_writes(self) -> bool:
+        """Check whether anything was written."""
+        return bool(self.created or self.updated or self.deleted)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """All sentences, the headline first."""
         return tuple(sentence for sentence in (self.headline, *self.details) if sentence)

@@ -397,7 +397,7 @@ def offer_questions(session: Session) -> tuple[PendingQuestion, ...]:
 def conflict_buttons(question: Question, target: str) -> tuple[Button, Button]:
     """Return the two answers to a difference that the person and the plan both changed."""
     deleted = question.conflict.calendar is None
-    labels = (_("Keep deleted"), _("Put it back")) if deleted else (None, None)
+    labels = (_("Leave it off"), _("Add it again")) if deleted else (None, None)
     return (
         ResolveConflict.keep_calendar.button(target, label=labels[0]),
         ResolveConflict.keep_plan.button(target, label=labels[1]),

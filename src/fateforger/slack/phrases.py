@@ -123,19 +123,25 @@ def describe_progress(progress: Progress | None) -> str:
         case Activity.CHANGING:
             return _("working out that change…")
         case Activity.WRITING:
-            counted = progress.done and progress.of > 1
-            waits = progress.waits > 1
-            if counted and waits:
-                return _(
-                    "writing to your calendar… {done} of {of} done, waiting {waits} s for your calendar",
-                    done=progress.done,
-                    of=progress.of,
-                    waits=progress.waits,
-                )
-            if counted:
-                return _("writing to your calendar… {done} of {of} done", done=progress.done, of=progress.of)
-            if waits:
-                return _("writing to your calendar… waiting {waits} s for your calendar", waits=progress.waits)
-            return _("writing to your calendar…")
+            words = _describe_writing(progress)
+            late = progress.too_late
+            return _("{words} (I finish this rather than leave it half done)", words=words) if late else words
         case unknown:
             assert_never(unknown)
+
+
+def _describe_writing(progress: Progress) -> str:
+    counted = progress.done and progress.of > 1
+    waits = progress.waits > 1
+    if counted and waits:
+        return _(
+            "writing to your calendar… {done} of {of} done, waiting {waits} s for your calendar",
+            done=progress.done,
+            of=progress.of,
+            waits=progress.waits,
+        )
+    if counted:
+        return _("writing to your calendar… {done} of {of} done", done=progress.done, of=progress.of)
+    if waits:
+        return _("writing to your calendar… waiting {waits} s for your calendar", waits=progress.waits)
+    return _("writing to your calendar…")

@@ -177,19 +177,20 @@ class Turn:
 
     command: InboxCommand
     progress: Progress | None = None
-    steps: dict[Activity, str] = field(default_factory=dict)
-    """Activities so far and their words, in the order of their beginning."""
+    steps: dict[Activity, Progress] = field(default_factory=dict)
+    """The latest progress of the activities so far, in the order of their beginning."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     line: Line | None = None
 
     def on_progress(self, progress: Progress) -> None:
         self.progress = progress
-        self.steps[progress.doing] = phrases.describe_progress(progress)
+        self.steps[progress.doing] = progress
 
     def list_steps(self) -> tuple[Step, ...]:
         """Return the steps; all but the current one are done."""
         current = None if self.progress is None else self.progress.doing
-        return tuple(Step(doing, capitalize(words), done=doing is not current) for doing, words in self.steps.items())
+        words = {doing: capitalize(phrases.describe_progress(progress)) for doing, progress in self.steps.items()}
+        return tuple(Step(doing, said, done=doing is not current) for doing, said in words.items())
 
 
 @dataclass(slots=True)

@@ -165,10 +165,10 @@ def test_deleted_by_the_person() -> None:
     paper = written()
     paper = paper.without(paper.shown("a").id)
     plan = paper.plan(PLAN)
-    assert ops(plan) == [("adopt", "You deleted it on your calendar, so it stays deleted.")]
+    assert ops(plan) == [("adopt", "It is no longer on your calendar, so it stays off.")]
     assert [(a.field, a.calendar) for a in plan.adopted] == [("deleted", None)]
     paper = paper.perform(plan, "t")[0]
-    assert ops(paper.plan(PLAN)) == [("skip", "You deleted it on your calendar, so it stays deleted.")]
+    assert ops(paper.plan(PLAN)) == [("skip", "It is no longer on your calendar, so it stays off.")]
     (again,) = paper.plan(day_of(wanted("a", LATER))).ops
     assert (again.verb, again.seed, again.reason) == (
         Verb.CREATE,

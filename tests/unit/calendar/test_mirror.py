@@ -89,7 +89,7 @@ def test_it_is_told_in_sentences() -> None:
         "You changed “a” on your calendar, so I kept the start at 18:00 and the end at 19:00.",
     )
     assert describe_changes(_plan("b", status="cancelled"), tz) == (
-        "You deleted “b” on your calendar, so it stays deleted.",
+        "“b” is no longer on your calendar, so it stays off.",
     )
     assert describe_changes(_plan("c", summary="Mine", description="x", color_id="7"), tz) == (
         "You changed “c” on your calendar, so I kept the title “Mine”, the notes and the color of habit.",

@@ -93,7 +93,7 @@ def test_an_update_that_landed() -> None:
 def test_an_update_of_what_is_gone(*, gone: bool) -> None:
     op, event = op_and_event(Verb.UPDATE)
     verdict = judge(op, event.model_copy(update={"status": "cancelled"}) if gone else None)
-    assert verdict == Ended(OpState.CONFLICT, "You deleted it on your calendar in the meantime.")
+    assert verdict == Ended(OpState.CONFLICT, "It is no longer on your calendar.")
 
 
 def test_an_update_that_did_not_land() -> None:
@@ -148,6 +148,15 @@ def test_a_delete() -> None:
     assert judge(op, event.model_copy(update={"status": "cancelled"})) == Happened(None, op.head_after)
     newer = event.model_copy(update={"version": "9"})
     assert judge(op, newer) == NotYet(op.model_copy(update={"before": newer}))
+
+
+def test_a_delete_without_an_answer_of_what_is_there() -> None:
+    """S472: another version shows that it was deleted and brought back."""
+    op, event = op_and_event(Verb.DELETE)
+    known = event.model_copy(update={"version": "8"})
+    op = op.model_copy(update={"before": known})
+    assert judge(op, known, unanswered=True) == NotYet(op)
+    assert judge(op, event.model_copy(update={"version": "9"}), unanswered=True) == Happened(None, op.head_after)
 
 
 @pytest.mark.parametrize("what", [{"summary": "Mine"}, {"raw": {"location": "Room 5"}}, {"properties": {}}])

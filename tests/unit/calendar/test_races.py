@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.emulators.google.simulated import SimulatedGoogle
 from tests.factories.days import World, at, block, plan_of
+from tests.factories.trouble import Died, DyingJournal
 from tests.fakes.caldav_calendar import opened_caldav
 from tests.fakes.google_calendar import GoogleCalendarFake, Race, Verb, When
 from tests.fakes.google_store import GoogleStore, Missing
@@ -121,6 +124,33 @@ async def race(edit: Edit, act: str, position: int, when: When, calendar: Google
         assert edit.stands(event), f"{act}, call {position}, {when}: {event}"
     assert world.store.shown()[foreign.id] == foreign
     return last
+
+
+@pytest.mark.parametrize("minutes", [1, 60], ids=["finished", "given up"])
+@pytest.mark.parametrize("kind", [*CALENDARS, "caldav"])
+async def test_a_block_restored_before_its_deletion_was_noted_stays(kind: str, minutes: int, tmp_path: Path) -> None:
+    """S472: The program died between the deletion and its note; the event has another version since."""
+    async with AsyncExitStack() as stack:
+        calendar = CALENDARS[kind]() if kind in CALENDARS else await stack.enter_async_context(opened_caldav(tmp_path))
+        journal = MemoryJournal()
+        world, dying = World(journal, calendar, ids=itertools.count()), DyingJournal(journal)
+        await world.submitter().submit_plan(BEFORE, cause="first")
+        world.calendar.inject(Race(dying.kill, "after"), verb="delete")
+        with pytest.raises(Died):
+            await world.submitter(journal=dying).submit_plan(AFTER, cause="second")
+        drop = event_of(world.store, "drop")
+        assert drop.gone
+        world.store.user_restore(drop.id)
+        world.time.instant += timedelta(minutes=minutes)
+        (recovered,) = await world.submitter().recover()
+        if minutes == 1:
+            assert recovered.details == ("“drop” was deleted, but your calendar shows it again.",)
+        for cause in ("third", "fourth"):
+            await world.submitter().submit_plan(AFTER, cause=cause)
+            assert not world.store.events[drop.id].gone
+        await world.submitter().undo_last(cause="fifth")
+        shown = [event.summary for event in world.store.shown().values()]
+        assert sorted(shown) == ["drop", "keep", "move"]
 
 
 @pytest.mark.parametrize("habit", ["no etag", "early etag", "rewrites"])

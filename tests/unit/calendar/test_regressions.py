@@ -307,7 +307,7 @@ async def test_a_deleted_block_stays_deleted(world: World) -> None:
         result = await submitter.submit_plan(DAY_PLAN, cause=f"2{n}")
         assert result.sentences == (
             "Your calendar is already up to date.",
-            "You deleted “b” on your calendar, so it stays deleted.",
+            "“b” is no longer on your calendar, so it stays off.",
         )
     assert [m[0] for m in world.managed()] == ["a", "c"]
     await submitter.submit_plan(without(DAY_PLAN, "b"), cause="3")

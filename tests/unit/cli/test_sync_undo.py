@@ -12,7 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.doors import COMMAND_LINE, programs
+from tests.doors import COMMAND_LINE, programs, through_the_door
 from tests.fakes.google_mcp import Does, Google, GoogleMcp
 from tests.unit.cli.test_sync_doors import Doors
 
@@ -202,3 +202,33 @@ async def test_a_create_that_arrives_after_its_undo_is_removed(doors: Doors, goo
     assert shown(google) == {"a": "09:00"}
     await undo(doors)
     assert shown(google) == {}
+
+
+async def test_each_thing_is_said_once(doors: Doors, google: GoogleMcp, tmp_path: Path) -> None:
+    """S474: lines are about writes; what was left as it is, and why, is in the sentences alone."""
+    store = google.tools.calendars["primary"].store
+
+    async def run(*arguments: str) -> list[str]:
+        where = ("--data-dir", str(tmp_path / "data"), *doors.where)
+        _, out, _ = await asyncio.to_thread(through_the_door, "sync", *arguments, *where)
+        return [line for line in out.splitlines() if not line.startswith("Transaction ")]
+
+    await apply(doors, {"a": "09:00", "b": "10:00", "c": "11:00"})
+    for event in store.shown().values():
+        if event.summary == "Alpha":
+            store.user_edit(event.id, extras={"location": "Room 5"})
+    assert await run("apply", doors.plan(plan_of({"c": "12:00"})), "--yes") == [
+        "Moved “Gamma” from 11:00 to 12:00",
+        "Removed “Beta” 10:00–11:00",
+        "committed: 1 update, 1 delete, 1 noop",
+        "I changed 1 block and removed 1 block on your calendar.",
+        "“Alpha”: It is no longer in the plan, but you added a place on your calendar, so I left it to you.",
+    ]
+    await run("undo")
+    assert await run("undo") == [
+        "Removed “Beta” 10:00–11:00",
+        "Removed “Gamma” 11:00–12:00",
+        "undone: 2 delete",
+        "Taken back: I removed 2 blocks from your calendar.",
+        "I left “Alpha” on your calendar: you added a place.",
+    ]

@@ -260,7 +260,10 @@ async def test_a_long_storm_pauses_and_try_again_goes_on(ready: Scene, fault: Go
     assert ready.house.clock.at - began < timedelta(seconds=100)
     assert len(ready.server.asked("create-event")) < 100
     assert (ready.anna.card.text, ready.events) == (NOTHING, {})
-    assert f"{SAFE}\n- 4 changes are still waiting: The calendar wants fewer requests. {GO_ON}\n" in f"{said}\n"
+    assert (
+        f"{SAFE}\n- 4 changes are still waiting: Your calendar takes no more requests for the moment. {GO_ON}\n"
+        in f"{said}\n"
+    )
     ready.server.calm()
     await ready.try_again()
     await ready.ends_well()

@@ -200,7 +200,7 @@ async def test_a_message_becomes_tasks_at_any_step_before_refine(anna: Person) -
 
 
 async def test_a_message_in_refine_or_on_a_committed_day_becomes_a_block(anna: Person) -> None:
-    """S472: the form has what the line says; words of several lines are no block."""
+    """S479: the form has what the line says; words of several lines are no block."""
     await anna.to_refine()
     await anna.says("Call Ben 20m")
     offer, _ = beside(anna)

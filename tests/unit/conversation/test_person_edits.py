@@ -45,7 +45,7 @@ async def test_a_deleted_block_stays_deleted(house: House, anna: Person) -> None
     await anna.to_committed("Report", "Mail", "Calls")
     house.calendar.store.user_delete(event(house, "Mail").id)
     await anna.press("Redo step")
-    assert "You deleted “Mail” on your calendar, so it stays deleted." in anna.words
+    assert "“Mail” is no longer on your calendar, so it stays off." in anna.words
     assert sorted(house.on_calendar()) == ["Calls", "Lunch", "Report"]
     await anna.press("Back to refine")
     assert [row.split("** ")[1].split(" ·")[0] for row in anna.rows()] == ["Report ⭐", "Calls", "Lunch", "Shut down"]

@@ -52,14 +52,14 @@ ALL = ["Keep calendar for all", "Keep plan for all"]
             "color_id",
             "“Mail”: your calendar has it in a color of your own; the plan has the color of shallow work.",
         ),
-        ("deleted", "“Mail”: you deleted it on your calendar; the plan has it at 11:00–12:00."),
+        ("deleted", "“Mail” is no longer on your calendar; the plan has it at 11:00–12:00."),
     ],
 )
 def test_one_question(topic: str, sentence: str) -> None:
     session = asking(question("mail", topic))
     head = "**Your calendar and the plan disagree. Which one do you keep?**"
     assert texts(session) == [head, sentence, STAYS]
-    assert labels(session) == [["Keep deleted", "Put it back"] if topic == "deleted" else PAIR]
+    assert labels(session) == [["Leave it off", "Add it again"] if topic == "deleted" else PAIR]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_another_day_is_named() -> None:
 
 def test_three_questions_have_a_pair_for_all() -> None:
     session = asking(question("mail"), question("mail", "summary"), question("report", "deleted"))
-    assert labels(session) == [PAIR, PAIR, ["Keep deleted", "Put it back"], ALL]
+    assert labels(session) == [PAIR, PAIR, ["Leave it off", "Add it again"], ALL]
     assert texts(session)[0] == "**Your calendar and the plan disagree in 3 places. Which one do you keep?**"
 
 

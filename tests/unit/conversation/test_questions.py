@@ -36,7 +36,7 @@ def drag(house: House, title: str, minutes: int) -> None:
 
 def asking(anna: Person) -> list[str]:
     """The labels of the buttons that answer questions."""
-    return [label for label in anna.labels() if label.startswith(("Keep", "Put it back"))]
+    return [label for label in anna.labels() if label.startswith(("Keep", "Leave it off", "Add it again"))]
 
 
 def writes(house: House) -> int:
@@ -393,9 +393,9 @@ async def test_deleted_there_and_changed_here(held: House, ben: Person) -> None:
     held.calendar.store.user_delete(event(held, "Mail").id)
     await ben.press("Commit to calendar")
     assert "Mail" not in held.on_calendar()
-    assert "“Mail”: you deleted it on your calendar; the plan has it at 10:25–11:25." in ben.words
-    assert asking(ben) == ["Keep deleted", "Put it back"]
-    await ben.press("Put it back")
+    assert "“Mail” is no longer on your calendar; the plan has it at 10:25–11:25." in ben.words
+    assert asking(ben) == ["Leave it off", "Add it again"]
+    await ben.press("Add it again")
     assert held.on_calendar()["Mail"] == "10:25-11:25"
     assert asking(ben) == []
 
@@ -406,9 +406,9 @@ async def test_keep_deleted(house: House, anna: Person) -> None:
     await anna.press("Back to refine")
     house.calendar.store.user_delete(event(house, "Mail").id)
     await anna.choose("Mail", "15 min later")
-    assert asking(anna) == ["Keep deleted", "Put it back"]
-    await anna.press("Keep deleted")
-    assert "“Mail” stays deleted, and is out of the plan." in anna.words
+    assert asking(anna) == ["Leave it off", "Add it again"]
+    await anna.press("Leave it off")
+    assert "“Mail” stays off your calendar, and is out of the plan." in anna.words
     assert len(anna.rows()) == 3
     await anna.choose("Lunch", "15 min later")
     assert sorted(house.on_calendar()) == ["Lunch", "Report"]

@@ -9,18 +9,21 @@ from datetime import timedelta
 from typing import Any
 
 from tests.factories.words import wants
+from tests.fakes.google_calendar import Answer
 from tests.fakes.openai_server import KEY, MODEL, ModelServer, Says, model_server
 from tests.fakes.scripted_model import ScriptedModel
 from tests.unit.conversation.person import House, Person
 
 from fateforger.adapters.model.client import ChatModel
 from fateforger.adapters.model.endpoint import Endpoint
+from fateforger.calendar.ports import Rejected
 from fateforger.conversation.running_turns import NOT_TORN, STOPPED
 from fateforger.ports.model import Model
 from fateforger.session.cards import Activity, Progress, ignore_progress
 from fateforger.session.commands.thread import TimeboxingUserReply
 from fateforger.session.messages import Notice
 from fateforger.session.model import Session
+from fateforger.slack.phrases import describe_progress
 from fateforger.values import replace
 
 
@@ -71,19 +74,58 @@ async def test_a_message_that_is_being_read_is_stopped_and_nothing_was_changed(h
     assert STOPPED in str(anna.arrived[-1].card)
 
 
+FINISHING = " (I finish this rather than leave it half done)"
+
+
 async def test_a_write_that_is_under_way_ends_whole_and_says_so(house: House, anna: Person) -> None:
+    """S478: at once, and on the card."""
     await anna.to_refine("Report", "Mail")
     wanted = len((await anna.session()).planning.plan.events)  # type: ignore[union-attr]  # there is a plan in Refine
     halted, go_on = await at_the_second_write(house)
+    told, handle = list[str](), house.coordinator.handle
+
+    async def watching(command: Any, tell: Any = None) -> None:
+        await handle(command, tell or (lambda progress: told.append(describe_progress(progress))))
+
+    house.coordinator.handle = watching  # type: ignore[method-assign]
     turn = asyncio.create_task(anna.press("Commit to calendar"))
     await asyncio.wait_for(halted.wait(), 60)
+    assert told[-1].startswith("writing to your calendar…")
+    assert not told[-1].endswith(FINISHING)
     assert house.coordinator.stop(anna.session_id, house.clock.now())
+    assert told[-1].endswith(FINISHING)
     go_on.set()
     await asyncio.wait_for(turn, 60)
     session = await anna.session()
     assert session.thread.notice is not None
     assert session.thread.notice.lines[-1] == NOT_TORN
     assert len(house.on_calendar(whole=True)) == wanted
+
+
+async def test_a_stop_while_nothing_is_written_claims_no_write(house: House, anna: Person) -> None:
+    """S475: the calendar is up to date, or refuses everything."""
+    await anna.to_committed("Report", "Mail")
+    handle, stopped = house.coordinator.handle, list[bool]()
+
+    async def stopping(command: Any, tell: Any = None) -> None:
+        def stop(progress: Progress) -> None:
+            if progress.doing is Activity.WRITING:
+                stopped.append(house.coordinator.stop(anna.session_id, house.clock.now()))
+
+        await handle(command, tell or stop)
+
+    house.coordinator.handle = stopping  # type: ignore[method-assign]
+    await anna.press("Redo step")
+    assert "Already up to date" in anna.words
+    assert NOT_TORN not in anna.words
+    await anna.press("Undo")
+    assert NOT_TORN in anna.words
+    house.calendar.inject(Answer(Rejected("Forbidden.")), verb="create")
+    await anna.press("Commit to calendar")
+    assert "Not there yet" in anna.words
+    assert NOT_TORN not in anna.words
+    assert stopped[0]
+    assert len(stopped) > 3
 
 
 async def test_what_was_interrupted_while_it_wrote_is_not_stopped_when_it_is_tried_again(

@@ -316,7 +316,7 @@ async def test_a_deleted_block_leaves_the_plan(watch: Watch, anna: Person) -> No
     await anna.to_committed("Report", "Mail", "Calls")
     watch.house.calendar.store.user_delete(event(watch.house, "Mail").id)
     assert await watch.after() == 2  # the first message of the thread counts blocks, too
-    assert "You deleted “Mail” on your calendar, so it stays deleted." in anna.words
+    assert "“Mail” is no longer on your calendar, so it stays off." in anna.words
     assert "**10:10–11:10** Mail" not in anna.words
     assert "4 blocks" in anna.root
 

@@ -53,6 +53,7 @@ _SIGNS: tuple[tuple[RefusalKind, tuple[str, ...]], ...] = (
         RefusalKind.NO_CALENDAR,
         (r"^No account has (read |write )?access to calendar", r"^Calendar(\(s\))?\b.* not found"),
     ),
+    (RefusalKind.FORBIDDEN, (r"^(Access denied: )?Forbidden: the calendar server says: ",)),
     (RefusalKind.INVALID, (r"^Input validation error", r"^Invalid event ID", r"^Tool .* not found")),
     (
         RefusalKind.LOGIN,
@@ -79,6 +80,7 @@ _SIGNS: tuple[tuple[RefusalKind, tuple[str, ...]], ...] = (
             r"exceeded (the|your|its) .*(quota|limit)",
             r"daily limit exceeded",
             r"too many requests",
+            r"\. Retry after \d+ s\.$",
         ),
     ),
     (RefusalKind.CHANGED, (r"^Precondition Failed",)),
@@ -147,6 +149,15 @@ def classify_refusal(text: str) -> RefusalKind:
     return next((refusal for refusal, sign in _TABLE if sign.search(message)), RefusalKind.UNCLEAR)
 
 
+_RETRY_AFTER = re.compile(r"\. Retry after (\d{1,6}) s\.$")
+
+
+def read_retry_after(text: str) -> float | None:
+    """Return the seconds to wait, which only our local calendar passes on from its CalDAV server."""
+    found = _RETRY_AFTER.search(text)
+    return None if found is None else float(found[1])
+
+
 _LONGEST = 300
 _DETAILS = re.compile(r"\.? Details: .*$")
 _AROUND = re.compile(r"((Access denied|Resource not found|Bad Request|Google API server error|Forbidden): )+")
@@ -176,6 +187,7 @@ SERVER = Wording(
         RefusalKind.TROUBLE: mark_message("The calendar server could not reach your calendar ({reason})."),
     },
     unusable=mark_message("The calendar server did not answer the question ({reason})."),
+    wait=mark_message("Your calendar takes no more requests for the moment"),
 )
 
 
@@ -196,15 +208,14 @@ class Refused:
     refusal: RefusalKind
     text: str
     error: CalendarError
-    retry_after: float | None = None
 
     def to_error(self) -> CalendarError:
         return self.error
 
     def to_outcome(self, kind: WriteKind) -> Outcome:
         """Return the outcome of a write that could not start."""
-        if self.retry_after is not None:
-            return Limited(self.retry_after, _(WHY_WAIT))
+        if isinstance(self.error, CalendarUnreachable) and self.error.retry_after is not None:
+            return Limited(self.error.retry_after, self.error.reason)
         return SERVER.to_outcome(self.refusal, extract_sentence(self.text), kind)
 
 
@@ -275,8 +286,9 @@ class CalendarTools:
                 return self._refuse_over_budget(reply.retry_after or 0.0)
             if not reply.failed:
                 return read_answer(reply.text, model)
-            refusal = classify_refusal(reply.text)
-            return Refused(refusal, reply.text, SERVER.to_error(refusal, extract_sentence(reply.text)))
+            refusal, wait = classify_refusal(reply.text), read_retry_after(reply.text)
+            error = SERVER.to_error(refusal, extract_sentence(reply.text), retry_after=wait)
+            return Refused(refusal, reply.text, error)
         except Trouble as trouble:
             why = _("it gave no answer in time") if isinstance(trouble, TimedOut) else trouble
             unreachable = CalendarUnreachable(_("I cannot reach {server}: {why}.", server=self.server, why=why))
@@ -302,7 +314,8 @@ class CalendarTools:
             if isinstance(reply, Limited):
                 return reply
             if reply.failed:
-                return SERVER.to_outcome(classify_refusal(reply.text), extract_sentence(reply.text), kind)
+                refusal, wait = classify_refusal(reply.text), read_retry_after(reply.text)
+                return SERVER.to_outcome(refusal, extract_sentence(reply.text), kind, retry_after=wait)
             return read_answer(reply.text, model)
         except Trouble as trouble:
             return Unknown(f"{type(trouble).__name__}: {trouble}")
@@ -381,7 +394,7 @@ class CalendarTools:
             math.ceil(seconds),
         )
         unreachable = CalendarUnreachable(text, retry_after=seconds, reason=_(WHY_WAIT))
-        return Refused(RefusalKind.LIMITED, text, unreachable, seconds)
+        return Refused(RefusalKind.LIMITED, text, unreachable)
 
 
 _OVERLAP = timedelta(seconds=1)

@@ -150,6 +150,7 @@ _BY_STATUS: Mapping[int, RefusalKind] = {
     HTTPStatus.GONE: RefusalKind.EXPIRED,
     HTTPStatus.PRECONDITION_FAILED: RefusalKind.CHANGED,
     HTTPStatus.TOO_MANY_REQUESTS: RefusalKind.LIMITED,
+    HTTPStatus.INSUFFICIENT_STORAGE: RefusalKind.INVALID,
 }
 
 

@@ -218,7 +218,7 @@ async def test_a_read_that_the_server_repeats(
     ("fault", "outcome"),
     [
         (Google(401, "Invalid Credentials"), Unauthorized(SERVER.login.format(reason="Invalid Credentials"))),
-        (Google(403, "Rate Limit Exceeded"), Limited()),
+        (Google(403, "Rate Limit Exceeded"), Limited(None, "Your calendar takes no more requests for the moment")),
         (Google(403, "Forbidden"), Rejected("Your calendar does not allow it (Forbidden).")),
         (ABORTED, Unknown("The operation was aborted")),
         (Says("Something else went wrong"), Unknown("Something else went wrong")),

@@ -189,12 +189,13 @@ NO_SUCH = Rejected(
     "The calendar server does not find your calendar (as it said). Please check that it still exists and that your login"
     " may use it."
 )
+WAIT = Limited(None, "Your calendar takes no more requests for the moment")
 FORBIDDEN = Rejected("Your calendar does not allow it (as it said).")
 INVALID = Rejected("Your calendar cannot take it (as it said).")
 OUTCOMES: dict[RefusalKind, tuple[Outcome, Outcome, Outcome]] = {
     # create, update, delete
     RefusalKind.LOGIN: (NO_LOGIN, NO_LOGIN, NO_LOGIN),
-    RefusalKind.LIMITED: (Limited(), Limited(), Limited()),
+    RefusalKind.LIMITED: (WAIT, WAIT, WAIT),
     RefusalKind.READ_ONLY: (READ_ONLY, READ_ONLY, READ_ONLY),
     RefusalKind.FORBIDDEN: (FORBIDDEN, FORBIDDEN, FORBIDDEN),
     RefusalKind.NO_CALENDAR: (NO_SUCH, NO_SUCH, NO_SUCH),

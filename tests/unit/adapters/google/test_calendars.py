@@ -8,7 +8,7 @@ import pytest
 from tests.contracts.calendar_contract import HOUR, NINE, fields, marker, owned, put
 from tests.emulators.google.accounts import TESTING_LASTS
 from tests.emulators.google.emulator import CUT, LATE, Fault, GoogleEmulator
-from tests.factories.days import Time, eleven_changes, engine_over, twelve_blocks
+from tests.factories.days import Time, block, eleven_changes, engine_over, plan_of, twelve_blocks
 from tests.fakes.google_store import GoogleStore
 from tests.fakes.memory_journal import MemoryJournal
 from tests.unit.adapters.google.conftest import HandClock
@@ -318,3 +318,23 @@ async def test_several_calendars_are_one_day(client: GoogleClient, google: Googl
     del google.calendars["family@example.com"]
     with pytest.raises(CalendarNotFound, match="I cannot read your calendar “family@"):
         await calendar.window(NINE, NINE + HOUR)
+
+
+async def test_a_block_moved_to_a_calendar_that_is_not_read(
+    calendar: GoogleCalendar, google: GoogleEmulator, store: GoogleStore
+) -> None:
+    """S473: Google keeps its id there, and shows it as cancelled here; no cause is claimed that cannot be known."""
+    work = google.calendars["work@example.com"] = GoogleStore()
+    engine = engine_over(calendar, MemoryJournal(), Time())
+    await engine.submit_plan(plan_of(block("a"), block("b", "11:00")), cause="1")
+    event = next(e for e in store.shown().values() if e.summary == "a")
+    store.user_delete(event.id)
+    moved = work.user_create("a", start=event.start, end=event.end, event_id=event.id, properties=event.properties)
+    asked = await engine.submit_plan(plan_of(block("a", "15:00"), block("b", "11:30")), cause="2")
+    assert asked.details == ("“a” is no longer on your calendar; the plan has it at 15:00–16:00.",)
+    left = await engine.submit_plan(plan_of(block("a"), block("b", "12:00")), cause="3")
+    assert left.details == ("“a” is no longer on your calendar, so it stays off.",)
+    for cause in ("4", "5", "6"):
+        await engine.undo_last(cause=cause)
+    assert titles(store) == []
+    assert work.shown() == {moved.id: moved}

@@ -73,6 +73,7 @@ async def attempt(calendar: MicrosoftCalendar, write: Write, **more: Any) -> Out
         (Fault(429), Limited(None, WAIT)),
         (Fault(503, retry_after=120), Limited(120.0, WAIT)),
         (Fault(503), Unknown),
+        (Fault(507), Rejected),
         (Fault(500), Unknown),
         (Fault(502, after=True), Unknown),
         (Fault(504, after=True), Unknown),

@@ -107,7 +107,7 @@ async def test_a_block_that_finds_no_place_is_a_task_that_failed(anna: Desk, hou
 
 
 async def test_time_that_is_free_nowhere_is_said_so(anna: Desk, house: House) -> None:
-    """S473"""
+    """S480"""
     await in_stage(house, "refine")
     task = await anna.adds("Night shift", work=BlockTime(date=MONDAY, minutes=24 * 60))
     await anna.pulls()
