@@ -30,9 +30,10 @@ class Job:
 class NewJob:
     """Work to put on a lane.
 
-    A job whose ``dedupe`` was seen on that lane before is not accepted again, with two exceptions. One that ``recurs``
-    is: of its name at most one waits, due at the earliest instant that was asked for. With ``again`` it is once it was
-    given up, because its person was told to repeat it. Without ``run_at`` a job is due at once, even if the clock is
+    A job whose ``dedupe`` was seen on that lane before is not accepted again, with three exceptions. One that
+    ``recurs`` is: of its name at most one waits, due at the earliest instant that was asked for. With ``again`` it is
+    once it was given up, because its person was told to repeat it. With ``apart`` it is when at least that much time
+    has passed since the last one that was accepted. Without ``run_at`` a job is due at once, even if the clock is
     set back before it is claimed.
     """
 
@@ -43,6 +44,7 @@ class NewJob:
     run_at: datetime | None = None
     recurs: bool = False
     again: bool = False
+    apart: timedelta | None = None
 
 
 class Jobs(Protocol):

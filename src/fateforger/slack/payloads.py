@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from fateforger.session.forms import Click, FormRequest, FormValue
@@ -44,11 +44,26 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Press:
+    """Click on a control that leaves its card as it is, so that it can be used again.
+
+    Those with one ``name`` count if they are ``apart`` enough; others are double clicks. ``command_id`` is that of this
+    click alone, also if Slack sends it again.
+    """
+
+    command_id: str
+    name: str
+    at: datetime
+    apart: timedelta
+
+
+@dataclass(frozen=True, slots=True)
 class MessageSaid:
     """Message that a person wrote.
 
     ``thread_ts`` is its thread, or the one it would open (then ``opens``). ``event`` tells apart the two events of a
-    channel message that mentions the bot. ``attached`` tells that files or another message came with it.
+    channel message that mentions the bot. ``attached`` tells that files or another message came with it, ``press`` that
+    a button said it.
     """
 
     command_id: str
@@ -62,6 +77,7 @@ class MessageSaid:
     mention: bool
     opens: bool
     attached: bool = False
+    press: Press | None = None
 
     @property
     def heard_place(self) -> tuple[str, str | None]:
@@ -87,12 +103,14 @@ class ControlUse:
     value: str | date | time | None
     pressed: str = "0"
 
-    def identify_press(self, seconds: int) -> str:
-        """Return an id that is the same for a double click, and another one for a click some ``seconds`` later.
-
-        A control that leaves its card as it is can be used again; a repeated payload of one click has one timestamp.
-        """
-        return command_id("again", self.command_id, str(int(float(self.pressed)) // seconds))
+    def to_press(self, seconds: int) -> Press:
+        """Return the use as a click that counts ``seconds`` after the person's last one on this control."""
+        return Press(
+            command_id=command_id("again", self.command_id, self.user_id, self.pressed),
+            name=command_id("press", self.command_id, self.user_id),
+            at=datetime.fromtimestamp(float(self.pressed), UTC),
+            apart=timedelta(seconds=seconds),
+        )
 
     @property
     def subject(self) -> str:

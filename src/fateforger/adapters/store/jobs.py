@@ -92,10 +92,17 @@ class LaneBacklog:
     seconds: float
 
 
-def accept(connection: Connection, lane: str, dedupe: str, now: datetime) -> bool:
-    """Record the name of a job; return ``False`` if it was accepted before."""
+def accept(connection: Connection, job: NewJob, now: datetime) -> bool:
+    """Record the name of a job; return ``False`` if it was accepted before, or not ``apart`` enough."""
     insert = insert_sqlite if connection.dialect.name == "sqlite" else insert_postgresql
-    given = insert(RECEIPT).values(lane=lane, dedupe=dedupe, accepted_at=now).on_conflict_do_nothing()
+    given = insert(RECEIPT).values(lane=job.lane, dedupe=job.dedupe, accepted_at=now)
+    if job.apart is None:
+        given = given.on_conflict_do_nothing()
+    else:
+        is_apart = RECEIPT.c.accepted_at <= now - job.apart
+        given = given.on_conflict_do_update(
+            index_elements=[RECEIPT.c.lane, RECEIPT.c.dedupe], set_={"accepted_at": now}, where=is_apart
+        )
     return connection.execute(given.returning(RECEIPT.c.lane)).first() is not None
 
 
@@ -288,9 +295,10 @@ def enqueue_leased(connection: Connection, job: NewJob, now: datetime) -> bool:
         waiting = update(JOB).where(waits, JOB.c.leased_until.is_(None))
         if connection.execute(waiting.values(run_at=func.min(JOB.c.run_at, literal(run_at, Instant)))).rowcount:
             return False
-    elif not accept(connection, job.lane, job.dedupe, now):
+    elif not (accepted := accept(connection, job, now)) or job.apart is not None:
         given_up = (JOB.c.lane == job.lane) & (JOB.c.dedupe == job.dedupe) & _IS_DEAD
-        if not job.again or not connection.execute(delete(JOB).where(given_up)).rowcount:
+        repeated = job.again and connection.execute(delete(JOB).where(given_up)).rowcount
+        if not accepted and not repeated:
             return False
     with open_rows(connection) as rows:
         rows.add(

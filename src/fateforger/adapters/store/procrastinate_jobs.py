@@ -308,9 +308,10 @@ def defer(connection: Connection, job: NewJob, now: datetime) -> bool:
         forward = {"queueing_lock": queueing_lock, "delay": delay or 0.0}
         if connection.execute(_BRING_FORWARD, forward).first() is not None:
             return False
-    elif not accept(connection, job.lane, job.dedupe, now):
+    elif not (accepted := accept(connection, job, now)) or job.apart is not None:
         given_up = {"lane": job.lane, "dedupe": job.dedupe}
-        if not job.again or connection.execute(_DROP_GIVEN_UP, given_up).first() is None:
+        repeated = job.again and connection.execute(_DROP_GIVEN_UP, given_up).first() is not None
+        if not accepted and not repeated:
             return False
     accepted_at = to_microseconds(now)
     args = dump_mapping({"dedupe": job.dedupe, "payload": payload, "accepted_at": accepted_at}, "A job")
