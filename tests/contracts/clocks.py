@@ -52,6 +52,9 @@ class TurnedJobs:
         await self._turn(now)
         return await self.jobs.enqueue(job, now=now)
 
+    async def was_accepted(self, lane: str, dedupe: str) -> bool:
+        return await self.jobs.was_accepted(lane, dedupe)
+
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         return await self.jobs.find_unfinished(lane, dedupe)
 

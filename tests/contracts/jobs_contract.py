@@ -149,6 +149,7 @@ class JobsContract:
     async def test_a_job_can_be_found_until_it_is_done(self, jobs: Jobs, other: Jobs) -> None:
         """S119: whoever waits for it sees whether it is still to come; looking takes nothing away."""
         assert await other.find_unfinished("turns", "a") is None
+        assert not await other.was_accepted("turns", "a")
         await put(jobs, "a")
         found = await other.find_unfinished("turns", "a")
         assert found is not None
@@ -158,6 +159,8 @@ class JobsContract:
         assert await other.find_unfinished("turns", "a") == first
         assert await jobs.finish(first)
         assert await other.find_unfinished("turns", "a") is None
+        assert await other.was_accepted("turns", "a")
+        assert not await other.was_accepted("sync", "a")
         await put(jobs, "b")
         assert await jobs.bury(await taken(jobs), "broken")
         assert await other.find_unfinished("turns", "b") is None

@@ -54,6 +54,10 @@ class Jobs(Protocol):
         """Durably accept a job; ``False`` when its ``dedupe`` was accepted before, or waits already."""
         ...
 
+    async def was_accepted(self, lane: str, dedupe: str) -> bool:
+        """Check whether a job of that name was accepted during the last days."""
+        ...
+
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         """Return the job of that name while it waits or runs, otherwise ``None``."""
         ...

@@ -259,21 +259,28 @@ class RequestHandler:
     async def note_change(self, changed: MessageSaid) -> None:
         """Tell a person that an edit of a message is not read, or that what they deleted still counts.
 
-        Without a model messages are not read anyway. A deletion is only answered if there is, or may be, something to
-        undo: the message waits, or it made the last change.
+        Without a model messages are not read anyway, nor is one counted any more whose plan has ended. A deletion is
+        only answered if there is, or may be, something to undo: the message waits, or it made the last change.
         """
-        if not self.door.reads_words:
+        if not self.door.reads_words or not await self.jobs.was_accepted(TURN.name, changed.command_id):
             return
         session = await self.door.find_open(changed.channel, changed.thread_ts, changed.user_id)
-        waits = await self.jobs.find_unfinished(TURN.name, changed.command_id) is not None
-        if changed.event == "message_changed" and (session is not None or waits):
+        if session is None and await self.door.session_in_thread(changed.channel, changed.thread_ts) is not None:
+            return
+        if changed.event == "message_changed":
             words = phrases.CHANGE_UNREAD
-        elif session is not None and (waits or _made_last_change(session, changed.command_id)):
+        elif session is not None and await self._can_undo(changed, session):
             words = phrases.STILL_COUNTS
         else:
             return
-        place = Place(changed.channel, None if session is None else changed.thread_ts)
+        place = Place(changed.channel, None if session is None and changed.opens else changed.thread_ts)
         await self.send_ephemeral(changed.user_id, place, _(words))
+
+    async def _can_undo(self, said: MessageSaid, session: Session) -> bool:
+        """Check whether a message of a session made the last change, or waits and may make one."""
+        if session.reports_change and session.thread.handled[-1:] == (said.command_id,):
+            return True
+        return await self.jobs.find_unfinished(TURN.name, said.command_id) is not None
 
     async def _find_unread(self, said: MessageSaid, session_id: str) -> str | None:
         """Return what to say about a message that is not read, or ``None``.
@@ -499,10 +506,6 @@ class RequestHandler:
             await self.jobs.enqueue(build_sentence_job(user_id, place, said), now=self.clock.now())
         else:
             self.background.start(self.people.send_ephemeral(user_id, place, said), name="a hint")
-
-
-def _made_last_change(session: Session, command_id: str) -> bool:
-    return session.reports_change and session.thread.handled[-1:] == (command_id,)
 
 
 def _is_answered_in(channel: str, command: Command) -> TypeGuard[QueueCommand | SettleConstraints | UndoMemory]:

@@ -321,36 +321,66 @@ async def test_a_late_message_does_nothing_to_a_plan_that_has_moved_on(
     assert [job["words"] for job in await table.recorded("sentence")] == [CAME_LATE] * (not taken)
 
 
-def changed(subtype: str, user: str = "U1", **after: Any) -> Json:
+def changed(subtype: str, user: str = "U1", before: Json | None = None, **after: Any) -> Json:
     """The event that Slack sends of a message that a person changed, or deleted."""
-    before = said("9.0", user)["event"]
-    edited = {"message": before | {"edited": {"user": user, "ts": "10.0"}} | after}
-    frame = said("10.0", subtype=subtype, previous_message=before, **(edited if subtype == "message_changed" else {}))
+    earlier = said("9.0", user, **(before or {}))["event"]
+    edited = {"message": earlier | {"edited": {"user": user, "ts": "10.0"}} | after}
+    where = {name: value for name, value in earlier.items() if name in {"channel", "channel_type"}}
+    added = edited if subtype == "message_changed" else {}
+    frame = said("10.0", subtype=subtype, previous_message=earlier, **where, **added)
     del frame["event"]["user"], frame["event"]["text"], frame["event"]["thread_ts"]
     return frame
 
 
+FIRST_WORDS: Json = {"channel_type": "im", "thread_ts": None}
+MENTION: Json = {"channel": "C1", "type": "app_mention", "thread_ts": None}
+
+
 @pytest.mark.parametrize(
-    ("frame", "words"),
+    ("before", "user", "after", "words"),
     [
-        (changed("message_changed", text="gym at 19"), CHANGE_UNREAD),
-        (changed("message_changed", attachments=[{"title": "a preview"}]), None),
-        (changed("message_changed", "U2", text="gym at 19"), None),
-        (changed("message_changed", text="gym at 19", thread_ts="5.0"), None),
-        (changed("message_changed", "UBOT", text="gym at 19"), None),
-        (changed("message_deleted"), None),
+        ({}, "U1", {"text": "gym at 19"}, CHANGE_UNREAD),
+        (FIRST_WORDS, "U1", {"text": "gym at 19"}, CHANGE_UNREAD),
+        (FIRST_WORDS | {"thread_ts": "5.0"}, "U1", {"text": "gym at 19"}, CHANGE_UNREAD),
+        (MENTION, "U1", {"text": "gym at 19"}, CHANGE_UNREAD),
+        (FIRST_WORDS, "U1", {"attachments": [{"title": "a preview"}]}, None),
+        ({}, "U2", {"text": "gym at 19"}, None),
+        ({"channel": "C1"}, "U1", {"text": "gym at 19"}, None),
+        (FIRST_WORDS, "UBOT", {"text": "gym at 19"}, None),
     ],
-    ids=["edited", "preview of a link", "another person's plan", "no plan", "the bot's own", "deleted"],
+    ids=[
+        "in a plan",
+        "first words",
+        "in another thread",
+        "in a channel",
+        "preview of a link",
+        "in another person's plan",
+        "not to the bot",
+        "the bot's own",
+    ],
 )
 @pytest.mark.parametrize("reader", [True, False], ids=["with a model", "without a model"])
 async def test_what_is_changed_in_a_message_is_not_read(
-    table: Table, frame: Json, words: str | None, *, reader: bool
+    table: Table, before: Json, user: str, after: Json, words: str | None, *, reader: bool
 ) -> None:
-    """S449: one sentence to the person of an open plan, if messages are read at all."""
+    """S449, S481: one sentence about a message that was read, if messages are read at all."""
     table.door.reader = reader
-    assert (await table.answer(frame))[0] == 200
-    assert [job["words"] for job in await table.recorded("sentence")] == ([words] if words and reader else [])
-    assert await table.recorded() == []
+    await table.answer(said("9.0", user, **before))
+    heard = await table.recorded()
+    assert (await table.answer(changed("message_changed", user, before, **after)))[0] == 200
+    told = await table.recorded("sentence")
+    assert [job["words"] for job in told] == ([words] if words and reader else [])
+    assert await table.recorded() == heard
+    for job in told:
+        assert (job["channel"], job["thread_ts"]) == (before.get("channel", "D1"), before.get("thread_ts", "1.0"))
+
+
+async def test_a_first_message_that_is_deleted_says_nothing(table: Table) -> None:
+    """S481: its answer stays, and says what was done."""
+    table.door.reader = True
+    await table.answer(said("9.0", **FIRST_WORDS))
+    await table.answer(changed("message_deleted", before=FIRST_WORDS))
+    assert await table.recorded("sentence") == []
 
 
 @pytest.mark.parametrize(("subtype", "words"), [("message_changed", CHANGE_UNREAD), ("message_deleted", STILL_COUNTS)])
@@ -414,6 +444,7 @@ async def test_a_plan_that_has_ended_says_nothing_of_an_edit(table: Table) -> No
     table.door.reader = True
     session = await table.store.sessions.load("s1")
     assert session is not None
+    await table.answer(said("9.0"))
     await table.store.sessions.save(replace(session, status=SessionStatus.CANCELLED), expected=session.version)
     await table.answer(changed("message_changed", text="gym at 19"))
     assert await table.recorded("sentence") == []

@@ -106,6 +106,12 @@ def accept(connection: Connection, job: NewJob, now: datetime) -> bool:
     return connection.execute(given.returning(RECEIPT.c.lane)).first() is not None
 
 
+def was_accepted(connection: Connection, lane: str, dedupe: str) -> bool:
+    """Check whether the name of a job is recorded."""
+    query = select_columns(RECEIPT.c.lane).where(RECEIPT.c.lane == lane, RECEIPT.c.dedupe == dedupe)
+    return connection.execute(query).first() is not None
+
+
 class Wakeups:
     """Counts announcements per lane, and the count at which a lane was last found empty.
 
@@ -213,6 +219,9 @@ class LeaseJobs:
 
     async def aclose(self) -> None:
         """Do nothing: the claims end with their leases, or with :meth:`take_back`."""
+
+    async def was_accepted(self, lane: str, dedupe: str) -> bool:
+        return await self._database.read(lambda connection: was_accepted(connection, lane, dedupe))
 
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         return await self._database.read(lambda connection: _find_unfinished(connection, lane, dedupe))

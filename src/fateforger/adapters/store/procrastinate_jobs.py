@@ -38,7 +38,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.jobs import RECEIPT, DeadRow, LaneBacklog, StoredJob, Wakeups, accept
+from fateforger.adapters.store.jobs import RECEIPT, DeadRow, LaneBacklog, StoredJob, Wakeups, accept, was_accepted
 from fateforger.adapters.store.tables import Base, Instant, dump_mapping, parse_mapping, to_microseconds
 from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Job, NewJob
@@ -167,6 +167,9 @@ class ProcrastinateJobs:
     def announce(self, lane: str) -> None:
         """Tell the workers of this process about a job that another transaction has accepted."""
         self._wakeups.announce(lane)
+
+    async def was_accepted(self, lane: str, dedupe: str) -> bool:
+        return await self._database.read(lambda connection: was_accepted(connection, lane, dedupe))
 
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         query = _select_unfinished(lane).where(_JOB.c.args["dedupe"].astext == dedupe)
