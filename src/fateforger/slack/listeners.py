@@ -448,13 +448,15 @@ def _action(name: str, *, prefix: bool = False) -> re.Pattern[str]:
 
 
 async def _leave_out_bots(
-    body: dict[str, Any], ack: AsyncAck, next_: Callable[[], Awaitable[None]]
+    body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck, next_: Callable[[], Awaitable[None]]
 ) -> BoltResponse | None:
     """Acknowledge what no person wrote before it is routed: most events are about messages of the bot itself."""
     event = body.get("event") or {}
     message = event.get("previous_message") or event
     if event.get("subtype") not in BY_PEOPLE | CHANGES or message.get("bot_id") is not None:
         return await ack()
+    if message is not event:
+        context["user_id"] = message.get("user")  # Bolt takes the one of what is there now, perhaps a tombstone
     await next_()
     return None
 

@@ -33,6 +33,8 @@ from fateforger.values import replace
 NOT_A_NUMBER = mark_message("Please write a whole number here.")
 
 Json = Mapping[str, Any]
+SLACKBOT = "USLACKBOT"
+"""Slack's own user, which seems to be a person; it speaks for ``/remind``, and for a deleted message with replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +164,10 @@ def command_id(kind: str, *parts: str) -> str:
 
 
 def parse_message(body: Json) -> MessageSaid | None:
-    """Parse a message or a mention; return ``None`` for one of the bot."""
+    """Parse a message or a mention; return ``None`` for one of the bot or of Slack."""
     event = body["event"]
     bots = {authorization["user_id"] for authorization in body.get("authorizations", ())}
-    if event.get("user") is None or event["user"] in bots:
+    if event.get("user") is None or event["user"] in bots or get_bare(event["user"]) == SLACKBOT:
         return None
     mentioned = {get_bare(bot) for bot in bots}
     channel, ts, text = event["channel"], event["ts"], event.get("text", "")
@@ -194,14 +196,19 @@ def read_words(message: Json, *, without_mentions_of: Collection[str] = ()) -> s
 def parse_change(body: Json) -> MessageSaid | None:
     """Parse a message whose text a person changed, or which is deleted; its ``event`` is that subtype.
 
-    Return ``None`` if its text is the same: Slack reports a preview of a link like an edit.
+    Return ``None`` if its text is the same: Slack reports a preview of a link like an edit. A deleted message that has
+    replies leaves a tombstone.
     """
     event = body["event"]
-    before = event.get("previous_message")
+    before, kind = event.get("previous_message"), event["subtype"]
     after = event.get("message", before)
-    if not before or (after is not before and after.get("text") == before.get("text")):
+    if not before:
         return None
-    return parse_message({**body, "event": {**event, **after, "type": event["subtype"]}})
+    if after.get("subtype") == "tombstone":
+        after, kind = before, "message_deleted"
+    elif after is not before and after.get("text") == before.get("text"):
+        return None
+    return parse_message({**body, "event": {**event, **after, "type": kind}})
 
 
 def find_stranger(body: Json) -> str | None:
