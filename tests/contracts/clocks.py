@@ -58,6 +58,9 @@ class TurnedJobs:
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         return await self.jobs.find_unfinished(lane, dedupe)
 
+    async def list_unfinished(self, lane: str, key: str) -> tuple[Job, ...]:
+        return await self.jobs.list_unfinished(lane, key)
+
     async def count_unfinished(self, lane: str, key: str) -> int:
         return await self.jobs.count_unfinished(lane, key)
 

@@ -170,6 +170,8 @@ class JobsContract:
         for name in ("a1", "a2", "a3"):
             await put(jobs, name, "a")
         await put(jobs, "b1", "b")
+        assert [job.dedupe for job in await other.list_unfinished("turns", "a")] == ["a1", "a2", "a3"]
+        assert await other.list_unfinished("sync", "a") == ()
         assert await jobs.finish(await taken(jobs))
         running = await taken(other)
         assert (running.dedupe, await other.count_unfinished("turns", "a")) == ("a2", 2)

@@ -62,6 +62,10 @@ class Jobs(Protocol):
         """Return the job of that name while it waits or runs, otherwise ``None``."""
         ...
 
+    async def list_unfinished(self, lane: str, key: str) -> tuple[Job, ...]:
+        """Return the jobs of that key that wait or run."""
+        ...
+
     async def count_unfinished(self, lane: str, key: str) -> int:
         """Return how many jobs of that key wait or run."""
         ...

@@ -226,6 +226,10 @@ class LeaseJobs:
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         return await self._database.read(lambda connection: _find_unfinished(connection, lane, dedupe))
 
+    async def list_unfinished(self, lane: str, key: str) -> tuple[Job, ...]:
+        query = select(JobRow).where(JOB.c.lane == lane, JOB.c.key == key, JOB.c.state == OPEN).order_by(JOB.c.seq)
+        return tuple(map(_to_job, await self._database.read(lambda connection: find_rows(connection, query))))
+
     async def count_unfinished(self, lane: str, key: str) -> int:
         count = select(func.count()).where(JOB.c.lane == lane, JOB.c.key == key, JOB.c.state == OPEN)
         return int(await self._database.read(lambda connection: connection.execute(count).scalar_one()))

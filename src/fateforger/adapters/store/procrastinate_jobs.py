@@ -176,6 +176,11 @@ class ProcrastinateJobs:
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
         return next(map(_to_job, rows), None)
 
+    async def list_unfinished(self, lane: str, key: str) -> tuple[Job, ...]:
+        query = _select_unfinished(lane).where(_JOB.c.lock == build_lock(lane, key)).order_by(_JOB.c.id)
+        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
+        return tuple(map(_to_job, rows))
+
     async def count_unfinished(self, lane: str, key: str) -> int:
         count = select(func.count()).select_from(
             _select_unfinished(lane).where(_JOB.c.lock == build_lock(lane, key)).subquery()
