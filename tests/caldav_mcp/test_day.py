@@ -80,7 +80,7 @@ async def test_days_on_which_the_clocks_change(
 
 
 async def test_a_time_that_comes_twice_names_its_zone(pane: httpx.AsyncClient, tools: AtTheTools) -> None:
-    """S483"""
+    """S484"""
     await tools.create(start="2027-10-31T02:30:00+02:00", end="2027-10-31T02:30:00+01:00")
     (event,) = (await day(pane, "2027-10-31"))["events"]
     assert (event["from"], event["until"]) == ("02:30 CEST", "02:30 CET")

@@ -186,7 +186,7 @@ async def test_two_rapid_first_messages_start_once(talk: Begin) -> None:
 
 
 async def test_the_second_of_two_rapid_first_messages_can_be_stopped(talk: Begin) -> None:
-    """S480: from its own thread; its answer is in that of the first."""
+    """S481: from its own thread; its answer is in that of the first."""
     anna = await talk(opening(), wants("answer"))
     await anna.opens("plan my day", "1.0", reads=False)
     stops = []

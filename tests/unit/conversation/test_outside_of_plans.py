@@ -216,7 +216,7 @@ async def opens(talk: Talker, command_id: str, *answers: Said) -> None:
 
 @pytest.mark.parametrize("rest", ["", "and note the taxes"])
 async def test_a_stop_reaches_the_plan_to_which_a_message_goes(talk: Talker, rest: str) -> None:
-    """S480: from the thread of the message, whose rest is not done either."""
+    """S481: from the thread of the message, whose rest is not done either."""
     await talk.anna.to_refine("Report", "Mail")
     before = talk.house.on_calendar()
     talk.house.clock.at += timedelta(minutes=5)
@@ -229,7 +229,7 @@ async def test_a_stop_reaches_the_plan_to_which_a_message_goes(talk: Talker, res
 
 
 async def test_a_stop_after_the_plan_was_changed_ends_the_rest_of_the_message(talk: Talker) -> None:
-    """S480: what was done stays, and is said."""
+    """S481: what was done stays, and is said."""
     await talk.anna.to_refine("Report", "Mail")
     talk.house.clock.at += timedelta(minutes=5)
     to_plan = {**outside("thread", number=1), "rest": "and note the taxes"}

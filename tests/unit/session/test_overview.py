@@ -51,7 +51,7 @@ def test_meetings_are_clipped_to_the_day(start: object, end: object, line: str) 
 
 
 def test_a_time_that_comes_twice_names_its_zone() -> None:
-    """S483: in the night in which the clock is set back, and on no other day."""
+    """S484: in the night in which the clock is set back, and on no other day."""
     night, utc = date(2026, 10, 25), datetime(2026, 10, 25, tzinfo=UTC)
     spans = ((-1, 0.5), (0.5, 1.5), (1.5, 3))
     images = tuple(

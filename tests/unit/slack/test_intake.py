@@ -365,7 +365,7 @@ MENTION: Json = {"channel": "C1", "type": "app_mention", "thread_ts": None}
 async def test_what_is_changed_in_a_message_is_not_read(
     table: Table, before: Json, user: str, after: Json, words: str | None, *, reader: bool
 ) -> None:
-    """S449, S481: one sentence about a message that was read, if messages are read at all."""
+    """S449, S482: one sentence about a message that was read, if messages are read at all."""
     table.door.reader = reader
     await table.answer(said("9.0", user, **before))
     heard = await table.recorded()
@@ -381,7 +381,7 @@ GRAVE: Json = {"subtype": "tombstone", "user": "USLACKBOT", "text": "This messag
 
 
 async def test_a_deleted_message_with_replies_is_no_edit(table: Table) -> None:
-    """S449, S482: Slack reports it as changed by its own user."""
+    """S449, S483: Slack reports it as changed by its own user."""
     table.door.reader = True
     await table.answer(said("9.0", **FIRST_WORDS))
     await table.answer(changed("message_changed", before=FIRST_WORDS, **GRAVE))
@@ -417,7 +417,7 @@ UNHEARD: dict[str, Json] = {
 
 @pytest.mark.parametrize("fields", UNHEARD.values(), ids=UNHEARD)
 async def test_what_is_not_said_to_the_bot_by_a_person_is_left_alone(table: Table, fields: Json) -> None:
-    """S482: neither read, nor answered, nor is Slack asked about it; that goes for its changes, too."""
+    """S483: neither read, nor answered, nor is Slack asked about it; that goes for its changes, too."""
     table.door.reader = True
     frames = [said("9.0", **fields), changed("message_changed", before=fields, text="plan all my days")]
     for frame in [
@@ -434,7 +434,7 @@ async def test_what_is_not_said_to_the_bot_by_a_person_is_left_alone(table: Tabl
 @pytest.mark.parametrize("channel", ["C1", "G1", "G2"], ids=["a channel", "a group message", "a private channel"])
 @pytest.mark.parametrize("place", [{"thread_ts": None}, {"thread_ts": "5.0"}], ids=["at its top", "in a thread"])
 async def test_a_mention_where_others_read_is_heard_once(table: Table, channel: str, place: Json) -> None:
-    """S482: as a message of its own, which is answered in direct messages."""
+    """S483: as a message of its own, which is answered in direct messages."""
     table.door.reader = True
     about = {"channel": channel, "text": "<@UBOT> plan tomorrow", **place}
     for frame in (said("9.0", type="app_mention", **about), said("9.0", **about)):
@@ -445,7 +445,7 @@ async def test_a_mention_where_others_read_is_heard_once(table: Table, channel: 
 
 
 async def test_a_reply_that_is_sent_to_the_channel_as_well_is_one_message_to_the_plan(table: Table) -> None:
-    """S482: Slack may report it a second time, as a change without another text."""
+    """S483: Slack may report it a second time, as a change without another text."""
     table.door.reader = True
     shared: Json = {"subtype": "thread_broadcast", "root": {"ts": "1.0"}}
     for frame in (said("9.0", **shared), said("9.0", **shared), changed("message_changed", before=shared)):
@@ -455,7 +455,7 @@ async def test_a_reply_that_is_sent_to_the_channel_as_well_is_one_message_to_the
 
 
 async def test_a_first_message_that_is_deleted_says_nothing(table: Table) -> None:
-    """S481: its answer stays, and says what was done."""
+    """S482: its answer stays, and says what was done."""
     table.door.reader = True
     await table.answer(said("9.0", **FIRST_WORDS))
     await table.answer(changed("message_deleted", before=FIRST_WORDS))

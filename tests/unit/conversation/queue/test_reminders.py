@@ -84,7 +84,7 @@ async def test_a_reminder_that_is_moved_to_an_earlier_time_comes_then(talk: Begi
 
 @pytest.mark.parametrize(("there", "hours"), [("America/New_York", 15 + 6), ("Asia/Tokyo", 15 - 8)])
 async def test_a_reminder_follows_the_clock_of_the_person(talk: Begin, there: str, hours: int) -> None:
-    """S484: it was asked for by a time of day, and comes at that time where the person is by then, where they asked."""
+    """S485: it was asked for by a time of day, and comes at that time where the person is by then, where they asked."""
     anna = await talk(reminder(start="23:00"))
     zones, until = anna.house.store.zones, anna.house.clock.at
     await zones.keep(anna.user, "Europe/Amsterdam", until=until)
@@ -103,7 +103,7 @@ async def test_a_reminder_follows_the_clock_of_the_person(talk: Begin, there: st
 
 
 async def test_a_reminder_whose_time_is_over_in_another_zone_comes_at_once(talk: Begin) -> None:
-    """S484"""
+    """S485"""
     anna = await talk(reminder(start="09:30"))
     zones, until = anna.house.store.zones, anna.house.clock.at
     await zones.keep(anna.user, "Europe/Amsterdam", until=until)
@@ -114,7 +114,7 @@ async def test_a_reminder_whose_time_is_over_in_another_zone_comes_at_once(talk:
 
 
 async def test_a_reminder_by_the_clock_of_a_third_zone_stays(talk: Begin) -> None:
-    """S484: the plan in which it was asked for is in a zone that Slack does not know of."""
+    """S485: the plan in which it was asked for is in a zone that Slack does not know of."""
     anna = await talk(reminder(start="11:00"))
     zones, until = anna.house.store.zones, anna.house.clock.at
     await zones.keep(anna.user, "Asia/Tokyo", until=until)
