@@ -224,6 +224,14 @@ def join_sentences(*sentences: str) -> str:
     return " ".join(filter(None, sentences))
 
 
+def join_clauses(clauses: Iterable[str]) -> str:
+    """Return ``a; b; c`` of the clauses that are not empty."""
+    first, *others = tuple(filter(None, clauses)) or ("",)
+    for each in others:
+        first = gettext("{first}; {next}", first=first, next=each)
+    return first
+
+
 def count_more(count: int) -> str:
     """Return ``4 more``."""
     return ngettext("{count} more", "{count} more", count)

@@ -110,6 +110,7 @@ class Conversations:
                 grave = replace(message, body=_tombstone(message))
                 self._store.messages.replace(grave)
                 self._show(channel, grave)
+                event = events.message_changed(channel, message, grave, self._clock.next())
             else:
                 self._store.messages.remove(channel.id, message.ts)
                 self._tell(
@@ -122,8 +123,9 @@ class Conversations:
                         "thread_ts": message.thread_ts,
                     },
                 )
+                event = events.message_deleted(channel, message, self._clock.next())
             if message.only_for is None:
-                self.emit(events.message_deleted(channel, message, self._clock.next()), in_channel=channel)
+                self.emit(event, in_channel=channel)
 
     def emit(self, event: events.Event, in_channel: Channel | None = None) -> None:
         """Send the event if the app subscribes to it, may have it, and is where it happened."""

@@ -79,6 +79,14 @@ async def test_days_on_which_the_clocks_change(
     assert places(shown) == [("Plan work", noon, noon + 60, 0, 1, 1)]
 
 
+async def test_a_time_that_comes_twice_names_its_zone(pane: httpx.AsyncClient, tools: AtTheTools) -> None:
+    """S484"""
+    await tools.create(start="2027-10-31T02:30:00+02:00", end="2027-10-31T02:30:00+01:00")
+    (event,) = (await day(pane, "2027-10-31"))["events"]
+    assert (event["from"], event["until"]) == ("02:30 CEST", "02:30 CET")
+    assert event["long"] == "Sun 31 Oct, 02:30 CEST – 02:30 CET (1 h)"
+
+
 async def test_events_of_the_night_are_cut_at_midnight(pane: httpx.AsyncClient, tools: AtTheTools) -> None:
     """S230"""
     await tools.create("aaaaa", summary="Train", start="2027-05-03T22:10:00", end="2027-05-04T06:45:00")

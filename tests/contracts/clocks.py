@@ -52,8 +52,14 @@ class TurnedJobs:
         await self._turn(now)
         return await self.jobs.enqueue(job, now=now)
 
+    async def was_accepted(self, lane: str, dedupe: str) -> bool:
+        return await self.jobs.was_accepted(lane, dedupe)
+
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         return await self.jobs.find_unfinished(lane, dedupe)
+
+    async def list_unfinished(self, lane: str, key: str) -> tuple[Job, ...]:
+        return await self.jobs.list_unfinished(lane, key)
 
     async def count_unfinished(self, lane: str, key: str) -> int:
         return await self.jobs.count_unfinished(lane, key)

@@ -127,9 +127,29 @@ class JobsContract:
         assert not await other.enqueue(press, now=NOON)
         assert await take(jobs) is None
 
+    async def test_jobs_of_one_name_are_accepted_at_intervals(self, jobs: Jobs, other: Jobs) -> None:
+        """S471: at no instant does an interval begin by itself, so each double click is one, in whichever program."""
+        press = NewJob(lane="turns", key="k", dedupe="press", again=True, apart=timedelta(seconds=15))
+        accepted = await asyncio.gather(*(each.enqueue(press, now=later(0)) for each in [jobs, other] * 5))
+        assert sum(accepted) == 1
+        assert not await other.enqueue(press, now=later(14.9))
+        assert await other.enqueue(press, now=later(15))
+        assert not await jobs.enqueue(press, now=later(15.1))
+        assert not await jobs.enqueue(press, now=NOON)  # it was sent again
+        assert await names(jobs, 20) == ["press"] * 2
+
+    async def test_a_given_up_job_lets_the_next_interval_count_once(self, jobs: Jobs, other: Jobs) -> None:
+        """S471: a double click is one, too, if an earlier click was given up."""
+        press = NewJob(lane="turns", key="k", dedupe="press", again=True, apart=timedelta(seconds=15))
+        assert await jobs.enqueue(press, now=NOON)
+        assert await jobs.bury(await taken(jobs), "broken")
+        assert await other.enqueue(press, now=later(60))
+        assert not await jobs.enqueue(press, now=later(60.2))
+
     async def test_a_job_can_be_found_until_it_is_done(self, jobs: Jobs, other: Jobs) -> None:
         """S119: whoever waits for it sees whether it is still to come; looking takes nothing away."""
         assert await other.find_unfinished("turns", "a") is None
+        assert not await other.was_accepted("turns", "a")
         await put(jobs, "a")
         found = await other.find_unfinished("turns", "a")
         assert found is not None
@@ -139,6 +159,8 @@ class JobsContract:
         assert await other.find_unfinished("turns", "a") == first
         assert await jobs.finish(first)
         assert await other.find_unfinished("turns", "a") is None
+        assert await other.was_accepted("turns", "a")
+        assert not await other.was_accepted("sync", "a")
         await put(jobs, "b")
         assert await jobs.bury(await taken(jobs), "broken")
         assert await other.find_unfinished("turns", "b") is None
@@ -148,6 +170,8 @@ class JobsContract:
         for name in ("a1", "a2", "a3"):
             await put(jobs, name, "a")
         await put(jobs, "b1", "b")
+        assert [job.dedupe for job in await other.list_unfinished("turns", "a")] == ["a1", "a2", "a3"]
+        assert await other.list_unfinished("sync", "a") == ()
         assert await jobs.finish(await taken(jobs))
         running = await taken(other)
         assert (running.dedupe, await other.count_unfinished("turns", "a")) == ("a2", 2)

@@ -83,9 +83,9 @@ def test_a_thread_of_twenty_messages_has_one_card_and_one_picture(tmp_path: Path
 @pytest.mark.process
 def test_a_message_that_is_edited_or_deleted_later_is_not_read_again(tmp_path: Path) -> None:
     """S449: a plan follows what was sent; a person who corrects a message is told so, and what takes it back."""
-    first, asked = CHANGES[0], QUESTIONS[0]
+    first, (asked, later) = CHANGES[0], QUESTIONS
     talk = (*BEGINNING, first)
-    meanings: Answers = {text: answers for text, _, answers in (*talk, asked)}
+    meanings: Answers = {text: answers for text, _, answers in (*talk, asked, later)}
     with speaking(Listener(meanings)) as settings:
         running = Program(tmp_path / "data", environment={**NOW, **settings})
         running.start()
@@ -104,10 +104,13 @@ def test_a_message_that_is_edited_or_deleted_later_is_not_read_again(tmp_path: P
             person.post("/ui/delete", channel=person.channel, ts=sent(person, asked[0]))
             person.post("/ui/edit", channel=person.channel, ts=sent(person, "Please plan"), text="Please plan tomorrow")
             eventually(lambda: person.says().count(CHANGE_UNREAD) == 2, "a second answer")
+            person.post("/ui/delete", channel=person.channel, ts=sent(person, "Please plan tomorrow"))
+            person.write(later[0])
+            person.reads(later[1])
             said = person.says()
         finally:
             running.kill()
-    assert said.count(STILL_COUNTS) == 1
+    assert (said.count(CHANGE_UNREAD), said.count(STILL_COUNTS)) == (2, 1)
     assert "17:00" not in said
 
 

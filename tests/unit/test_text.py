@@ -12,10 +12,14 @@ from fateforger.text import (
     format_count,
     gettext,
     has_words,
+    join_clauses,
     join_words,
+    label_text,
     limit_items,
+    list_languages,
     quote_title,
     shorten,
+    speak,
     truncate,
 )
 
@@ -57,6 +61,15 @@ def test_words_are_joined(words: str, joined: str) -> None:
 @pytest.mark.parametrize(("most", "joined"), [(4, "a, b, c and d"), (3, "a, b, c and 1 more"), (1, "a and 3 more")])
 def test_words_beyond_the_limit_are_counted(most: int, joined: str) -> None:
     assert join_words("abcd", most) == joined
+
+
+@pytest.mark.parametrize("language", list_languages())
+def test_clauses_and_labels_have_the_spaces_of_their_language(language: str) -> None:
+    """S261: French sets one before a semicolon and a colon, where no line may break."""
+    with speak(language):
+        joined = join_clauses(["a", "", "b", "c"]), join_clauses(()), label_text("a", "b")
+    blanks = ("\u202f", "\xa0") if language == "fr" else ("", "")
+    assert joined == ("a{0}; b{0}; c".format(*blanks), "", "a{1}: b".format(*blanks))
 
 
 def test_items_beyond_the_limit_are_counted() -> None:

@@ -166,10 +166,11 @@ def _span_words(occurrence: Occurrence, day: date) -> dict[str, str]:
 def _edges(occurrence: Occurrence, day: date, zone: ZoneInfo) -> dict[str, str]:
     """Start and end in words, with their day where that is not the one shown; no end for what takes no time."""
     start, end = (moment.instant.astimezone(zone) for moment in (occurrence.start, occurrence.end))
-    first = f"{start:%H:%M}" if start.date() == day else f"{start:%a %H:%M}"
+    first = _clock(start) if start.date() == day else f"{start:%a} {_clock(start)}"
     is_midnight = end.date() == day + timedelta(days=1) and end.time() == time()
-    last = "24:00" if is_midnight else f"{end:%H:%M}" if end.date() == day else f"{end:%a %H:%M}"
-    return {"from": first, "until": "" if start == end else last}
+    last = "24:00" if is_midnight else _clock(end) if end.date() == day else f"{end:%a} {_clock(end)}"
+    takes_no_time = occurrence.start.instant == occurrence.end.instant
+    return {"from": first, "until": "" if takes_no_time else last}
 
 
 def _long(occurrence: Occurrence, zone: ZoneInfo) -> str:
@@ -181,8 +182,14 @@ def _long(occurrence: Occurrence, zone: ZoneInfo) -> str:
     start, end = (moment.instant.astimezone(zone) for moment in (occurrence.start, occurrence.end))
     length = _length_words(occurrence.end.instant - occurrence.start.instant)
     if start.date() == end.date():
-        return f"{_day_words(start.date())}, {start:%H:%M} – {end:%H:%M}{length}"
-    return f"{_day_words(start.date())}, {start:%H:%M} – {_day_words(end.date())}, {end:%H:%M}{length}"
+        return f"{_day_words(start.date())}, {_clock(start)} – {_clock(end)}{length}"
+    return f"{_day_words(start.date())}, {_clock(start)} – {_day_words(end.date())}, {_clock(end)}{length}"
+
+
+def _clock(local: datetime) -> str:
+    """Return a time of day; with its zone, as in "02:30 CET", if the clock is set back over it."""
+    is_twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+    return f"{local:%H:%M %Z}" if is_twice else f"{local:%H:%M}"
 
 
 def _day_words(day: date) -> str:

@@ -45,6 +45,11 @@ class RunningTurn:
         """True when the turn was stopped before it acted."""
         return self.stop_asked and not self._acting
 
+    @property
+    def stop_reply(self) -> str:
+        """Return the reply to a stop that came before the turn acted."""
+        return _(STOPPED_BUT_RULES if self.keeps_rules else STOPPED)
+
     def check(self) -> None:
         """Raise :class:`TurnStopped` if the turn was stopped before it acted."""
         if self.is_stopped:
@@ -92,6 +97,10 @@ class RunningTurn:
             self.check()
         self._acting = True
 
+    def end_act(self) -> None:
+        """Let the rest of a message be stopped again, after a part of it was carried out."""
+        self._acting = False
+
 
 class RunningTurns:
     """At most one running turn per session or first message; the caller ensures this."""
@@ -101,10 +110,14 @@ class RunningTurns:
 
     @contextmanager
     def course(
-        self, turn_id: str, began_with: datetime, tell: ProgressCallback = ignore_progress
+        self,
+        turn_id: str,
+        began_with: datetime,
+        tell: ProgressCallback = ignore_progress,
+        of: RunningTurn | None = None,
     ) -> Iterator[RunningTurn]:
-        """Register a turn until the block ends."""
-        course = self._courses[turn_id] = RunningTurn(began_with, tell)
+        """Register a turn until the block ends. One that is a part ``of`` another can be stopped by the ids of both."""
+        course = self._courses[turn_id] = of or RunningTurn(began_with, tell)
         try:
             yield course
         finally:
@@ -180,9 +193,7 @@ WRITING = (WriteCalendar, UndoUpdate, UndoGroup, GoBack)
 
 def mark_stopped(session: Session, course: RunningTurn) -> Session:
     """Return the session as it was before the turn, with a notice that the turn was stopped."""
-    if course.keeps_rules:
-        return session.with_notice(_(STOPPED_BUT_RULES))
-    return session.with_notice(_(STOPPED))
+    return session.with_notice(course.stop_reply)
 
 
 def mark_finished(before: Session, after: Session) -> Session:

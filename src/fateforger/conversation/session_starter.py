@@ -11,7 +11,7 @@ from fateforger.conversation.language.tables import OpenPlan, OutsideContext
 from fateforger.conversation.memory_service import MemoryService, RuleService
 from fateforger.conversation.queue.cards import build_reply
 from fateforger.conversation.queue.service import QueueService
-from fateforger.conversation.running_turns import STOPPED, STOPPED_AT_REST, TurnModel, TurnStopped
+from fateforger.conversation.running_turns import STOPPED_AT_REST, RunningTurn, TurnModel, TurnStopped
 from fateforger.conversation.session_messages import build_messages, build_session, with_feedback
 from fateforger.conversation.task_offers import ExternalTaskList, find_offers
 from fateforger.conversation.turn_runs import LogEntry, TurnLog
@@ -126,7 +126,8 @@ class SessionStarter:
         if running is None and opening.opens:
             running = await self._find_unanswered(opening, earlier)
         if running is not None:
-            await self.turns.carry_out(to_reply(running.id, opening), ignore_progress)
+            with self.turns.running.course(opening.turn_id, opening.at) as course:
+                await self.turns.carry_out(to_reply(running.id, opening), ignore_progress, course)
             return True
         if opening.text and self.model is not None and await self._read(opening, earlier, self.model):
             return True
@@ -153,8 +154,8 @@ class SessionStarter:
                 try:
                     opened = await self._read_part(part, earlier, model, spoken)
                 except TurnStopped:
-                    stopped = STOPPED if part is opening else STOPPED_AT_REST
-                    await self.tasks.send(build_reply(_(stopped)), part)
+                    stopped = course.stop_reply if part is opening else _(STOPPED_AT_REST)
+                    await self.tasks.send(build_reply(stopped), part)
                     answered = True
                     break
                 if opened.unread:
@@ -255,16 +256,21 @@ class SessionStarter:
             card = await self.rules.answer_command(command)
             await self.tasks.send(card, opening, wrote=(command.command_id,))
         elif opened.thread is not None:
-            await self._pass_on(opening, opened.thread)
+            await self._pass_on(opening, opened.thread, model.course)
         elif opened.lines:
             await self.tasks.send(build_reply(" ".join(opened.lines)), opening)
 
-    async def _pass_on(self, opening: Opening, session_id: str) -> None:
-        """Pass a message on to the plan that it is about, whose thread has the answer."""
+    async def _pass_on(self, opening: Opening, session_id: str, course: RunningTurn) -> None:
+        """Pass a message on to the plan that it is about, whose thread has the answer.
+
+        Raises :class:`TurnStopped` if the person stops it before it acts.
+        """
         session = await self.sessions.load(session_id)
         if session is None:
             return
-        await self.turns.carry_out(to_reply(session_id, opening), ignore_progress)
+        await self.turns.carry_out(to_reply(session_id, opening), ignore_progress, course)
+        course.check()
+        course.end_act()
         said = _("I took that to the plan for {day}; its thread has the answer.", day=format_day(session.date))
         await self.tasks.send(build_reply(said), opening)
 

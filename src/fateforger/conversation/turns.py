@@ -202,12 +202,12 @@ class Turns:
     languages: LanguageService
     running: RunningTurns = field(init=False, default_factory=RunningTurns)
 
-    async def carry_out(self, command: SessionCommand, tell: ProgressCallback) -> None:
+    async def carry_out(self, command: SessionCommand, tell: ProgressCallback, of: RunningTurn | None = None) -> None:
         """Carry out a command, once. If background work saved the session meanwhile, start again.
 
-        Raises ``StoreError``.
+        It is a part ``of`` a first message that is passed on. Raises ``StoreError``.
         """
-        with self.running.course(command.session_id, command.at, tell) as course:
+        with self.running.course(command.session_id, command.at, tell, of) as course:
             for attempt in range(1, TRIES + 1):
                 try:
                     async with self.drafts.turn(command.session_id):

@@ -76,6 +76,12 @@ def second_reading(local: datetime, tz: ZoneInfo) -> datetime | None:
     return second.astimezone(tz) if second > first else None
 
 
+def format_clock(local: datetime) -> str:
+    """Return a time of day like ``02:30``; with its zone, ``02:30 CET``, if the clock is set back over it that day."""
+    is_twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+    return f"{local:%H:%M %Z}" if is_twice else f"{local:%H:%M}"
+
+
 @lru_cache(maxsize=256)
 def local_day(day: date, tz: ZoneInfo) -> tuple[datetime, datetime]:
     """Return the first instants of a local day and of the next day.

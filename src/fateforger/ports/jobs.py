@@ -30,9 +30,10 @@ class Job:
 class NewJob:
     """Work to put on a lane.
 
-    A job whose ``dedupe`` was seen on that lane before is not accepted again, with two exceptions. One that ``recurs``
-    is: of its name at most one waits, due at the earliest instant that was asked for. With ``again`` it is once it was
-    given up, because its person was told to repeat it. Without ``run_at`` a job is due at once, even if the clock is
+    A job whose ``dedupe`` was seen on that lane before is not accepted again, with three exceptions. One that
+    ``recurs`` is: of its name at most one waits, due at the earliest instant that was asked for. With ``again`` it is
+    once it was given up, because its person was told to repeat it. With ``apart`` it is when at least that much time
+    has passed since the last one that was accepted. Without ``run_at`` a job is due at once, even if the clock is
     set back before it is claimed.
     """
 
@@ -43,6 +44,7 @@ class NewJob:
     run_at: datetime | None = None
     recurs: bool = False
     again: bool = False
+    apart: timedelta | None = None
 
 
 class Jobs(Protocol):
@@ -52,8 +54,16 @@ class Jobs(Protocol):
         """Durably accept a job; ``False`` when its ``dedupe`` was accepted before, or waits already."""
         ...
 
+    async def was_accepted(self, lane: str, dedupe: str) -> bool:
+        """Check whether a job of that name was accepted during the last days."""
+        ...
+
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         """Return the job of that name while it waits or runs, otherwise ``None``."""
+        ...
+
+    async def list_unfinished(self, lane: str, key: str) -> tuple[Job, ...]:
+        """Return the jobs of that key that wait or run."""
         ...
 
     async def count_unfinished(self, lane: str, key: str) -> int:

@@ -116,6 +116,8 @@ class OperatorLog(Protocol):
 
 
 ERASING_LANE = "erasing"
+REMINDER_LANE = "reminder"
+"""The lane that is told when a person's zone has changed."""
 """The lane for requests to be forgotten; its job is the last of a person's data to go."""
 
 Counts = Mapping[str, int]
@@ -169,7 +171,10 @@ class Zones(Protocol):
         ...
 
     async def keep(self, user_id: str, tz: str, *, until: datetime) -> None:
-        """Keep the zone of a person, in place of an earlier one. Messages at chosen times come by its clock."""
+        """Keep the zone of a person, in place of an earlier one.
+
+        Messages at chosen times and reminders come by its clock.
+        """
         ...
 
 

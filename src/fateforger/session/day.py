@@ -347,13 +347,22 @@ def list_written(session: Session) -> set[str]:
     return {key for event in live if (key := own_key(event, session.date)) is not None}
 
 
+def _list_left(session: Session) -> set[str | None]:
+    """Return the keys of the blocks of this day that were left to the person on the calendar."""
+    live = {} if session.day.snapshot is None else session.day.snapshot.live
+    return {own_key(event, session.date) for event in live.values() if event.id in session.day.released}
+
+
 def is_part_left(session: Session) -> bool:
     """Check whether blocks of this plan were left to the person on the calendar."""
-    plan, snapshot = session.planning.plan, session.day.snapshot
-    if plan is None or snapshot is None:
-        return False
-    left = {own_key(event, session.date) for event in snapshot.live.values() if event.id in session.day.released}
-    return any(block.key in left for block in plan.events)
+    plan, left = session.planning.plan, _list_left(session)
+    return plan is not None and any(block.key in left for block in plan.events)
+
+
+def is_left(session: Session, key: str) -> bool:
+    """Check whether a block of this day was left to the person, and is not planned again."""
+    plan = session.planning.plan
+    return key in _list_left(session) and (plan is None or all(block.key != key for block in plan.events))
 
 
 def find_report(session: Session) -> SyncReport:

@@ -29,6 +29,7 @@ from fateforger.session.day import (
     busy_meetings,
     frame_mistake,
     frame_of,
+    is_left,
     is_under_way,
     lunch_start,
     now_before,
@@ -130,14 +131,17 @@ def day_of(session: Session) -> Day:
     Raises ``BadInput`` when the frame is a mistake, or over.
     """
     start, end = frame_of(session)
-    lunch = lunch_start(session)
+    lunch_at = lunch_start(session)
+    lunch = None if lunch_at is None else _lunch(session, lunch_at)
+    if lunch is not None and is_left(session, lunch.key):
+        lunch = None  # the person keeps it where they moved it
     return Day(
         date=session.date,
         tz=session.tz,
         start=start,
         end=end,
         busy=tuple(Busy(m.start, m.end, title=m.title) for m in busy_meetings(session)),
-        lunch=None if lunch is None else _lunch(session, lunch),
+        lunch=lunch,
         works=tuple(work_of(session, t) for t in session.day.inputs.tasks),
         next_start=usual_frame(frame_in_force(session)).day_start if is_under_way(session) else None,
         now=now_before(session, start),

@@ -29,6 +29,7 @@ from fateforger.text import (
     count_more,
     format_day,
     format_length,
+    join_clauses,
     join_words,
     limit_items,
     ngettext,
@@ -255,7 +256,7 @@ def describe_noted(before: Session, after: Session) -> tuple[str, ...]:
 def _join_changes(changes: tuple[str, ...]) -> str:
     """Return the changes as a list, with semicolons where a comma is part of one."""
     if any(", " in change for change in changes):
-        return "; ".join(limit_items(changes, MOST_NOTED, count_more))
+        return join_clauses(limit_items(changes, MOST_NOTED, count_more))
     return join_words(changes, MOST_NOTED)
 
 

@@ -12,6 +12,7 @@ from fateforger.errors import BadInput, PatchInvalid, PlanInvalid
 from fateforger.memory.violations import Reason, find_reasons
 from fateforger.planning.plan import ET, Resolved, TBPlan
 from fateforger.planning.task_details import USUAL_DEEP, TaskKind, format_items, task_of
+from fateforger.planning.timing import format_clock
 from fateforger.session.cards import plain
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.day import (
@@ -109,8 +110,8 @@ def clip_span(meeting: Meeting, day: date) -> str:
     """Return the part of a meeting on the day; all of it when it begins in the night after."""
     if meeting.start.date() > day:
         return span(meeting.start, meeting.end)
-    start = "00:00" if meeting.start.date() < day else f"{meeting.start:%H:%M}"
-    end = "24:00" if meeting.end.date() > day else f"{meeting.end:%H:%M}"
+    start = "00:00" if meeting.start.date() < day else format_clock(meeting.start)
+    end = "24:00" if meeting.end.date() > day else format_clock(meeting.end)
     return f"{start}–{end}"
 
 

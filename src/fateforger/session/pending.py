@@ -220,7 +220,7 @@ def held_question(session: Session) -> PendingQuestion | None:
     if held.unfinished:
         return _unfinished_question(session)
     version = select_newest(known_versions(session), session.user_id).get(held.uid)
-    rule = "" if version is None else f": {quote_title(version.record.words)}"
+    rule = "" if version is None else label_text("", quote_title(version.record.words))
     return PendingQuestion(
         kind=PendingKind.HELD,
         sentence=_(HELD_BACK[held.writes], rule=rule),

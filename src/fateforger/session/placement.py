@@ -12,7 +12,7 @@ from fateforger.errors import BadInput, PatchInvalid, PlanInvalid, first_mistake
 from fateforger.planning.patch import Patch, UpdateBlock, apply_op
 from fateforger.planning.plan import ET, Resolved, TBPlan, overlap_sentence, overlaps, resolve
 from fateforger.planning.task_details import follow_ways
-from fateforger.planning.timing import FixedStart, clock_at, find_next_fit, is_anchored
+from fateforger.planning.timing import FixedStart, clock_at, find_next_fit, format_clock, is_anchored
 from fateforger.session.day import busy_meetings, day_window
 from fateforger.session.frame import local_time, zone_at, zone_suffix
 from fateforger.session.model import RefineUpdate, Session
@@ -221,7 +221,7 @@ def _span_before(session: Session, old: Resolved, new: Resolved) -> str:
 
 def span(start: datetime, end: datetime) -> str:
     """Return a span like ``09:00–10:30``."""
-    return f"{start:%H:%M}–{end:%H:%M}"
+    return f"{format_clock(start)}–{format_clock(end)}"
 
 
 def changed_blocks(before: TBPlan, after: TBPlan) -> dict[str, tuple[object, object]]:

@@ -50,14 +50,14 @@ from fateforger.slack.access import (
 )
 from fateforger.slack.home import Home
 from fateforger.slack.notices import build_sentence_job, first_greeting_job, greeting_job, retire_welcome, suggest
-from fateforger.slack.payloads import MessageSaid, Place
+from fateforger.slack.payloads import MessageSaid, Place, Press
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import Handle
 from fateforger.tasks.transitions import TypedCommand, parse_command
 from fateforger.text import TIMEBOX, format_number, name_commands
 from fateforger.text import gettext as _
 from fateforger.ui.connection_cards import DISCONNECT, JOIN
-from fateforger.values import replace_named
+from fateforger.values import replace, replace_named
 from fateforger.workers.lanes import ERASING, STOP_TURN, TURN, ConnectionAction, PersonalDataRequest, StopTurn, TryLater
 from fateforger.workers.supervisor import BackgroundTasks
 from fateforger.workers.turns import build_command_job, connection_job
@@ -133,12 +133,13 @@ class RequestHandler:
         said: str = "",
         unread: str = "",
         welcome_ts: str | None = None,
+        press: Press | None = None,
     ) -> Said | None:
         """Begin a session in a place that only the person reads, and return words about it for where they asked.
 
         This is their thread with the bot, or else the top of their direct messages. A claim of the calendar arrives
-        here too. ``said`` is the text after a command, and ``unread`` an earlier message that the plan may use;
-        ``welcome_ts`` is the welcome card of a button.
+        here too. ``said`` is the text after a command, and ``unread`` an earlier message that the plan may use.
+        ``press`` is the click on a button, ``welcome_ts`` the welcome card of that.
         """
         code = parse_typed_code(said)
         if code is not None:
@@ -162,7 +163,7 @@ class RequestHandler:
             date=day,
             unread=unread,
         )
-        await self.record(command)
+        await self.record(command, press)
         if asked.channel is None:
             return None
         if welcome_ts is not None:
@@ -189,10 +190,17 @@ class RequestHandler:
         return None if private else _(phrases.ANSWERED_ELSEWHERE)
 
     async def press_start(
-        self, command_id: str, user_id: str, asked: Place, *, unread: str = "", welcome_ts: str | None = None
+        self,
+        command_id: str,
+        user_id: str,
+        asked: Place,
+        *,
+        unread: str = "",
+        welcome_ts: str | None = None,
+        press: Press | None = None,
     ) -> None:
         """Begin a session by a button or a shortcut, which have no answer, so words are sent separately."""
-        words = await self.start(command_id, user_id, asked, unread=unread, welcome_ts=welcome_ts)
+        words = await self.start(command_id, user_id, asked, unread=unread, welcome_ts=welcome_ts, press=press)
         if words is not None:
             await self.send_ephemeral(user_id, asked, words)
 
@@ -246,26 +254,33 @@ class RequestHandler:
             text=text,
             withheld=withheld,
         )
-        await self.record(reply)
+        await self.record(reply, said.press)
 
     async def note_change(self, changed: MessageSaid) -> None:
         """Tell a person that an edit of a message is not read, or that what they deleted still counts.
 
-        Without a model messages are not read anyway. A deletion is only answered if there is, or may be, something to
-        undo: the message waits, or it made the last change.
+        Without a model messages are not read anyway, nor is one counted any more whose plan has ended. A deletion is
+        only answered if there is, or may be, something to undo: the message waits, or it made the last change.
         """
-        if not self.door.reads_words:
+        if not self.door.reads_words or not await self.jobs.was_accepted(TURN.name, changed.command_id):
             return
         session = await self.door.find_open(changed.channel, changed.thread_ts, changed.user_id)
-        waits = await self.jobs.find_unfinished(TURN.name, changed.command_id) is not None
-        if changed.event == "message_changed" and (session is not None or waits):
+        if session is None and await self.door.session_in_thread(changed.channel, changed.thread_ts) is not None:
+            return
+        if changed.event == "message_changed":
             words = phrases.CHANGE_UNREAD
-        elif session is not None and (waits or _made_last_change(session, changed.command_id)):
+        elif session is not None and await self._can_undo(changed, session):
             words = phrases.STILL_COUNTS
         else:
             return
-        place = Place(changed.channel, None if session is None else changed.thread_ts)
+        place = Place(changed.channel, None if session is None and changed.opens else changed.thread_ts)
         await self.send_ephemeral(changed.user_id, place, _(words))
+
+    async def _can_undo(self, said: MessageSaid, session: Session) -> bool:
+        """Check whether a message of a session made the last change, or waits and may make one."""
+        if session.reports_change and session.thread.handled[-1:] == (said.command_id,):
+            return True
+        return await self.jobs.find_unfinished(TURN.name, said.command_id) is not None
 
     async def _find_unread(self, said: MessageSaid, session_id: str) -> str | None:
         """Return what to say about a message that is not read, or ``None``.
@@ -331,7 +346,8 @@ class RequestHandler:
         await self._tell_unread_parts(said)
         await self.poster.latest.observe(said.channel, said.thread_ts, said.ts)
         place = Place(said.channel, said.thread_ts)
-        await self.record(self._build_opening(said.command_id, said.user_id, place, said.text, opens=said.opens))
+        opening = self._build_opening(said.command_id, said.user_id, place, said.text, opens=said.opens)
+        await self.record(opening, said.press)
 
     async def _refuse(self, said: MessageSaid, words: Said) -> None:
         """Tell a person who addressed the bot why they cannot plan, invisibly to others in a channel."""
@@ -380,21 +396,22 @@ class RequestHandler:
         if self.door.reads_words and refusal is None:
             self.background.start(suggest(self.client, channel), name="suggestions")
 
-    async def click(self, click: Click, place: Place, replaced: str | None, *, again: str) -> None:
+    async def click(self, click: Click, place: Place, replaced: str | None, press: Press) -> None:
         """Handle a control of a card, for the session's owner only.
 
         ``replaced`` is the message that the answer to a control outside of a plan replaces. A control that shows
-        something leaves the card as it is, so its next click has an id of its own, ``again``.
+        something leaves the card as it is, so each ``press`` of it counts.
         """
         async with self.tell_refusal(click.user_id, place):
             await self.check_access(click.session_id, click.user_id)
             command = self.door.read_click(click)
-            if isinstance(command, ShowTasks) or (isinstance(command, SessionCommandBase) and command.is_view):
-                command = replace_named(command, {"command_id": again})
+            is_view = isinstance(command, ShowTasks) or (isinstance(command, SessionCommandBase) and command.is_view)
+            if is_view:
+                command = replace_named(command, {"command_id": press.command_id})
             if place.channel is not None and _is_answered_in(place.channel, command):
                 there = {"channel": place.channel, "thread_ts": place.thread_ts, "ts": replaced}
                 command = replace_named(command, there)
-            await self.record(command)
+            await self.record(command, press if is_view else None)
 
     async def stop(self, command_id: str, user_id: str, place: Place, session_id: str | None = None) -> None:
         """Handle Stop on a session's card, or Slack's own in a thread, whose session is looked up.
@@ -462,9 +479,14 @@ class RequestHandler:
         if session_id and (owner := await self.door.owner(session_id)) != user_id:
             raise BadInput(name_commands(phrases.SESSION_LOST) if owner is None else phrases.not_yours(owner))
 
-    async def record(self, command: SessionCommand | QueueCommand | StartTimeboxing | Opening) -> None:
-        """Record a command, once."""
-        await self.jobs.enqueue(build_command_job(command, key=_key(command)), now=self.clock.now())
+    async def record(
+        self, command: SessionCommand | QueueCommand | StartTimeboxing | Opening, press: Press | None = None
+    ) -> None:
+        """Record a command, once; of a double click, whose times are Slack's, only the first ``press``."""
+        job, now = build_command_job(command, key=_key(command)), self.clock.now()
+        if press is not None:
+            job, now = replace(job, dedupe=press.name, apart=press.apart), press.at
+        await self.jobs.enqueue(job, now=now)
 
     @asynccontextmanager
     async def tell_refusal(self, user_id: str, place: Place) -> AsyncIterator[None]:
@@ -484,10 +506,6 @@ class RequestHandler:
             await self.jobs.enqueue(build_sentence_job(user_id, place, said), now=self.clock.now())
         else:
             self.background.start(self.people.send_ephemeral(user_id, place, said), name="a hint")
-
-
-def _made_last_change(session: Session, command_id: str) -> bool:
-    return session.reports_change and session.thread.handled[-1:] == (command_id,)
 
 
 def _is_answered_in(channel: str, command: Command) -> TypeGuard[QueueCommand | SettleConstraints | UndoMemory]:

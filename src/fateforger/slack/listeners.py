@@ -80,7 +80,7 @@ from fateforger.values import replace
 from fateforger.workers.people import LanguageService
 
 START_SECONDS, VIEW_SECONDS = 15, 3
-"""Time in which two clicks that begin something, or that show something, are one."""
+"""Time after a click that begins something, or that shows something, in which another one is a double click."""
 CLOSE_SECONDS = 3.0
 ACK_SECONDS = 0.05
 """Bolt sends an acknowledgement only after the listener has returned."""
@@ -305,11 +305,11 @@ class Listeners:
 
     def _start(self, use: ControlUse) -> Reply:
         # Anyone may press it, each for themselves, and again on another day.
-        once = command_id("start", use.identify_press(START_SECONDS), use.user_id)
-        unread = use.control.target
+        press, unread = use.to_press(START_SECONDS), use.control.target
+        once, place, welcome_ts = press.command_id, Place(use.place.channel), None
         if use.address.v == WELCOME:
-            return self._requests.press_start(once, use.user_id, use.place, unread=unread, welcome_ts=use.message_ts)
-        return self._requests.press_start(once, use.user_id, Place(use.place.channel), unread=unread)
+            place, welcome_ts = use.place, use.message_ts
+        return self._requests.press_start(once, use.user_id, place, unread=unread, welcome_ts=welcome_ts, press=press)
 
     def _stop(self, use: ControlUse) -> Reply:
         # The same button may appear again for the next turn, so the turn is part of the id.
@@ -321,8 +321,9 @@ class Listeners:
         channel, thread_ts, ts = use.place.channel, use.place.thread_ts, use.message_ts
         if channel is None or thread_ts is None or ts is None:
             return None
+        press = use.to_press(START_SECONDS)
         said = MessageSaid(
-            command_id=use.identify_press(START_SECONDS),
+            command_id=press.command_id,
             user_id=use.user_id,
             channel=channel,
             thread_ts=thread_ts,
@@ -332,6 +333,7 @@ class Listeners:
             direct=True,
             mention=True,
             opens=False,
+            press=press,
         )
         return self._requests.hear(said)
 
@@ -355,8 +357,8 @@ class Listeners:
             # The card of a plan stays; the queue is shown next to it.
             outside = action.startswith((QUEUE_PREFIX, RITUAL_PREFIX)) or action in OUTSIDE_ACTIONS
             replaced = use.message_ts if outside and not use.address.session else None
-            click, again = use.to_click(self._clock.now()), use.identify_press(VIEW_SECONDS)
-            return self._requests.click(click, use.place, replaced, again=again)
+            click, press = use.to_click(self._clock.now()), use.to_press(VIEW_SECONDS)
+            return self._requests.click(click, use.place, replaced, press)
         request = FormRequest(
             form=action.removeprefix(FORM_PREFIX),
             session_id=use.address.session,
@@ -446,13 +448,15 @@ def _action(name: str, *, prefix: bool = False) -> re.Pattern[str]:
 
 
 async def _leave_out_bots(
-    body: dict[str, Any], ack: AsyncAck, next_: Callable[[], Awaitable[None]]
+    body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck, next_: Callable[[], Awaitable[None]]
 ) -> BoltResponse | None:
     """Acknowledge what no person wrote before it is routed: most events are about messages of the bot itself."""
     event = body.get("event") or {}
     message = event.get("previous_message") or event
     if event.get("subtype") not in BY_PEOPLE | CHANGES or message.get("bot_id") is not None:
         return await ack()
+    if message is not event:
+        context["user_id"] = message.get("user")  # Bolt takes the one of what is there now, perhaps a tombstone
     await next_()
     return None
 

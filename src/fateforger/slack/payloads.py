@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from fateforger.session.forms import Click, FormRequest, FormValue
@@ -33,6 +33,8 @@ from fateforger.values import replace
 NOT_A_NUMBER = mark_message("Please write a whole number here.")
 
 Json = Mapping[str, Any]
+SLACKBOT = "USLACKBOT"
+"""Slack's own user, which seems to be a person; it speaks for ``/remind``, and for a deleted message with replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,26 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Press:
+    """Click on a control that leaves its card as it is, so that it can be used again.
+
+    Those with one ``name`` count if they are ``apart`` enough; others are double clicks. ``command_id`` is that of this
+    click alone, also if Slack sends it again.
+    """
+
+    command_id: str
+    name: str
+    at: datetime
+    apart: timedelta
+
+
+@dataclass(frozen=True, slots=True)
 class MessageSaid:
     """Message that a person wrote.
 
     ``thread_ts`` is its thread, or the one it would open (then ``opens``). ``event`` tells apart the two events of a
-    channel message that mentions the bot. ``attached`` tells that files or another message came with it.
+    channel message that mentions the bot. ``attached`` tells that files or another message came with it, ``press`` that
+    a button said it.
     """
 
     command_id: str
@@ -62,6 +79,7 @@ class MessageSaid:
     mention: bool
     opens: bool
     attached: bool = False
+    press: Press | None = None
 
     @property
     def heard_place(self) -> tuple[str, str | None]:
@@ -87,12 +105,14 @@ class ControlUse:
     value: str | date | time | None
     pressed: str = "0"
 
-    def identify_press(self, seconds: int) -> str:
-        """Return an id that is the same for a double click, and another one for a click some ``seconds`` later.
-
-        A control that leaves its card as it is can be used again; a repeated payload of one click has one timestamp.
-        """
-        return command_id("again", self.command_id, str(int(float(self.pressed)) // seconds))
+    def to_press(self, seconds: int) -> Press:
+        """Return the use as a click that counts ``seconds`` after the person's last one on this control."""
+        return Press(
+            command_id=command_id("again", self.command_id, self.user_id, self.pressed),
+            name=command_id("press", self.command_id, self.user_id),
+            at=datetime.fromtimestamp(float(self.pressed), UTC),
+            apart=timedelta(seconds=seconds),
+        )
 
     @property
     def subject(self) -> str:
@@ -144,10 +164,10 @@ def command_id(kind: str, *parts: str) -> str:
 
 
 def parse_message(body: Json) -> MessageSaid | None:
-    """Parse a message or a mention; return ``None`` for one of the bot."""
+    """Parse a message or a mention; return ``None`` for one of the bot or of Slack."""
     event = body["event"]
     bots = {authorization["user_id"] for authorization in body.get("authorizations", ())}
-    if event.get("user") is None or event["user"] in bots:
+    if event.get("user") is None or event["user"] in bots or get_bare(event["user"]) == SLACKBOT:
         return None
     mentioned = {get_bare(bot) for bot in bots}
     channel, ts, text = event["channel"], event["ts"], event.get("text", "")
@@ -176,14 +196,19 @@ def read_words(message: Json, *, without_mentions_of: Collection[str] = ()) -> s
 def parse_change(body: Json) -> MessageSaid | None:
     """Parse a message whose text a person changed, or which is deleted; its ``event`` is that subtype.
 
-    Return ``None`` if its text is the same: Slack reports a preview of a link like an edit.
+    Return ``None`` if its text is the same: Slack reports a preview of a link like an edit. A deleted message that has
+    replies leaves a tombstone.
     """
     event = body["event"]
-    before = event.get("previous_message")
+    before, kind = event.get("previous_message"), event["subtype"]
     after = event.get("message", before)
-    if not before or (after is not before and after.get("text") == before.get("text")):
+    if not before:
         return None
-    return parse_message({**body, "event": {**event, **after, "type": event["subtype"]}})
+    if after.get("subtype") == "tombstone":
+        after, kind = before, "message_deleted"
+    elif after is not before and after.get("text") == before.get("text"):
+        return None
+    return parse_message({**body, "event": {**event, **after, "type": kind}})
 
 
 def find_stranger(body: Json) -> str | None:

@@ -37,7 +37,8 @@ CAME_LATE = mark_message(
     " write it again if it still holds."
 )
 CHANGE_UNREAD = mark_message(
-    "I read a message as you first sent it, so your change to it does not count. Please write it as a new message."
+    "I read a message as you first sent it, so your change to it does not count. Please write me in a new message what"
+    " should be different."
 )
 ATTACHED_UNREAD = mark_message(
     "I can't look into files or forwarded messages: I read only what you write yourself. Please write me what matters"

@@ -11,6 +11,7 @@ from fateforger.limits import MAX_MINUTES, MAX_NOTES_CHARS, MAX_OUTCOME_CHARS, M
 from fateforger.tasks.gate import CLOSE, Report, Seen, add_report, complete_task, record_steps
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import COARSE, PROBE, Do, Origin, QueuedTask, ReviewParts, TaskSpec
+from fateforger.text import gettext as _
 from fateforger.values import Value, replace
 from fateforger.workflow.definition import Workflow
 
@@ -127,7 +128,7 @@ def _new_tasks(task: QueuedTask, parts: Parts) -> tuple[NewTask, ...]:
     origin = Origin(door="task", reference=task.id)
     review = NewTask(
         TaskSpec(
-            title=f"Review: {task.spec.title}"[:MAX_TITLE_CHARS],
+            title=_("Review: {title}", title=task.spec.title)[:MAX_TITLE_CHARS],
             work=ReviewParts(goal=task.id),
             priority=task.spec.priority,
             project=task.spec.project,

@@ -155,12 +155,15 @@ def _list_unplaced(session: Session) -> tuple[tuple[str, str], ...]:
     return tuple((each.title, each.reason) for each in session.planning.unplaced if each.task_id in tasks)
 
 
+def _format_left(each: LeftTask) -> str:
+    title = plain(each.task.title, 80)
+    return label_text(title, plain(each.reason, 200)) if each.reason else title
+
+
 def _list_left(left: Sequence[LeftTask]) -> Iterator[Part]:
     if not left:
         return
-    tasks = (
-        f"- {plain(each.task.title, 80)}" + (f": {plain(each.reason, 200)}" if each.reason else "") for each in left
-    )
+    tasks = (f"- {_format_left(each)}" for each in left)
     named = limit_items(tasks, MOST_LEFT, count_rest)
     yield Prose(text="\n".join((_("**No room on these days; they stay in your queue**"), *named)))
 

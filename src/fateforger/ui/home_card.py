@@ -33,6 +33,7 @@ from fateforger.text import (
     format_day,
     format_length,
     join_sentences,
+    label_text,
     list_languages,
     mark_message,
     name_language,
@@ -243,7 +244,7 @@ def describe_estimate(each: Estimate) -> str:
     known = ngettext("from one task", "from {count} tasks", each.count)
     usual = "" if each.minutes is None else _(", usually {minutes}", minutes=format_length(each.minutes))
     source = _("as you told me") if each.corrected else known
-    return f"**{plain(each.name)}** ({depth}): {ratio}{usual}, {source}"
+    return label_text(f"**{plain(each.name)}** ({depth})", f"{ratio}{usual}, {source}")
 
 
 def _format_choice(percent: int) -> str:

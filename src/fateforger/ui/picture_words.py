@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from fateforger.planning.timing import format_clock
 from fateforger.session.cards import DayView, Meeting, PlannedBlock, WeekBars
 from fateforger.text import (
     NO_TITLE,
@@ -263,18 +264,12 @@ def _read_clock(view: DayView, moment: datetime) -> tuple[str, str]:
     """Return the time of day, and the weekday if it is another day than the picture's."""
     local = view.local_time(moment)
     midnight = local.time() == time(0) and (local.date() - view.date).days == 1
-    text = "24:00" if midnight else f"{local:%H:%M}"
-    if _is_twice(local):
-        text += f" {local:%Z}"
+    text = "24:00" if midnight else format_clock(local)
     return text, "" if midnight or local.date() == view.date else format_weekday(local.date())
 
 
 def _is_one_day(view: DayView, start: datetime, end: datetime) -> bool:
     return view.local_time(start).date() == view.local_time(end).date()
-
-
-def _is_twice(local: datetime) -> bool:
-    return local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
 
 
 def _day(view: DayView) -> str:

@@ -28,6 +28,7 @@ from fateforger.text import (
     count_more,
     format_date,
     format_day,
+    join_clauses,
     join_sentences,
     label_text,
     mark_message,
@@ -189,7 +190,7 @@ def _show_shaping(session: Session) -> tuple[Part, ...]:
             "{count} left out, as there is no room for more",
             left_out,
         )
-        listed = "; ".join(filter(None, (", ".join(named), rest, out if left_out else "")))
+        listed = join_clauses((", ".join(named), rest, out if left_out else ""))
         parts.append(Note(text=_("**Your rules for this day:** {rules}.", rules=listed)))
     parts += _show_set_aside(session, answer)
     return (*parts, localize_row(YOURS, REVIEW)) if parts else ()
@@ -202,7 +203,7 @@ def _show_set_aside(session: Session, answer: Answer) -> tuple[Part, ...]:
         return ()
     named = [quote_title(plain(record.name, 60), 120) for record in aside[:MOST_NAMED]]
     rest = count_more(len(aside) - MOST_NAMED) if len(aside) > MOST_NAMED else ""
-    listed = "; ".join(filter(None, (", ".join(named), rest)))
+    listed = join_clauses((", ".join(named), rest))
     return (Note(text=_("**Not counting today:** {rules}.", rules=listed)),)
 
 
@@ -214,7 +215,7 @@ def _format_rule(item: Applicable, *, let_go: bool) -> str:
         _("on its last day") if _is_last_day(item) else "",
     )
     binding = ", ".join(filter(None, marks))
-    mark = "; ".join((binding, *((_("the plan does without it"),) if let_go else ())))
+    mark = join_clauses((binding, _("the plan does without it") if let_go else ""))
     return f"{quote_title(plain(record.name, 60), 120)} ({mark})"
 
 

@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from fateforger.agents.access import PROPOSAL_LANE
 from fateforger.errors import InternalError
 from fateforger.ports.jobs import Job, NewJob
-from fateforger.ports.people import ERASING_LANE
+from fateforger.ports.people import ERASING_LANE, REMINDER_LANE
 from fateforger.ports.traces import find_position
 from fateforger.session.cards import Card
 from fateforger.session.commands import COMMAND, InboxCommand
@@ -248,6 +248,15 @@ class DueReminder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneChange:
+    """Move the reminders of a person from the clock of a zone to that of another one, where the person is now."""
+
+    user_id: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalUpdate:
     """Show a proposal in its current state, let it expire, or record that its command was given up."""
 
@@ -368,7 +377,9 @@ TURN: Lane[InboxCommand] = Lane(
 GREETING = Lane("greeting", TypeAdapter(Greeting))
 SENTENCE = Lane("sentence", TypeAdapter(Sentence), LanePolicy(tries=20, backoff=Backoff(0.5, 30.0)))
 NOTIFICATION = Lane("letter", TypeAdapter(Notification), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
-REMINDER = Lane("reminder", TypeAdapter(DueReminder), LanePolicy(tries=200, backoff=Backoff(longest=60.0)))
+REMINDER: Lane[DueReminder | ZoneChange] = Lane(
+    REMINDER_LANE, TypeAdapter(DueReminder | ZoneChange), LanePolicy(tries=200, backoff=Backoff(longest=60.0))
+)
 STOP_TURN = Lane("stop", TypeAdapter(StopTurn), LanePolicy(tries=STOP_TRIES_DURING_TURN + 4))
 PROPOSAL: Lane[ProposalUpdate | ProposalAnswer] = Lane(
     PROPOSAL_LANE,

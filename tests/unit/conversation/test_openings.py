@@ -18,10 +18,12 @@ from tests.unit.conversation.queue.desk import Desk
 
 from fateforger.adapters.clock import SystemClock
 from fateforger.conversation.language.rule_extraction import build_interpreter
+from fateforger.conversation.running_turns import STOPPED
 from fateforger.errors import ModelRejected, ModelUnreachable
 from fateforger.ports.jobs import Job
+from fateforger.ports.model import Prompt
 from fateforger.session.cards import Button, Card, Controls, Feedback
-from fateforger.session.commands.thread import Opening, TimeboxingUserReply
+from fateforger.session.commands.thread import Opening, TimeboxingUserReply, build_opening_id
 from fateforger.session.forms import Click
 from fateforger.session.placement import by_time
 from fateforger.session.queue_commands import ReadAgain
@@ -181,6 +183,25 @@ async def test_two_rapid_first_messages_start_once(talk: Begin) -> None:
     assert len(await anna.house.store.sessions.of_user(ANNA)) == 1
     assert (await anna.person.session()).date == TUESDAY
     assert anna.model.asked == ["start", "decide", "date"]
+
+
+async def test_the_second_of_two_rapid_first_messages_can_be_stopped(talk: Begin) -> None:
+    """S481: from its own thread; its answer is in that of the first."""
+    anna = await talk(opening(), wants("answer"))
+    await anna.opens("plan my day", "1.0", reads=False)
+    stops = []
+
+    def stop(_: Prompt) -> Line:
+        turn_id = build_opening_id(CHANNEL, "2.0", ANNA)
+        stops.append(anna.house.coordinator.stop(turn_id, anna.house.clock.now()))
+        return wants("answer")
+
+    anna.house.model = anna.model = ScriptedModel(by=stop)
+    anna.house.restart()
+    assert await anna.opens("tomorrow I mean", "2.0") is True
+    assert stops == [True]
+    assert (await anna.person.session()).date == MONDAY
+    assert STOPPED in anna.person.words
 
 
 @pytest.mark.parametrize("answered", [True, False], ids=["after the answer", "in another thread"])

@@ -15,13 +15,13 @@ from tests.unit.conversation.queue.desk import words_of
 from tests.unit.conversation.rules import CALLS, QUIET
 from tests.unit.conversation.talking import Said, Talker, about, talker_at
 
-from fateforger.conversation.running_turns import STOPPED_AT_REST
+from fateforger.conversation.running_turns import STOPPED, STOPPED_AT_REST
 from fateforger.memory.record import ConstraintRecord
 from fateforger.memory.vocabulary import Status
 from fateforger.ports.model import Prompt
 from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import Card
-from fateforger.session.commands.thread import Opening
+from fateforger.session.commands.thread import Opening, build_opening_id
 from fateforger.text import gettext as _
 from fateforger.text import list_languages, speak
 from fateforger.values import replace
@@ -192,6 +192,52 @@ async def test_a_message_about_a_plan_goes_to_its_thread(talk: Talker) -> None:
     assert card is not None
     assert card.text == "I took that to the plan for Monday 2 March; its thread has the answer."
     assert talk.house.on_calendar()["Mail"] == "16:00-16:30"
+
+
+def stopping(talk: Talker, command_id: str, answer: dict[str, Any]) -> Said:
+    """Stop where a first message was written, while the model reads what it wants of a plan."""
+
+    def stop(_: Prompt) -> dict[str, Any]:
+        turn_id = build_opening_id(CHANNEL, command_id, ANNA)
+        assert talk.house.coordinator.stop(turn_id, talk.house.clock.now())
+        return answer
+
+    return stop
+
+
+async def opens(talk: Talker, command_id: str, *answers: Said) -> None:
+    talk.lines += answers
+    about = {"command_id": command_id, "user_id": ANNA, "at": talk.house.clock.now()}
+    place = {"channel": CHANNEL, "thread_ts": command_id, "tz": AMSTERDAM, "text": "…"}
+    assert await talk.house.coordinator.on_opening(Opening.model_validate({**about, **place}))
+    await talk.anna.read()
+    await talk.desk.read()
+
+
+@pytest.mark.parametrize("rest", ["", "and note the taxes"])
+async def test_a_stop_reaches_the_plan_to_which_a_message_goes(talk: Talker, rest: str) -> None:
+    """S481: from the thread of the message, whose rest is not done either."""
+    await talk.anna.to_refine("Report", "Mail")
+    before = talk.house.on_calendar()
+    talk.house.clock.at += timedelta(minutes=5)
+    to_plan = {**outside("thread", number=1), "rest": rest}
+    await opens(talk, "9", to_plan, stopping(talk, "9", wants("change")))
+    assert talk.house.on_calendar() == before
+    assert (await talk.anna.session()).notice_lines == (STOPPED,)
+    assert (len(talk.desk.letters), words_of(talk.desk.card)) == (1, STOPPED)
+    assert await talk.desk.tasks() == ()
+
+
+async def test_a_stop_after_the_plan_was_changed_ends_the_rest_of_the_message(talk: Talker) -> None:
+    """S481: what was done stays, and is said."""
+    await talk.anna.to_refine("Report", "Mail")
+    talk.house.clock.at += timedelta(minutes=5)
+    to_plan = {**outside("thread", number=1), "rest": "and note the taxes"}
+    moved = patch(timed(1, "16:00", 30))
+    await opens(talk, "9", to_plan, wants("change"), moved, stopping(talk, "9", work("Taxes")))
+    assert talk.house.on_calendar()["Mail"] == "16:00-16:30"
+    assert STOPPED_AT_REST in words_of(talk.desk.card)
+    assert await talk.desk.tasks() == ()
 
 
 @pytest.mark.parametrize("language", list_languages())

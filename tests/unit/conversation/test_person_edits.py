@@ -307,6 +307,20 @@ async def test_what_an_undo_left_is_an_appointment_of_the_next_plan(house: House
     assert house.on_calendar() == {"Mail": "09:00-10:00", "Calls": "10:00-11:00", "Lunch": "12:30-13:15"}
 
 
+@pytest.mark.parametrize("minutes", [-180, 210])
+async def test_the_lunch_that_an_undo_left_is_that_of_the_next_plan(house: House, anna: Person, minutes: int) -> None:
+    """S461: however far it was moved, there is no second one, and nothing is drafted over it."""
+    await anna.to_committed("Report", "Mail")
+    drag(house, "Lunch", minutes)
+    there = house.on_calendar()["Lunch"]
+    await anna.press("Undo")
+    await anna.press("Cancel")
+    later = Person(house)
+    await later.to_committed("Calls")
+    assert house.on_calendar() == {"Lunch": there, "Calls": "10:15-11:15" if minutes < 0 else "09:00-10:00"}
+    assert "You changed" not in later.words
+
+
 @pytest.mark.parametrize("way", ["button", "history"])
 async def test_undoing_a_change_keeps_what_the_person_changed_after_it(house: House, anna: Person, way: str) -> None:
     """S463: neither at once nor with the next change is an edit of the calendar taken back with a change of the plan."""

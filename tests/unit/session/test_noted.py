@@ -39,8 +39,8 @@ LINES = {
     " Shop, uiterlijk maandag 2 maart om 18:00; Mail.",
     "de": "Notiert: dein Tag 06:30–18:00; Gym um 07:00, 1 h; Report, 2 h, das Wichtigste;"
     " Shop, fällig am Montag, 2. März um 18:00; Mail.",
-    "fr": "Noté\u00a0: ta journée 06:30–18:00; Gym à 07:00, 1 h; Report, 2 h, l’essentiel de la journée;"
-    " Shop, échéance le lundi 2 mars à 18:00; Mail.",
+    "fr": "Noté\u00a0: ta journée 06:30–18:00\u202f; Gym à 07:00, 1 h\u202f; Report, 2 h, l’essentiel de la journée\u202f;"
+    " Shop, échéance le lundi 2 mars à 18:00\u202f; Mail.",
     "es": "Anotado: tu día 06:30–18:00; Gym a las 07:00, 1 h; Report, 2 h, lo más importante;"
     " Shop, límite el lunes 2 de marzo a las 18:00; Mail.",
 }

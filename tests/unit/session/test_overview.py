@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from tests.unit.conversation.sessions import at, event, planned, session, task
+from tests.unit.conversation.sessions import TZ, at, event, planned, session, task
 
+from fateforger.calendar.model import Snapshot
+from fateforger.planning.timing import zone
 from fateforger.session.day import on_calendar
 from fateforger.session.overview import collisions, overview
 from fateforger.session.stages import TimeboxingStage
@@ -46,6 +48,28 @@ def test_an_empty_day_says_so() -> None:
 def test_meetings_are_clipped_to_the_day(start: object, end: object, line: str) -> None:
     image = event("X", "09:00", "10:00").model_copy(update={"start": start, "end": end})
     assert overview(session(TimeboxingStage.SKELETON, image)) == line
+
+
+def test_a_time_that_comes_twice_names_its_zone() -> None:
+    """S484: in the night in which the clock is set back, and on no other day."""
+    night, utc = date(2026, 10, 25), datetime(2026, 10, 25, tzinfo=UTC)
+    spans = ((-1, 0.5), (0.5, 1.5), (1.5, 3))
+    images = tuple(
+        event("X", "09:00", "10:00").model_copy(
+            update={
+                "id": f"e{n}",
+                "start": (utc + timedelta(hours=start)).astimezone(zone(TZ)),
+                "end": (utc + timedelta(hours=end)).astimezone(zone(TZ)),
+            }
+        )
+        for n, (start, end) in enumerate(spans)
+    )
+    now = session(TimeboxingStage.SKELETON, date=night, snapshot=Snapshot(day=night, tz=TZ, events=images))
+    assert overview(now).split("\n") == [
+        "- **01:00–02:30 CEST** X",
+        "- **02:30 CEST–02:30 CET** X",
+        "- **02:30 CET–04:00** X",
+    ]
 
 
 def test_a_meeting_of_another_calendar_says_which() -> None:

@@ -21,6 +21,7 @@ from tests.scenarios.store_faults import Failing
 from fateforger.adapters.clock import SystemClock
 from fateforger.adapters.store.store import Store, open_store
 from fateforger.memory.credentials import TOO_LONG
+from fateforger.ports.people import PersonLanguage
 from fateforger.session.cards import Button, Card, Controls
 from fateforger.session.commands.rules import RememberConstraint
 from fateforger.session.commands.thread import TimeboxingUserReply
@@ -38,7 +39,7 @@ from fateforger.slack.listeners import Listeners
 from fateforger.slack.phrases import ATTACHED_UNREAD, CAME_LATE, CHANGE_UNREAD, STILL_COUNTS
 from fateforger.slack.poster import Poster
 from fateforger.slack.progress import DEFAULT_TIMING
-from fateforger.text import SOURCE
+from fateforger.text import SOURCE, gettext, speak
 from fateforger.values import replace
 from fateforger.workers.lanes import TURN
 from fateforger.workers.people import LanguageService
@@ -187,8 +188,8 @@ async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
     ("action", "kind"), [("show_history", "show_history"), ("start", "start"), ("say", "user_reply")]
 )
 async def test_a_button_that_stays_on_its_card_can_be_used_again(table: Table, action: str, kind: str) -> None:
-    """S471: it did nothing and said nothing from the second time on; a double click, or one sent again, counts once."""
-    for at in ("600.1", "600.1", "600.6", "900.0"):
+    """S471: a double click, or one sent again, counts once, at whatever instant, and however late Slack delivers it."""
+    for at in ("614.9", "614.9", "615.1", "900.0", "615.1"):
         assert await table.answer(click("Plan tomorrow", action=action, at=at)) == (200, "")
     recorded = await table.recorded()
     assert [payload["kind"] for payload in recorded] == [kind] * 2
@@ -321,36 +322,144 @@ async def test_a_late_message_does_nothing_to_a_plan_that_has_moved_on(
     assert [job["words"] for job in await table.recorded("sentence")] == [CAME_LATE] * (not taken)
 
 
-def changed(subtype: str, user: str = "U1", **after: Any) -> Json:
+def changed(kind: str, /, before: Json | None = None, **after: Any) -> Json:
     """The event that Slack sends of a message that a person changed, or deleted."""
-    before = said("9.0", user)["event"]
-    edited = {"message": before | {"edited": {"user": user, "ts": "10.0"}} | after}
-    frame = said("10.0", subtype=subtype, previous_message=before, **(edited if subtype == "message_changed" else {}))
+    earlier = said("9.0", **(before or {}))["event"]
+    edited = {"message": earlier | {"edited": {"user": earlier["user"], "ts": "10.0"}} | after}
+    where = {name: value for name, value in earlier.items() if name in {"channel", "channel_type"}}
+    added = edited if kind == "message_changed" else {}
+    frame = said("10.0", **where, **added, previous_message=earlier)
     del frame["event"]["user"], frame["event"]["text"], frame["event"]["thread_ts"]
+    frame["event"]["subtype"] = kind
     return frame
 
 
+FIRST_WORDS: Json = {"channel_type": "im", "thread_ts": None}
+MENTION: Json = {"channel": "C1", "type": "app_mention", "thread_ts": None}
+
+
 @pytest.mark.parametrize(
-    ("frame", "words"),
+    ("before", "user", "after", "words"),
     [
-        (changed("message_changed", text="gym at 19"), CHANGE_UNREAD),
-        (changed("message_changed", attachments=[{"title": "a preview"}]), None),
-        (changed("message_changed", "U2", text="gym at 19"), None),
-        (changed("message_changed", text="gym at 19", thread_ts="5.0"), None),
-        (changed("message_changed", "UBOT", text="gym at 19"), None),
-        (changed("message_deleted"), None),
+        ({}, "U1", {"text": "gym at 19"}, CHANGE_UNREAD),
+        (FIRST_WORDS, "U1", {"text": "gym at 19"}, CHANGE_UNREAD),
+        (FIRST_WORDS | {"thread_ts": "5.0"}, "U1", {"text": "gym at 19"}, CHANGE_UNREAD),
+        (MENTION, "U1", {"text": "gym at 19"}, CHANGE_UNREAD),
+        (FIRST_WORDS, "U1", {"attachments": [{"title": "a preview"}]}, None),
+        ({}, "U2", {"text": "gym at 19"}, None),
+        ({"channel": "C1"}, "U1", {"text": "gym at 19"}, None),
+        (FIRST_WORDS, "UBOT", {"text": "gym at 19"}, None),
     ],
-    ids=["edited", "preview of a link", "another person's plan", "no plan", "the bot's own", "deleted"],
+    ids=[
+        "in a plan",
+        "first words",
+        "in another thread",
+        "in a channel",
+        "preview of a link",
+        "in another person's plan",
+        "not to the bot",
+        "the bot's own",
+    ],
 )
 @pytest.mark.parametrize("reader", [True, False], ids=["with a model", "without a model"])
 async def test_what_is_changed_in_a_message_is_not_read(
-    table: Table, frame: Json, words: str | None, *, reader: bool
+    table: Table, before: Json, user: str, after: Json, words: str | None, *, reader: bool
 ) -> None:
-    """S449: one sentence to the person of an open plan, if messages are read at all."""
+    """S449, S482: one sentence about a message that was read, if messages are read at all."""
     table.door.reader = reader
-    assert (await table.answer(frame))[0] == 200
-    assert [job["words"] for job in await table.recorded("sentence")] == ([words] if words and reader else [])
-    assert await table.recorded() == []
+    await table.answer(said("9.0", user, **before))
+    heard = await table.recorded()
+    assert (await table.answer(changed("message_changed", {"user": user} | before, **after)))[0] == 200
+    told = await table.recorded("sentence")
+    assert [job["words"] for job in told] == ([words] if words and reader else [])
+    assert await table.recorded() == heard
+    for job in told:
+        assert (job["channel"], job["thread_ts"]) == (before.get("channel", "D1"), before.get("thread_ts", "1.0"))
+
+
+GRAVE: Json = {"subtype": "tombstone", "user": "USLACKBOT", "text": "This message was deleted.", "hidden": True}
+
+
+async def test_a_deleted_message_with_replies_is_no_edit(table: Table) -> None:
+    """S449, S483: Slack reports it as changed by its own user."""
+    table.door.reader = True
+    await table.answer(said("9.0", **FIRST_WORDS))
+    await table.answer(changed("message_changed", before=FIRST_WORDS, **GRAVE))
+    assert await table.recorded("sentence") == []
+    await table.store.languages.keep("U1", PersonLanguage("fr"))
+    await table.answer(said("9.0"))
+    await table.answer(changed("message_changed", **GRAVE))
+    with speak("fr"):
+        assert [job["words"] for job in await table.recorded("sentence")] == [gettext(STILL_COUNTS)]
+
+
+HUDDLE: Json = {"subtype": "huddle_thread", "text": "A huddle started", "room": {"id": "R1"}}
+UNHEARD: dict[str, Json] = {
+    "a huddle in a channel": HUDDLE | {"channel": "C1", "channel_type": "channel"},
+    "a huddle in the thread of a plan": HUDDLE,
+    "a group message": {"channel": "G1", "channel_type": "mpim", "thread_ts": None},
+    "a reply in a group message": {"channel": "G1", "channel_type": "mpim"},
+    "a private channel": {"channel": "G2", "channel_type": "group", "thread_ts": None},
+    "a broadcast in a channel": {"channel": "C1", "channel_type": "channel", "subtype": "thread_broadcast"},
+    "a workflow": {"user": "UFLOW", "bot_id": "B7", "text": "<@UBOT> plan", "channel": "C1", "type": "app_mention"},
+    "another app": {"subtype": "bot_message", "bot_id": "B8", "text": "<@UBOT> plan", "channel": "C1"},
+    "a reminder of Slack's": {
+        "user": "USLACKBOT",
+        "text": "Reminder: <@UBOT> plan",
+        "channel": "C1",
+        "thread_ts": None,
+    },
+    "Slack in direct messages": {"user": "USLACKBOT", **FIRST_WORDS},
+    "the thread of an agent": {"subtype": "assistant_app_thread", **FIRST_WORDS},
+    "a topic": {"subtype": "channel_topic", "channel": "C1", "text": "<@UBOT> plan"},
+}
+
+
+@pytest.mark.parametrize("fields", UNHEARD.values(), ids=UNHEARD)
+async def test_what_is_not_said_to_the_bot_by_a_person_is_left_alone(table: Table, fields: Json) -> None:
+    """S483: neither read, nor answered, nor is Slack asked about it; that goes for its changes, too."""
+    table.door.reader = True
+    frames = [said("9.0", **fields), changed("message_changed", before=fields, text="plan all my days")]
+    for frame in [
+        *frames,
+        changed("message_changed", before=fields, **GRAVE),
+        changed("message_deleted", before=fields),
+    ]:
+        assert await table.answer(frame) == (200, "")
+    for lane in (TURN.name, "sentence", "greeting", "stop"):
+        assert await table.recorded(lane) == []
+    assert table.client.calls == []
+
+
+@pytest.mark.parametrize("channel", ["C1", "G1", "G2"], ids=["a channel", "a group message", "a private channel"])
+@pytest.mark.parametrize("place", [{"thread_ts": None}, {"thread_ts": "5.0"}], ids=["at its top", "in a thread"])
+async def test_a_mention_where_others_read_is_heard_once(table: Table, channel: str, place: Json) -> None:
+    """S483: as a message of its own, which is answered in direct messages."""
+    table.door.reader = True
+    about = {"channel": channel, "text": "<@UBOT> plan tomorrow", **place}
+    for frame in (said("9.0", type="app_mention", **about), said("9.0", **about)):
+        assert await table.answer(frame) == (200, "")
+    (heard,) = await table.recorded()
+    assert (heard["kind"], heard["text"], heard["channel"]) == ("opening", "plan tomorrow", channel)
+    assert await table.recorded("sentence") == []
+
+
+async def test_a_reply_that_is_sent_to_the_channel_as_well_is_one_message_to_the_plan(table: Table) -> None:
+    """S483: Slack may report it a second time, as a change without another text."""
+    table.door.reader = True
+    shared: Json = {"subtype": "thread_broadcast", "root": {"ts": "1.0"}}
+    for frame in (said("9.0", **shared), said("9.0", **shared), changed("message_changed", before=shared)):
+        assert await table.answer(frame) == (200, "")
+    assert [(job["session_id"], job["text"]) for job in await table.recorded()] == [("s1", "at 9.0")]
+    assert await table.recorded("sentence") == []
+
+
+async def test_a_first_message_that_is_deleted_says_nothing(table: Table) -> None:
+    """S482: its answer stays, and says what was done."""
+    table.door.reader = True
+    await table.answer(said("9.0", **FIRST_WORDS))
+    await table.answer(changed("message_deleted", before=FIRST_WORDS))
+    assert await table.recorded("sentence") == []
 
 
 @pytest.mark.parametrize(("subtype", "words"), [("message_changed", CHANGE_UNREAD), ("message_deleted", STILL_COUNTS)])
@@ -414,6 +523,7 @@ async def test_a_plan_that_has_ended_says_nothing_of_an_edit(table: Table) -> No
     table.door.reader = True
     session = await table.store.sessions.load("s1")
     assert session is not None
+    await table.answer(said("9.0"))
     await table.store.sessions.save(replace(session, status=SessionStatus.CANCELLED), expected=session.version)
     await table.answer(changed("message_changed", text="gym at 19"))
     assert await table.recorded("sentence") == []

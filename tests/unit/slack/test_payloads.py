@@ -307,6 +307,7 @@ def test_the_slash_command() -> None:
         "said": "2026-03-06",
         "unread": "",
         "welcome_ts": None,
+        "press": None,
     }
     assert given(payload, "RequestHandler.start") == expected
     assert of(payload | {"command": "/other"}) is None
@@ -324,6 +325,7 @@ def test_the_shortcut() -> None:
         "asked": Place(None),
         "unread": "",
         "welcome_ts": None,
+        "press": None,
     }
     assert started(payload) == expected
     assert of(payload | {"callback_id": "other"}) is None

@@ -92,11 +92,24 @@ class LaneBacklog:
     seconds: float
 
 
-def accept(connection: Connection, lane: str, dedupe: str, now: datetime) -> bool:
-    """Record the name of a job; return ``False`` if it was accepted before."""
+def accept(connection: Connection, job: NewJob, now: datetime) -> bool:
+    """Record the name of a job; return ``False`` if it was accepted before, or not ``apart`` enough."""
     insert = insert_sqlite if connection.dialect.name == "sqlite" else insert_postgresql
-    given = insert(RECEIPT).values(lane=lane, dedupe=dedupe, accepted_at=now).on_conflict_do_nothing()
+    given = insert(RECEIPT).values(lane=job.lane, dedupe=job.dedupe, accepted_at=now)
+    if job.apart is None:
+        given = given.on_conflict_do_nothing()
+    else:
+        is_apart = RECEIPT.c.accepted_at <= now - job.apart
+        given = given.on_conflict_do_update(
+            index_elements=[RECEIPT.c.lane, RECEIPT.c.dedupe], set_={"accepted_at": now}, where=is_apart
+        )
     return connection.execute(given.returning(RECEIPT.c.lane)).first() is not None
+
+
+def was_accepted(connection: Connection, lane: str, dedupe: str) -> bool:
+    """Check whether the name of a job is recorded."""
+    query = select_columns(RECEIPT.c.lane).where(RECEIPT.c.lane == lane, RECEIPT.c.dedupe == dedupe)
+    return connection.execute(query).first() is not None
 
 
 class Wakeups:
@@ -207,8 +220,15 @@ class LeaseJobs:
     async def aclose(self) -> None:
         """Do nothing: the claims end with their leases, or with :meth:`take_back`."""
 
+    async def was_accepted(self, lane: str, dedupe: str) -> bool:
+        return await self._database.read(lambda connection: was_accepted(connection, lane, dedupe))
+
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         return await self._database.read(lambda connection: _find_unfinished(connection, lane, dedupe))
+
+    async def list_unfinished(self, lane: str, key: str) -> tuple[Job, ...]:
+        query = select(JobRow).where(JOB.c.lane == lane, JOB.c.key == key, JOB.c.state == OPEN).order_by(JOB.c.seq)
+        return tuple(map(_to_job, await self._database.read(lambda connection: find_rows(connection, query))))
 
     async def count_unfinished(self, lane: str, key: str) -> int:
         count = select(func.count()).where(JOB.c.lane == lane, JOB.c.key == key, JOB.c.state == OPEN)
@@ -288,9 +308,10 @@ def enqueue_leased(connection: Connection, job: NewJob, now: datetime) -> bool:
         waiting = update(JOB).where(waits, JOB.c.leased_until.is_(None))
         if connection.execute(waiting.values(run_at=func.min(JOB.c.run_at, literal(run_at, Instant)))).rowcount:
             return False
-    elif not accept(connection, job.lane, job.dedupe, now):
+    elif not (accepted := accept(connection, job, now)) or job.apart is not None:
         given_up = (JOB.c.lane == job.lane) & (JOB.c.dedupe == job.dedupe) & _IS_DEAD
-        if not job.again or not connection.execute(delete(JOB).where(given_up)).rowcount:
+        repeated = job.again and connection.execute(delete(JOB).where(given_up)).rowcount
+        if not accepted and not repeated:
             return False
     with open_rows(connection) as rows:
         rows.add(

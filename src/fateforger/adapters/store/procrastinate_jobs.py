@@ -38,7 +38,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 
 from fateforger.adapters.store.database import Database
-from fateforger.adapters.store.jobs import RECEIPT, DeadRow, LaneBacklog, StoredJob, Wakeups, accept
+from fateforger.adapters.store.jobs import RECEIPT, DeadRow, LaneBacklog, StoredJob, Wakeups, accept, was_accepted
 from fateforger.adapters.store.tables import Base, Instant, dump_mapping, parse_mapping, to_microseconds
 from fateforger.errors import StoreUnavailable
 from fateforger.ports.jobs import Job, NewJob
@@ -168,10 +168,18 @@ class ProcrastinateJobs:
         """Tell the workers of this process about a job that another transaction has accepted."""
         self._wakeups.announce(lane)
 
+    async def was_accepted(self, lane: str, dedupe: str) -> bool:
+        return await self._database.read(lambda connection: was_accepted(connection, lane, dedupe))
+
     async def find_unfinished(self, lane: str, dedupe: str) -> Job | None:
         query = _select_unfinished(lane).where(_JOB.c.args["dedupe"].astext == dedupe)
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
         return next(map(_to_job, rows), None)
+
+    async def list_unfinished(self, lane: str, key: str) -> tuple[Job, ...]:
+        query = _select_unfinished(lane).where(_JOB.c.lock == build_lock(lane, key)).order_by(_JOB.c.id)
+        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
+        return tuple(map(_to_job, rows))
 
     async def count_unfinished(self, lane: str, key: str) -> int:
         count = select(func.count()).select_from(
@@ -308,9 +316,10 @@ def defer(connection: Connection, job: NewJob, now: datetime) -> bool:
         forward = {"queueing_lock": queueing_lock, "delay": delay or 0.0}
         if connection.execute(_BRING_FORWARD, forward).first() is not None:
             return False
-    elif not accept(connection, job.lane, job.dedupe, now):
+    elif not (accepted := accept(connection, job, now)) or job.apart is not None:
         given_up = {"lane": job.lane, "dedupe": job.dedupe}
-        if not job.again or connection.execute(_DROP_GIVEN_UP, given_up).first() is None:
+        repeated = job.again and connection.execute(_DROP_GIVEN_UP, given_up).first() is not None
+        if not accepted and not repeated:
             return False
     accepted_at = to_microseconds(now)
     args = dump_mapping({"dedupe": job.dedupe, "payload": payload, "accepted_at": accepted_at}, "A job")

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_postgresql
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlmodel import Field, select
 
-from fateforger.adapters.store.database import Database, OnDatabase
+from fateforger.adapters.store.database import Database, OnDatabase, read_clock
 from fateforger.adapters.store.homes import ZONE, ZoneRow, build_reachable, mark_home
 from fateforger.adapters.store.inbox import enqueue
 from fateforger.adapters.store.jobs import LeaseJobs
@@ -21,6 +21,7 @@ from fateforger.adapters.store.procrastinate_jobs import ProcrastinateJobs
 from fateforger.adapters.store.tables import Base, Instant, find_row, find_rows, open_rows, put_row, table
 from fateforger.conversation.rituals.schedule import Due, DueSettings, Outcome, RitualSettings
 from fateforger.ports.jobs import NewJob
+from fateforger.ports.people import REMINDER_LANE
 from fateforger.session.messages import RecentTalk
 from fateforger.session.queue_commands import RitualKind
 from fateforger.values import replace
@@ -111,8 +112,14 @@ class SqlZones(OnDatabase):
 
 
 def _keep_zone(connection: Connection, user_id: str, tz: str, until: datetime) -> None:
-    """Keep the zone of a person. The messages that they chose come by its clock from now on."""
+    """Keep the zone of a person. Their reminders and the messages that they chose come by its clock from now on."""
+    before = connection.execute(select(ZONE.c.tz).where(ZONE.c.user_id == user_id)).scalar()
     put_row(connection, ZoneRow(user_id=user_id, tz=tz, until=until))
+    if before is not None and before != tz:
+        now = read_clock(connection)
+        change = {"user_id": user_id, "before": before, "after": tz}
+        name = f"{user_id}/{before}/{tz}/{now.timestamp():.0f}"
+        enqueue(connection, NewJob(REMINDER_LANE, user_id, name, change), now)
     known = next(iter(find_settings(connection, user_id)), None)
     if known is not None and known.tz != tz:
         _change(connection, user_id, lambda before: replace(before or known, tz=tz))

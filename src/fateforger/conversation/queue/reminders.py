@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import datetime
+from functools import partial
 
 from fateforger.conversation.queue.cards import (
     SHOW,
@@ -30,7 +31,7 @@ from fateforger.text import current_language, mark_message, speak
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled
 from fateforger.values import replace
-from fateforger.workers.lanes import REMINDER, DueReminder, JobHandler
+from fateforger.workers.lanes import REMINDER, DueReminder, JobHandler, ZoneChange
 from fateforger.workers.turns import build_notification_job
 
 OVER = mark_message("That time is over; choose a later one.")
@@ -50,8 +51,18 @@ async def schedule(tools: Tools, task: QueuedTask, command: EnqueueTask | Remind
         thread_ts=command.thread_ts,
         language=current_language(),
     )
-    job = REMINDER.build_job(due, key=task.id, dedupe=f"{task.id}/{at.timestamp():.0f}/{command.command_id}")
-    await tools.jobs.enqueue(dataclasses.replace(job, run_at=at), now=tools.clock.now())
+    await _queue(tools, due, command.command_id)
+
+
+async def _queue(tools: Tools, due: DueReminder, cause: str) -> None:
+    key = _build_key(due.task_id, due.at)
+    job = REMINDER.build_job(due, key=key, dedupe=f"{key}/{cause}")
+    await tools.jobs.enqueue(dataclasses.replace(job, run_at=due.at), now=tools.clock.now())
+
+
+def _build_key(task_id: str, at: datetime) -> str:
+    """Return the key of a reminder, of its own for each time: a job waits for the earlier ones of its key."""
+    return f"{task_id}/{at.timestamp():.0f}"
 
 
 def build_asked_reminder(task: QueuedTask) -> Card:
@@ -117,7 +128,10 @@ def read_reminder(task: QueuedTask, submission: FormSubmission, tz: str) -> Remi
 def build_reminder_handler(tools: Tools) -> JobHandler:
     """Return the handler that reminds people of their tasks."""
 
-    async def perform(due: DueReminder, _job: Job) -> None:
+    async def perform(due: DueReminder | ZoneChange, _job: Job) -> None:
+        if isinstance(due, ZoneChange):
+            await _move_reminders(tools, due)
+            return
         task = await tools.tasks.get(due.user_id, due.task_id)
         if task is None or task.state in ENDED or task.spec.remind_at != due.at:
             return
@@ -139,6 +153,30 @@ def build_reminder_handler(tools: Tools) -> JobHandler:
             await tools.tasks.change(due.user_id, due.task_id, change, now=now)
 
     return REMINDER.handle(perform)
+
+
+async def _move_reminders(tools: Tools, change: ZoneChange) -> None:
+    """Set the reminders of a person to the same times of day in another zone; those of a third zone stay.
+
+    One whose time is over there comes at once. What an interrupted try has moved is queued again.
+    """
+    for task in await tools.tasks.of(change.user_id):
+        at = task.spec.remind_at
+        if at is None:
+            continue
+        then, moved = (instant_of(at.replace(tzinfo=None), zone(tz)) for tz in (change.before, change.after))
+        jobs = await tools.jobs.list_unfinished(REMINDER.name, _build_key(task.id, then))
+        if not jobs or at not in {then, moved}:
+            continue
+        await tools.tasks.change(change.user_id, task.id, partial(_move, then=then, moved=moved), now=tools.clock.now())
+        for job in jobs:
+            due = REMINDER.parse(job)
+            if isinstance(due, DueReminder):
+                await _queue(tools, replace(due, at=moved), job.dedupe)
+
+
+def _move(task: QueuedTask, then: datetime, moved: datetime) -> QueuedTask:
+    return replace(task, spec=replace(task.spec, remind_at=moved)) if task.spec.remind_at == then else task
 
 
 def _mark_reminded(task: QueuedTask) -> QueuedTask:

@@ -54,6 +54,7 @@ from fateforger.text import (
     format_day,
     format_length,
     join_words,
+    label_text,
     limit_items,
     ngettext,
     quote_title,
@@ -361,7 +362,7 @@ def review_card(report: WeekReport, advice: Advice | None, *, asked: bool) -> Ca
     title = _name_week(report)
     counts = _describe_counts(report)
     return Card(
-        text=f"{title}: {counts}.",
+        text=label_text(title, f"{counts}."),
         parts=(
             Heading(text=title),
             Prose(text=f"**{counts}**"),

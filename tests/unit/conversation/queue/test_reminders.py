@@ -12,7 +12,7 @@ from tests.unit.conversation.queue.desk import Desk, labels
 from tests.unit.conversation.queue.test_hydration import Begin, talk
 
 from fateforger.session.forms import FormErrors
-from fateforger.tasks.task import TaskState
+from fateforger.tasks.task import TaskState, describe_reminder
 from fateforger.workers.lanes import REMINDER
 
 __all__ = ["talk"]
@@ -67,6 +67,62 @@ async def test_a_time_that_is_not_clear_is_asked_for(talk: Begin, said: dict[str
     await anna.fill("queue_remind", target=task.id, date=MONDAY, time="17:30")
     assert "on Monday 2 March at 17:30" in anna.words
     await anna.waits(hours=10)
+    assert anna.card.text == "⏰ You asked me to remind you: Call the tax office"
+
+
+async def test_a_reminder_that_is_moved_to_an_earlier_time_comes_then(talk: Begin) -> None:
+    """S268: not when the first one would have come."""
+    anna = await talk(reminder(start="16:00"))
+    await anna.says("remind me to call the tax office at 4")
+    (task,) = await anna.tasks()
+    await anna.fill("queue_remind", target=task.id, date=MONDAY, time="10:00")
+    await anna.waits(hours=2)
+    assert anna.card.text == "⏰ You asked me to remind you: Call the tax office"
+    await anna.waits(days=1)
+    assert [each["card"]["text"] for each in anna.letters].count(anna.card.text) == 1
+
+
+@pytest.mark.parametrize(("there", "hours"), [("America/New_York", 15 + 6), ("Asia/Tokyo", 15 - 8)])
+async def test_a_reminder_follows_the_clock_of_the_person(talk: Begin, there: str, hours: int) -> None:
+    """S485: it was asked for by a time of day, and comes at that time where the person is by then, where they asked."""
+    anna = await talk(reminder(start="23:00"))
+    zones, until = anna.house.store.zones, anna.house.clock.at
+    await zones.keep(anna.user, "Europe/Amsterdam", until=until)
+    await anna.says("remind me to call the tax office at 11 pm")
+    await zones.keep(anna.user, there, until=until)
+    await anna.waits(seconds=0)
+    await anna.waits(hours=hours, minutes=-1)
+    assert len(anna.letters) == 1
+    (task,) = await anna.tasks()
+    assert task.spec.remind_at is not None
+    assert describe_reminder(task.spec.remind_at) == "Monday 2 March at 23:00"
+    await anna.waits(minutes=1)
+    await anna.waits(days=1)
+    assert [each["thread_ts"] for each in anna.letters] == ["1.0", "1.0"]
+    assert anna.card.text == "⏰ You asked me to remind you: Call the tax office"
+
+
+async def test_a_reminder_whose_time_is_over_in_another_zone_comes_at_once(talk: Begin) -> None:
+    """S485"""
+    anna = await talk(reminder(start="09:30"))
+    zones, until = anna.house.store.zones, anna.house.clock.at
+    await zones.keep(anna.user, "Europe/Amsterdam", until=until)
+    await anna.says("remind me to call the tax office at half past nine")
+    await zones.keep(anna.user, "Asia/Tokyo", until=until)
+    await anna.waits(minutes=1)
+    assert anna.card.text == "⏰ You asked me to remind you: Call the tax office"
+
+
+async def test_a_reminder_by_the_clock_of_a_third_zone_stays(talk: Begin) -> None:
+    """S485: the plan in which it was asked for is in a zone that Slack does not know of."""
+    anna = await talk(reminder(start="11:00"))
+    zones, until = anna.house.store.zones, anna.house.clock.at
+    await zones.keep(anna.user, "Asia/Tokyo", until=until)
+    await anna.says("remind me to call the tax office at eleven")
+    await zones.keep(anna.user, "America/New_York", until=until)
+    await anna.waits(hours=2, minutes=59)
+    assert len(anna.letters) == 1
+    await anna.waits(minutes=1)
     assert anna.card.text == "⏰ You asked me to remind you: Call the tax office"
 
 
