@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -107,3 +108,9 @@ def test_no_title_of_a_modal_is_cut(language: str) -> None:
 def test_no_message_looks_like_one_of_another_format(language: str) -> None:
     """Babel takes ``% o`` for a placeholder of the old kind, and ``msgfmt -c`` then refuses the translation."""
     assert [message.id for message in read(language) if message.python_format] == []
+
+
+def test_french_punctuation_is_not_broken_from_its_word() -> None:
+    """A colon comes after a no-break space; the other signs that take a space have a narrow one."""
+    broken = re.compile(r"[ \u00a0][;?!»](?!\S)|«[ \u00a0]| :(?!\w+:)|\w'\w")
+    assert [text for message in read("fr") for text in texts(message) if message.id and broken.search(text)] == []
