@@ -370,7 +370,7 @@ class JournalContract:
         assert await journal.acquire(CALENDAR, "a", now=later(2), seconds=10) is None
 
     async def test_a_clock_that_is_set_back_lengthens_no_lease(self, journal: Journal, other: Journal) -> None:
-        """S492: nor does it take the lease from its owner before another one asks."""
+        """S488: nor does it take the lease from its owner before another one asks."""
         hour = 3600
         await journal.acquire(CALENDAR, "a", now=later(hour), seconds=10)
         assert await other.acquire(CALENDAR, "b", now=NOON, seconds=10) == Lease(CALENDAR, "b", 2, later(10))

@@ -205,7 +205,7 @@ async def test_the_next_try_finds_what_a_program_with_another_clock_finished(cal
 
 
 async def test_a_write_under_a_clock_that_is_set_back_renews_its_lease(world: World) -> None:
-    """S492: so that another program, to which the lease looks too long, waits for it again."""
+    """S488: so that another program, to which the lease looks too long, waits for it again."""
     world.limits = Limits(concurrency=1)
     got: list[asyncio.Future[Lease | None]] = []
 

@@ -148,7 +148,7 @@ def test_a_backup_is_restored_where_nothing_is(data: Path, monkeypatch: pytest.M
 
 
 def test_a_log_that_a_killed_program_left_is_not_written_into_a_backup(data: Path) -> None:
-    """S490: SQLite would add what the log holds to the restored file."""
+    """S486: SQLite would add what the log holds to the restored file."""
     file, killed = data.parent / "b.tar.gz", data.parent / "killed"
     admin(data, "backup", str(file))
     store = open_store(data / "fateforger.db")
@@ -165,7 +165,7 @@ def test_a_log_that_a_killed_program_left_is_not_written_into_a_backup(data: Pat
 
 
 def test_a_backup_leaves_the_database_to_the_version_that_made_it(tmp_path: Path) -> None:
-    """S491: made by a newer version before an upgrade, it can be restored by either."""
+    """S487: made by a newer version before an upgrade, it can be restored by either."""
     data, file = tmp_path / "data", tmp_path / "b.tar.gz"
     data.mkdir()
     migrated_file(data, "0019").rename(data / "fateforger.db")

@@ -160,7 +160,7 @@ def test_more_choices_than_slack_lists_are_mentioned() -> None:
 
 
 def test_what_is_chosen_is_kept_among_more_choices_than_slack_lists() -> None:
-    """S493: a task that waits for the hundred and twentieth one still does when its form was sent."""
+    """S489: a task that waits for the hundred and twentieth one still does when its form was sent."""
     choices = tuple(Choice(label=str(n), value=str(n)) for n in range(130))
     many = ManyField(name="after", label="After", choices=choices, value=("3", "120"), placeholder="None")
     (block,) = opened(form(many))["blocks"]

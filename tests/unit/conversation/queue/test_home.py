@@ -218,7 +218,7 @@ async def test_what_makes_no_sense_any_more_is_said(page: Page, house: House, an
 
 
 async def test_a_long_queue_has_pages(house: House, anna: Desk) -> None:
-    """S493: one after the other, or any of them."""
+    """S489: one after the other, or any of them."""
     for n in range(45):
         await anna.adds(f"Task {n}")
     page = Page(house)
