@@ -360,14 +360,23 @@ class JournalContract:
         assert old is not None
         await journal.acquire(CALENDAR, "a", now=later(1), seconds=10)
         await journal.release(old)
-        assert await other.acquire(CALENDAR, "b", now=later(2), seconds=1) is None
+        assert await other.acquire(CALENDAR, "b", now=later(2), seconds=10) is None
 
     async def test_a_lost_lease_cannot_be_released(self, journal: Journal, other: Journal) -> None:
         mine = await journal.acquire(CALENDAR, "a", now=NOON, seconds=1)
         assert mine is not None
         await other.acquire(CALENDAR, "b", now=later(1), seconds=10)
         await journal.release(mine)
-        assert await journal.acquire(CALENDAR, "a", now=later(2), seconds=1) is None
+        assert await journal.acquire(CALENDAR, "a", now=later(2), seconds=10) is None
+
+    async def test_a_clock_that_is_set_back_lengthens_no_lease(self, journal: Journal, other: Journal) -> None:
+        """S488: nor does it take the lease from its owner before another one asks."""
+        hour = 3600
+        await journal.acquire(CALENDAR, "a", now=later(hour), seconds=10)
+        assert await other.acquire(CALENDAR, "b", now=NOON, seconds=10) == Lease(CALENDAR, "b", 2, later(10))
+        await journal.acquire("local:you", "a", now=later(hour), seconds=10)
+        assert await journal.acquire("local:you", "a", now=NOON, seconds=10) == Lease("local:you", "a", 1, later(10))
+        assert await other.acquire("local:you", "b", now=later(1), seconds=10) is None
 
 
 async def _records(journal: Journal) -> tuple[OpRecord, ...]:

@@ -132,7 +132,9 @@ class MemoryJournal:
         last, released = self.leases.get(calendar, (None, True))
         held = last is not None and not released and last.expires_at > now
         if held and last is not None and last.owner != owner:
-            return None
+            if last.expires_at <= now + timedelta(seconds=seconds):
+                return None
+            held = False
         fence = 1 if last is None else last.fence if held else last.fence + 1
         lease = Lease(calendar, owner, fence, now + timedelta(seconds=seconds))
         self.leases[calendar] = (lease, False)

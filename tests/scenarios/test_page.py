@@ -568,6 +568,18 @@ async def test_an_indented_line_belongs_to_the_item_above(tmp_path: Path, browse
 
 
 @in_browser
+async def test_a_name_in_code_is_not_broken_at_its_hyphen(tmp_path: Path, browser: Browser) -> None:
+    async with desk_at(tmp_path, browser, viewport=PHONE) as desk:
+        names = " ".join(f"{'word ' * n}`ff-tkc{n}nmg`" for n in range(12))
+        await desk.post(section(f"{names} `{'long-' * 40}`"))
+        codes = desk.page.locator("code")
+        await expect(codes).to_have_count(13)
+        heights = await codes.evaluate_all("codes => codes.map((code) => code.getBoundingClientRect().height)")
+        assert max(heights[:12]) == min(heights) < heights[12]
+        assert await desk.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@in_browser
 async def test_a_changed_or_deleted_message_changes_on_the_page(tmp_path: Path, browser: Browser) -> None:
     async with desk_at(tmp_path, browser) as desk:
         shown = desk.page.locator("#messages .message .content")

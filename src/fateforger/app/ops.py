@@ -237,7 +237,7 @@ class Operations:
         """
         if settings.ops_port is None:
             return None
-        server = WebServer(settings.host, settings.ops_port, any_host=True)
+        server = WebServer(settings.host, settings.ops_port, any_host=True, named="FATEFORGER_OPS_PORT")
         stack.callback(server.close)
         stack.push_async_callback(server.stop)
         routes = [

@@ -17,6 +17,7 @@ from fateforger.adapters.optimizer.process import is_installed, optimize
 from fateforger.adapters.painter import render_in_thread
 from fateforger.adapters.recordings import RecordingFiles
 from fateforger.adapters.store.connections import SqlConnections, Vault
+from fateforger.adapters.store.database import translate_errors
 from fateforger.adapters.store.installations import SqlInstallations
 from fateforger.adapters.store.store import Store
 from fateforger.app.agents import build_facts, build_workflows
@@ -267,7 +268,8 @@ def _build_workspace(settings: Settings, clock: Clock, web: WebServer, login: Sl
         team_name="FateForger",
         users=(replace(first, tz=settings.time_zone), *others),
     )
-    return create_workspace(config, now=clock.now)
+    with translate_errors(f"“{config.database}”"):
+        return create_workspace(config, now=clock.now)
 
 
 log = logging.getLogger(__name__)

@@ -8,10 +8,12 @@ their fingerprints, and restoring checks that the new place has them.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import hashlib
 import shutil
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -30,12 +32,13 @@ from fateforger.adapters.store.copies import (
     copy_sqlite_file,
     dump_postgres,
     is_sqlite_file,
+    read_contents,
     read_server_version,
     restore_postgres,
 )
 from fateforger.adapters.store.database import HEAD_REVISION
 from fateforger.adapters.store.store import Store
-from fateforger.adapters.store.upkeep import SqlGivenUp, check_tables, count_logins, find_unreadable_logins
+from fateforger.adapters.store.upkeep import SqlGivenUp, check_tables, find_unreadable_logins
 from fateforger.app.data_dir import lock_data_dir
 from fateforger.app.memory import check_memory, read_place
 from fateforger.app.resources import KEY_FILE, Check, open_state
@@ -54,9 +57,13 @@ _PARTS = {
     "replica": "the name of this program",
 }
 """Files and folders of the data directory, in addition to the database, with their names for people."""
-_PASSING = (".lock", "-wal", "-shm", "-journal")
-"""Ends of the names of files that say nothing once no program runs; a copied database needs no log."""
+_LOGS = ("-wal", "-shm", "-journal")
+"""Ends of the names of an SQLite file's logs. After a crash they hold the latest writes."""
+_PASSING = (".lock", *_LOGS)
+"""Ends of the names of files that are not copied; a copied database needs no log."""
 _BLOCK = 1 << 20
+_DAMAGE = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile)
+"""Errors of reading an archive that is cut off or changed."""
 
 IndexPlace = Literal["embedded", "database", "elsewhere"]
 
@@ -77,6 +84,11 @@ class Manifest(BaseModel):
     logins: int
     files: dict[str, str]
     """The SHA-256 of each file by its path."""
+
+    @property
+    def database(self) -> str:
+        """The name of the file that holds the database."""
+        return STATE if self.server is None else DUMP
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -103,9 +115,15 @@ async def make_backup(settings: Settings, target: Path, *, now: datetime) -> Man
     Raises ``BadInput`` and ``StoreUnavailable``.
     """
     _check_ends(settings, target)
-    async with aclosing(await open_state(settings)) as store:  # a database of an older version is migrated first
-        logins = await count_logins(store.database)
-    return await asyncio.to_thread(_write_archive, settings, target, now, logins)
+    # The database is not opened as usual, which would migrate it: then the older version could not go back to it.
+    revision, logins = await asyncio.to_thread(read_contents, settings.database_url or settings.data_dir / STATE)
+    if revision is None:
+        raise BadInput("There is nothing to back up in the database.", where="database_url")
+    if revision > HEAD_REVISION:
+        raise BadInput(
+            "The database was written by a newer fateforger. Make the backup with that version.", where="database_url"
+        )
+    return await asyncio.to_thread(_write_archive, settings, target, now, revision, logins)
 
 
 def _check_ends(settings: Settings, target: Path) -> None:
@@ -117,7 +135,7 @@ def _check_ends(settings: Settings, target: Path) -> None:
         raise BadInput(f"There is nothing to back up in {settings.data_dir}.", where="data_dir")
 
 
-def _write_archive(settings: Settings, target: Path, now: datetime, logins: int) -> Manifest:
+def _write_archive(settings: Settings, target: Path, now: datetime, revision: str, logins: int) -> Manifest:
     server = None if settings.database_url is None else read_server_version(settings.database_url)
     try:
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as name:
@@ -125,6 +143,7 @@ def _write_archive(settings: Settings, target: Path, now: datetime, logins: int)
             _copy_parts(settings, folder)
             manifest = Manifest(
                 made_at=now,
+                revision=revision,
                 server=server,
                 index=_find_index(settings),
                 keys=find_vault(settings).fingerprints,
@@ -190,10 +209,10 @@ def read_manifest(source: Path) -> Manifest:
             first = archive.next()
             content = None if first is None or first.name != _MANIFEST else archive.extractfile(first)
             manifest = None if content is None else Manifest.model_validate_json(content.read())
+    except (*_DAMAGE, ValidationError):
+        manifest = None
     except OSError as error:
         raise BadInput(f"I cannot read {source}: {error.strerror or error}.", where="file") from None
-    except (tarfile.TarError, EOFError, ValidationError):
-        manifest = None
     if manifest is None:
         raise BadInput(f"{source} is not a backup of fateforger.", where="file")
     if manifest.format > _FORMAT or manifest.revision > HEAD_REVISION:
@@ -238,7 +257,9 @@ def _check_kind(settings: Settings, manifest: Manifest) -> None:
 
 
 def _check_empty(settings: Settings) -> None:
-    there = [part for part in (STATE, *_PARTS) if (settings.data_dir / part).exists()]
+    # SQLite would write a log that was left behind into the restored file.
+    names = [f"{part}{end}" for part in (STATE, *_PARTS) for end in ("", *_LOGS)]
+    there = [name for name in names if (settings.data_dir / name).exists()]
     if there:
         raise BadInput(
             f"There is data in {settings.data_dir} already: {join_words(there)}. Restore into a new place: name one"
@@ -284,9 +305,10 @@ def _extract(source: Path, manifest: Manifest, folder: Path) -> None:
                 if member.name in manifest.files and member.isfile():
                     archive.extract(member, folder, filter="data")
                     found.add(member.name)
-    except (tarfile.TarError, EOFError) as error:
+    except _DAMAGE as error:
         raise BadInput(f"{source} is damaged: {error}. Take another backup.", where="file") from None
-    damaged = [name for name, known in manifest.files.items() if name not in found or _hash(folder / name) != known]
+    expected = {manifest.database: "", **manifest.files}
+    damaged = [name for name, known in expected.items() if name not in found or _hash(folder / name) != known]
     if damaged:
         raise BadInput(f"{source} is damaged: {join_words(damaged[:5])}. Take another backup.", where="file")
     for path in folder.rglob("*"):

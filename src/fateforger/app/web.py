@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import hmac
 import html
@@ -346,14 +347,22 @@ class WebServer:
     """
 
     def __init__(
-        self, host: str, port: int, *, token: str | None = None, public_url: str | None = None, any_host: bool = False
+        self,
+        host: str,
+        port: int,
+        *,
+        token: str | None = None,
+        public_url: str | None = None,
+        any_host: bool = False,
+        named: str = "--port or FATEFORGER_PORT",
     ) -> None:
         """Require the ``token``; without one, the application checks its callers itself.
 
         Also answer requests for the host of ``public_url``, at which people reach the public pages. ``any_host``
-        accepts every host name, and is only for pages that other pages may send requests to.
+        accepts every host name, and is only for pages that other pages may send requests to. ``named`` says how
+        the port is given. Raises ``BadInput`` if the port is taken, or the host is not this machine's.
         """
-        self._socket = _listen(host, port)
+        self._socket = _listen(host, port, named)
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://{'127.0.0.1' if host in EVERY_ADDRESS else host}:{self.port}"
         self._rules = Rules(None if any_host else LOOPBACK | {host}, public_url, token)
@@ -392,7 +401,7 @@ class WebServer:
         self._socket.close()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, named: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Naming the protocol makes the event loop disable Nagle's algorithm; otherwise each answer may wait 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -401,11 +410,13 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
-        raise BadInput(
-            f"I cannot listen on {host}, port {port}: {error.strerror}. Is fateforger running already? Otherwise"
-            " choose another port with --port or FATEFORGER_PORT.",
-            where="port",
-        ) from None
+        if error.errno == errno.EADDRINUSE:
+            where, remedy = "port", f"Is fateforger running already? Otherwise choose another port with {named}."
+        elif error.errno == errno.EACCES:
+            where, remedy = "port", f"Choose another port with {named}, for example one above 1024."
+        else:
+            where, remedy = "host", "Choose an address of this machine with --host or FATEFORGER_HOST."
+        raise BadInput(f"I cannot listen on {host}, port {port}: {error.strerror}. {remedy}", where=where) from None
     listener.listen(128)
     listener.setblocking(False)  # noqa: FBT003  the socket module's own signature
     return listener

@@ -203,7 +203,8 @@ class Hold:
         if lease is None:
             raise CalendarBusy(_(_LOST))
         left = (lease.expires_at - self.outside.clock.now()).total_seconds()
-        if left > self.outside.limits.lease_margin:
+        limits = self.outside.limits
+        if limits.lease_margin < left <= limits.lease_seconds:  # more is left only if the clock was set back
             return
         renewed = await self._acquire()
         if renewed is None or renewed.fence != lease.fence:

@@ -393,10 +393,15 @@ class ReviseTask(HomeCommandBase):
     spec: TaskSpec
 
 
+def _read_page(click: Click) -> Fields:
+    """Read the page of a button, or the one chosen from all."""
+    return {"page": click.target or click.value}
+
+
 class TurnQueue(HomeCommandBase):
     """Show another page of a long queue, counted from 1."""
 
-    action: ClassVar = CardAction("queue.page", read=read_target("page"))
+    action: ClassVar = CardAction("queue.page", read=_read_page)
     kind: Literal["turn_queue"] = "turn_queue"
     page: int
 

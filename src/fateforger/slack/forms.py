@@ -127,7 +127,7 @@ def _hint(field: Input) -> str:
     hint = "" if isinstance(field, DateField | FlagField) else field.hint
     if isinstance(field, TextField) and count_units(field.value) > _longest(field):
         return _("{hint} This is longer than fits here; only its beginning is shown.", hint=hint).strip()
-    if isinstance(field, ChoiceField) and len(field.choices) > MAX_OPTIONS:
+    if isinstance(field, ChoiceField | ManyField) and len(field.choices) > MAX_OPTIONS:
         return _(
             "{hint} These are the first {shown} of {count} choices.",
             hint=hint,
@@ -180,7 +180,10 @@ def _longest(field: TextField) -> int:
 
 
 def _many(field: ManyField) -> Block:
-    options = [option(choice) for choice in field.choices[:MAX_OPTIONS]]
+    choices = field.choices
+    if len(choices) > MAX_OPTIONS:  # what is chosen comes first: left out, it would be given up unseen
+        choices = tuple(sorted(choices, key=lambda choice: choice.value not in field.value))
+    options = [option(choice) for choice in choices[:MAX_OPTIONS]]
     element: Block = {"type": "multi_static_select", "options": options}
     if field.boxes and len(options) <= MAX_BOXES:
         element["type"] = "checkboxes"

@@ -25,10 +25,6 @@ from fateforger.text import capitalize
 from fateforger.text import gettext as _
 from fateforger.ui.form_values import Filled, fold_form
 
-MOST_OTHERS = 100
-"""Slack shows a hundred choices of a menu."""
-
-
 FIRST = frozenset({"title", "minutes", "remove"})
 """Fields that a form about a task always shows."""
 USUAL_VALUES: Mapping[str, frozenset[str | None]] = {
@@ -120,7 +116,7 @@ def build_detail_fields(
                 ManyField(
                     name="after",
                     label=_("Comes after"),
-                    choices=others[:MOST_OTHERS],
+                    choices=others,
                     value=tuple(each for each in details.after if any(each == o.value for o in others)),
                     placeholder=_("No other task"),
                 ),

@@ -527,6 +527,8 @@ def read_bring_form(_session: Session, filled: Filled) -> SessionCommand | FormE
     return BringAlong(**filled.envelope, task_ids=chosen)
 
 
+MOST_AT_ONCE = 100
+"""A day with more would not fit into one of Slack's menus, and what is not shown would count as settled."""
 _SOURCES = {
     "deferred": mark_message("put off"),
     "unplaced": mark_message("did not fit"),
@@ -535,7 +537,7 @@ _SOURCES = {
 
 
 def build_catch_up_form(session: Session, _request: FormRequest) -> Form:
-    things = open_work_of_missed(session)
+    things = open_work_of_missed(session)[:MOST_AT_ONCE]
     if not things:
         raise BadInput(_("Nothing of that is open any more."))
     ask = _("What is ticked goes on your list for {day}.", day=format_day(session.date))

@@ -15,7 +15,7 @@ from tests.fakes.memory_journal import MemoryJournal
 from fateforger.calendar.access import Limits
 from fateforger.calendar.event import EventImage
 from fateforger.calendar.model import SafetyCheckKind
-from fateforger.calendar.ports import CalendarTraits, Limited, Rejected, Unauthorized, Unknown
+from fateforger.calendar.ports import CalendarTraits, Lease, Limited, Rejected, Unauthorized, Unknown
 from fateforger.calendar.transactions import OpState, TxState
 from fateforger.errors import (
     CalendarAuthFailed,
@@ -133,7 +133,7 @@ async def test_another_process_is_waited_for(world: World) -> None:
 
 
 async def test_another_process_that_goes_on_wins(world: World) -> None:
-    await world.journal.acquire(world.calendar.key, "other", now=world.time.now(), seconds=60)
+    await world.journal.acquire(world.calendar.key, "other", now=world.time.now(), seconds=Limits().lease_seconds)
     with pytest.raises(CalendarBusy):
         await world.submitter().submit_plan(PLAN, cause="1")
     assert world.calendar.calls == []
@@ -178,7 +178,8 @@ async def test_an_answer_that_outlasts_the_lease_is_not_recorded(call: int) -> N
     assert [m[0] for m in world.managed()] == ["B!", "a", "d"]
     assert calendar.breaches == []
     assert not {s for _, s in await states(world)} & {"applying", "paused"}
-    assert await world.journal.acquire(world.calendar.key, "third", now=world.time.now(), seconds=1) is not None
+    seconds = world.limits.lease_seconds
+    assert await world.journal.acquire(world.calendar.key, "third", now=world.time.now(), seconds=seconds) is not None
 
 
 @pytest.mark.parametrize("call", range(5))
@@ -201,6 +202,24 @@ async def test_the_next_try_finds_what_a_program_with_another_clock_finished(cal
     result = await world.submitter().undo_last(cause="2")
     assert (result.status, world.managed()) == ("undone", [])
     assert await states(world) == [("t0", "undone"), ("t1", "committed")]
+
+
+async def test_a_write_under_a_clock_that_is_set_back_renews_its_lease(world: World) -> None:
+    """S488: so that another program, to which the lease looks too long, waits for it again."""
+    world.limits = Limits(concurrency=1)
+    got: list[asyncio.Future[Lease | None]] = []
+
+    def set_back() -> None:
+        world.time.instant -= timedelta(hours=1)
+
+    def ask() -> None:
+        now, seconds = world.time.now(), world.limits.lease_seconds
+        got.append(asyncio.ensure_future(world.journal.acquire(world.calendar.key, "b", now=now, seconds=seconds)))
+
+    world.calendar.inject(Race(set_back, "after"), verb="create", nth=0)
+    world.calendar.inject(Race(ask, "after"), verb="create", nth=1)
+    assert (await world.submitter().submit_plan(PLAN, cause="1")).created == 3
+    assert [await asked for asked in got] == [None]
 
 
 async def test_a_long_write_renews_its_lease(world: World) -> None:

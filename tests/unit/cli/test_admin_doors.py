@@ -6,9 +6,11 @@ import asyncio
 import json
 import os
 import re
+import shutil
+import sqlite3
 import tarfile
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,10 @@ from tests.contracts.stores import new_file
 from tests.contracts.test_connections import ANNA, NEW, OLD
 from tests.factories.inside import run_inside
 from tests.postgres import PostgresServer, programs_with_vectors
+from tests.unit.adapters.store.test_opening import migrated_file
 
 from fateforger.adapters.store.connections import SqlConnections, Vault
+from fateforger.adapters.store.database import HEAD_REVISION, VERSION_TABLE
 from fateforger.adapters.store.store import Store, open_store
 
 NOW = "2026-03-03T11:00:00+01:00"
@@ -143,17 +147,76 @@ def test_a_backup_is_restored_where_nothing_is(data: Path, monkeypatch: pytest.M
     assert "All tables are whole." in admin(new, "check")
 
 
+def test_a_log_that_a_killed_program_left_is_not_written_into_a_backup(data: Path) -> None:
+    """S486: SQLite would add what the log holds to the restored file."""
+    file, killed = data.parent / "b.tar.gz", data.parent / "killed"
+    admin(data, "backup", str(file))
+    store = open_store(data / "fateforger.db")
+    asyncio.run(store.sessions.save(session("s1"), expected=0))
+    shutil.copytree(data, killed)
+    asyncio.run(store.aclose())
+    killed.chmod(0o700)
+    (killed / "fateforger.db").unlink()
+    assert "already: fateforger.db-wal and fateforger.db-shm." in admin(killed, "restore", str(file), status=2)
+    for log in killed.glob("fateforger.db-*"):
+        log.unlink()
+    admin(killed, "restore", str(file))
+    assert admin(killed, "people") == "Nobody has planned a day yet.\n"
+
+
+def test_a_backup_leaves_the_database_to_the_version_that_made_it(tmp_path: Path) -> None:
+    """S487: made by a newer version before an upgrade, it can be restored by either."""
+    data, file = tmp_path / "data", tmp_path / "b.tar.gz"
+    data.mkdir()
+    migrated_file(data, "0019").rename(data / "fateforger.db")
+    assert as_json(data, "backup", str(file))["revision"] == "0019"
+    assert stamp(data) == "0019"
+    admin(tmp_path / "new", "restore", str(file))
+    assert stamp(tmp_path / "new") == HEAD_REVISION
+
+
+def stamp(data: Path) -> str:
+    with closing(sqlite3.connect(data / "fateforger.db")) as connection:
+        revision: str = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()[0]
+        return revision
+
+
 def test_a_backup_of_a_newer_version_is_refused(data: Path) -> None:
     file = data.parent / "b.tar.gz"
     admin(data, "backup", str(file))
-    folder = data.parent / "changed"
+    change_manifest(file, revision="9999")
+    assert "was made by a newer fateforger" in admin(data.parent / "new", "restore", str(file), status=2)
+    with closing(sqlite3.connect(data / "fateforger.db")) as connection, connection:
+        connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '9999'")
+    said = admin(data, "backup", str(data.parent / "c.tar.gz"), status=2)
+    assert "was written by a newer fateforger. Make the backup with that version." in said
+
+
+def test_any_damage_to_a_backup_is_said_in_a_sentence(data: Path) -> None:
+    """S361: also where the compression itself breaks, and for a backup without a database."""
+    file, new = data.parent / "b.tar.gz", data.parent / "new"
+    admin(data, "backup", str(file))
+    whole = file.read_bytes()
+    for at in range(200, len(whole), len(whole) // 12):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        said = admin(new, "restore", str(file), status=2)
+        assert "is damaged: " in said or "is not a backup of fateforger" in said
+    file.write_bytes(whole)
+    change_manifest(file, files={})
+    assert "is damaged: fateforger.db. Take another backup." in admin(new, "restore", str(file), status=2)
+    assert not (new / "fateforger.db").exists()
+
+
+def change_manifest(file: Path, **changes: object) -> None:
+    """Write a backup again, with other values in its manifest."""
+    folder = file.with_suffix(".folder")
     with tarfile.open(file) as archive:
         archive.extractall(folder, filter="data")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "revision": "9999"}))
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), **changes}))
     with tarfile.open(file, "w:gz") as archive:
-        archive.add(folder / "manifest.json", "manifest.json")
-    assert "was made by a newer fateforger" in admin(data.parent / "new", "restore", str(file), status=2)
+        for each in (manifest, folder / "fateforger.db"):
+            archive.add(each, each.name)
 
 
 def test_an_older_pg_dump_is_refused(
@@ -167,6 +230,7 @@ def test_an_older_pg_dump_is_refused(
     monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
     with postgres_server.bare_database() as url:
         monkeypatch.setenv("FATEFORGER_DATABASE_URL", url)
+        admin(tmp_path / "data", "people")
         said = admin(tmp_path / "data", "backup", str(tmp_path / "b.tar.gz"), status=2)
     assert "pg_dump 9 cannot read PostgreSQL" in said
     assert not (tmp_path / "b.tar.gz").exists()
@@ -177,6 +241,9 @@ def test_a_database_that_is_not_empty_is_not_touched(
 ) -> None:
     with postgres_server.bare_database() as url:
         monkeypatch.setenv("FATEFORGER_DATABASE_URL", url)
+        said = admin(tmp_path / "data", "backup", str(tmp_path / "b.tar.gz"), status=2)
+        assert "There is nothing to back up in the database." in said
+        admin(tmp_path / "data", "people")
         admin(tmp_path / "data", "backup", str(tmp_path / "b.tar.gz"))
         said = admin(tmp_path / "new", "restore", str(tmp_path / "b.tar.gz"), status=2)
     assert "is not empty. Name an empty one" in said

@@ -23,6 +23,7 @@ from fateforger.session.forms import (
     TextPart,
     TimeField,
 )
+from fateforger.slack.blocks import option
 from fateforger.slack.forms import modal
 from fateforger.slack.ids import FormAddress
 from fateforger.slack.payloads import NOT_A_NUMBER, OpenForm
@@ -154,6 +155,16 @@ def test_few_choices_are_buttons_and_many_a_select(choices: int, kind: str) -> N
 def test_more_choices_than_slack_lists_are_mentioned() -> None:
     choices = tuple(Choice(label=str(n), value=str(n)) for n in range(130))
     (block,) = opened(form(ChoiceField(name="zone", label="Zone", choices=choices)))["blocks"]
+    assert len(block["element"]["options"]) == 100
+    assert block["hint"]["text"] == "These are the first 100 of 130 choices."
+
+
+def test_what_is_chosen_is_kept_among_more_choices_than_slack_lists() -> None:
+    """S489: a task that waits for the hundred and twentieth one still does when its form was sent."""
+    choices = tuple(Choice(label=str(n), value=str(n)) for n in range(130))
+    many = ManyField(name="after", label="After", choices=choices, value=("3", "120"), placeholder="None")
+    (block,) = opened(form(many))["blocks"]
+    assert block["element"]["initial_options"] == [option(choices[3]), option(choices[120])]
     assert len(block["element"]["options"]) == 100
     assert block["hint"]["text"] == "These are the first 100 of 130 choices."
 

@@ -10,13 +10,21 @@ import re
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from sqlalchemy import URL, inspect
+from sqlalchemy import URL, Connection, func, inspect, select
 
-from fateforger.adapters.store.database import describe_database, make_engine, parse_database_url, translate_errors
+from fateforger.adapters.store.connections import CONNECTION
+from fateforger.adapters.store.database import (
+    READING,
+    describe_database,
+    make_engine,
+    parse_database_url,
+    read_revision,
+    translate_errors,
+)
 from fateforger.errors import BadInput, StoreUnavailable
 
 _MAGIC = b"SQLite format 3\x00"
@@ -42,25 +50,37 @@ def copy_sqlite_file(source: Path, target: Path) -> None:
     target.chmod(0o600)
 
 
+def read_contents(where: str | Path) -> tuple[str | None, int]:
+    """Return the revision of a database, which is not migrated for this, and the number of logins in it.
+
+    Raises ``BadInput`` and ``StoreUnavailable``.
+    """
+    with _connect(where) as connection:
+        has_logins = inspect(connection).has_table(CONNECTION.name)
+        count = select(func.count()).where(CONNECTION.c.secret != "")
+        return read_revision(connection), connection.execute(count).scalar_one() if has_logins else 0
+
+
 def read_server_version(url: str) -> int:
     """Return the major version of a PostgreSQL server. Raises ``StoreUnavailable``."""
-    found = parse_database_url(url)
-    with translate_errors(describe_database(found)):
-        engine = make_engine(found)
-        try:
-            with engine.connect() as connection:
-                return int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10_000
-        finally:
-            engine.dispose()
+    with _connect(url) as connection:
+        return int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10_000
 
 
 def has_tables(url: str) -> bool:
     """Check whether a PostgreSQL database holds any table. Raises ``StoreUnavailable``."""
-    found = parse_database_url(url)
-    with translate_errors(describe_database(found)):
-        engine = make_engine(found)
+    with _connect(url) as connection:
+        return bool(inspect(connection).get_table_names())
+
+
+@contextmanager
+def _connect(where: str | Path) -> Iterator[Connection]:
+    url = parse_database_url(where)
+    with translate_errors(describe_database(url)):
+        engine = make_engine(url)
         try:
-            return bool(inspect(engine).get_table_names())
+            with engine.execution_options(**READING).connect() as connection:
+                yield connection
         finally:
             engine.dispose()
 

@@ -171,13 +171,15 @@ def translate_errors(place: str) -> Iterator[None]:
     except DBAPIError as error:
         if isinstance(error, IntegrityError | ProgrammingError | DataError) and get_sqlstate(error) != _ACCESS_DENIED:
             raise InternalError(
-                f"The database {place} refused what we asked of it: {_describe_error(error)}."
+                f"The database {place} refused what we asked of it: {_describe_error(error.orig)}."
             ) from error
-        raise StoreUnavailable(f"The database {place} cannot be used: {_describe_reason(error)}.") from error
+        raise StoreUnavailable(f"The database {place} cannot be used: {_describe_reason(error.orig)}.") from error
     except StatementError as error:
         raise InternalError(f"The database {place} was asked something impossible: {error.orig}.") from error
     except SQLAlchemyError as error:
         raise StoreUnavailable(f"The database {place} cannot be used: {error}.") from error
+    except sqlite3.Error as error:  # of a statement that goes to the driver itself
+        raise StoreUnavailable(f"The database {place} cannot be used: {_describe_reason(error)}.") from error
     except OSError as error:
         raise StoreUnavailable(f"The database {place} cannot be used: {error.strerror or error}.") from error
 
@@ -187,14 +189,14 @@ def get_sqlstate(error: DBAPIError) -> str | None:
     return getattr(error.orig, "sqlstate", None)
 
 
-def _describe_reason(error: DBAPIError) -> str:
-    code = getattr(error.orig, "sqlite_errorcode", None)
+def _describe_reason(error: BaseException | None) -> str:
+    code = getattr(error, "sqlite_errorcode", None)
     known = None if code is None else _SQLITE.get(code & 0xFF)  # the higher bits give the subtype
     return known or _describe_error(error)
 
 
-def _describe_error(error: DBAPIError) -> str:
-    return " ".join(str(error.orig).split()).rstrip(".") or type(error.orig).__name__
+def _describe_error(error: BaseException | None) -> str:
+    return " ".join(str(error).split()).rstrip(".?") or type(error).__name__
 
 
 HEAD_REVISION = "0024"

@@ -306,7 +306,8 @@ def _find_tx(rows: Session, transaction_id: str) -> SyncTx | None:
 def _acquire(connection: Connection, calendar: str, owner: str, now: datetime, seconds: float) -> Lease | None:
     """Take the lease, or renew the owner's own under the same fence; return ``None`` while another owner holds it.
 
-    An owner is named ``role@program``. What a program held that has ended is free.
+    An owner is named ``role@program``. What a program held that has ended is free, and what would be held longer than
+    a lease lasts: the clock was set back since.
     """
     length = timedelta(seconds=seconds)
     at = read_clock(connection, now)
@@ -316,10 +317,11 @@ def _acquire(connection: Connection, calendar: str, owner: str, now: datetime, s
             row = CalendarLease(calendar=calendar, owner=owner, fence=0)
             rows.add(row)
         held = row.expires_at is not None and row.expires_at > at
-        if held and row.owner != owner and has_ended(connection, row.owner.rpartition("@")[2]):
-            held = False
         if held and row.owner != owner:
-            return None
+            is_too_long = row.expires_at is not None and row.expires_at > at + length
+            if not is_too_long and not has_ended(connection, row.owner.rpartition("@")[2]):
+                return None
+            held = False
         row.owner, row.expires_at = owner, at + length
         row.fence += 0 if held else 1
         return Lease(calendar, owner, row.fence, now + length)

@@ -261,12 +261,6 @@ def _find_state(row: Row[Any]) -> LinkState:
     return "connected" if row.secret or row.delegated else "disconnected"
 
 
-async def count_logins(database: Database) -> int:
-    """Return how many people's logins are kept, encrypted."""
-    query = select(func.count()).where(CONNECTION.c.secret != "")
-    return await database.read(lambda connection: connection.execute(query).scalar_one())
-
-
 async def find_unreadable_logins(database: Database, vault: Vault) -> tuple[str, ...]:
     """Return the people whose login none of the keys can decrypt."""
 

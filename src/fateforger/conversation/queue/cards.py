@@ -443,8 +443,8 @@ def _format_home_row(number: int, task: QueuedTask, everything: Sequence[QueuedT
     facts = list(_list_facts(task, everything, today))
     if task.spec.project:
         facts.append(plain(task.spec.project, 40))
-    outcome = f"\n_{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""
-    return f"{number}. {tags}**{plain(task.spec.title, 120)}** `{task.id}`\n{' · '.join(facts)}{outcome}"
+    outcome = f"\n  _{plain(task.outcome, LONGEST_OUTCOME)}_" if task.outcome else ""
+    return f"{number}. {tags}**{plain(task.spec.title, 120)}** `{task.id}`\n  {' · '.join(facts)}{outcome}"
 
 
 def _build_menu(number: int, task: QueuedTask, *, last: bool, can_be_pulled: bool) -> Control:
@@ -465,11 +465,17 @@ def _build_menu(number: int, task: QueuedTask, *, last: bool, can_be_pulled: boo
 def _build_pages(page: int, pages: int, tasks: Sequence[QueuedTask]) -> tuple[Part, ...]:
     if pages == 1:
         return ()
-    first, last = (page - 1) * PAGE + 1, min(page * PAGE, len(tasks))
-    before = TurnQueue.action.button(str(page - 1), label=_("Previous page"))
-    after = TurnQueue.action.button(str(page + 1), label=_("Next page"))
-    ways = (*((before,) if page > 1 else ()), *((after,) if page < pages else ()))
+    spans = [(n * PAGE + 1, min((n + 1) * PAGE, len(tasks))) for n in range(pages)]
+    first, last = spans[page - 1]
+    ways: list[Control] = []
+    if page > 1:
+        ways.append(TurnQueue.action.button(str(page - 1), label=_("Previous page")))
+    if page < pages:
+        ways.append(TurnQueue.action.button(str(page + 1), label=_("Next page")))
+    if pages > 2:
+        choices = tuple(Choice(label=f"{start}–{end}", value=str(n)) for n, (start, end) in enumerate(spans, 1))
+        ways.append(TurnQueue.action.select(choices, placeholder=_("Another page"), selected=str(page)))
     return (
         Note(text=_("Tasks {first} to {last} of {count}.", first=first, last=last, count=len(tasks))),
-        Controls(items=ways),
+        Controls(items=tuple(ways)),
     )

@@ -58,7 +58,7 @@ class Page:
         ]
         return self.command(action, target)
 
-    def command(self, action: str, target: str) -> QueueCommand:
+    def command(self, action: str, target: str = "", value: str | None = None) -> QueueCommand:
         self._clicks += 1
         click = Click(
             command_id=f"home-{self._clicks}",
@@ -67,6 +67,7 @@ class Page:
             session_id="",
             action=action,
             target=target,
+            value=value,
         )
         command = self.house.coordinator.read_click(click)
         return COMMAND.validate_json(COMMAND.dump_json(command))  # type: ignore[return-value]  # one of the queue
@@ -97,7 +98,7 @@ async def test_the_next_task_comes_first_with_where_each_stands(page: Page, anna
     a, b, c = (t.id for t in await anna.tasks())
     assert await page.look() == (
         "3 tasks, 3 ready. Next: **Ask Ann**.\n\n"
-        f"1. **Ask Ann** `{a}`\nhigh priority · ready\n2. **Buy milk** `{b}`\nready\n3. **Call Carl** `{c}`\nready\n"
+        f"1. **Ask Ann** `{a}`\n  high priority · ready\n2. **Buy milk** `{b}`\n  ready\n3. **Call Carl** `{c}`\n  ready\n"
     )
     assert page.choices("Ask Ann") == ["Pull", "Down", "Pause", "Stop"]
     assert page.choices("Buy milk") == ["Pull", "Up", "Down", "Pause", "Stop"]
@@ -126,14 +127,14 @@ async def test_what_keeps_a_task_is_said() -> None:
         "4 tasks, 0 ready. 1 waits for you. None can be pulled just now.",
         "",
         "1. **a** `a`",
-        "urgent · after “b” and 2 more",
+        "  urgent · after “b” and 2 more",
         "2. **b** `b`",
-        "being done",
+        "  being done",
         "3. **c** `c`",
-        "waiting for you",
-        "_It was pulled._",
+        "  waiting for you",
+        "  _It was pulled._",
         "4. **d** `d`",
-        "failed",
+        "  failed",
     ]
     assert labels(card) == ["Add a task", "Plan my week"]
 
@@ -217,6 +218,7 @@ async def test_what_makes_no_sense_any_more_is_said(page: Page, house: House, an
 
 
 async def test_a_long_queue_has_pages(house: House, anna: Desk) -> None:
+    """S489: one after the other, or any of them."""
     for n in range(45):
         await anna.adds(f"Task {n}")
     page = Page(house)
@@ -228,6 +230,10 @@ async def test_a_long_queue_has_pages(house: House, anna: Desk) -> None:
     assert "Tasks 41 to 45 of 45." in words
     assert page.rows()[0][0].startswith("41. **Task 40**")
     assert labels(page.card)[-1:] == ["Previous page"]
+    (pages,) = [c for p in page.card.parts for c in getattr(p, "items", ()) if isinstance(c, Select)][:1]
+    assert [choice.label for choice in pages.choices] == ["1–20", "21–40", "41–45"]
+    await house.coordinator.handle(page.command(pages.action, value=pages.choices[1].value))
+    assert "Tasks 21 to 40 of 45." in await page.look()
     with pytest.raises(BadInput):
         page.command("queue.page", "many")
     blocks = render(page.card, session="", v="v", size=HOME).blocks
