@@ -45,21 +45,21 @@ def test_a_taken_page_port(taken: int) -> None:
 
 
 def test_a_taken_port_for_probes(taken: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S486: each port is named by its own setting."""
+    """S490: each port is named by its own setting."""
     monkeypatch.setenv("FATEFORGER_OPS_PORT", str(taken))
     status, _, err = run_inside("up", "--port", "0", "--data-dir", str(tmp_path))
     assert (status, "choose another port with FATEFORGER_OPS_PORT." in err) == (2, True), err
 
 
 def test_a_host_that_is_not_this_machines() -> None:
-    """S486: another port would not help."""
+    """S490: another port would not help."""
     with pytest.raises(BadInput, match="Choose an address of this machine with --host or FATEFORGER_HOST") as refused:
         WebServer("192.0.2.1", 0)
     assert "running already" not in refused.value.message
 
 
 def test_a_local_page_whose_file_cannot_be_used(tmp_path: Path) -> None:
-    """S486: as on a full disk."""
+    """S490: as on a full disk."""
     data = tmp_path / "data"
     (data / "workspace.db").mkdir(mode=0o700, parents=True)
     data.chmod(0o700)
@@ -68,7 +68,7 @@ def test_a_local_page_whose_file_cannot_be_used(tmp_path: Path) -> None:
 
 
 async def test_the_log_of_a_database_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S486: its log is cut when the program starts, and after each deletion."""
+    """S490: its log is cut when the program starts, and after each deletion."""
     async with aclosing(open_store(tmp_path / "state.db")) as store:
         error = sqlite3.OperationalError("database or disk is full")
         error.sqlite_errorcode = sqlite3.SQLITE_FULL
