@@ -535,6 +535,7 @@ SEVERAL_PROGRAMS: Mapping[str, str] = {
     "conversation/redaction.py Pseudonyms._given": ITS_TURN,
     "conversation/redaction.py Pseudonyms._taken": ITS_TURN,
     "conversation/running_turns.py RunningTurn._acting": ITS_TURN,
+    "conversation/running_turns.py RunningTurn._progress": ITS_TURN,
     "conversation/running_turns.py RunningTurn._thinking": ITS_TURN,
     "conversation/running_turns.py RunningTurn.stop_asked": "tests/scenarios/test_two_programs.py::test_stop_ends_a_turn_of_the_other_program",
     "conversation/running_turns.py RunningTurns._courses": "tests/scenarios/test_two_programs.py::test_stop_ends_a_turn_of_the_other_program",
