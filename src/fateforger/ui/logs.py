@@ -77,11 +77,16 @@ _Entry = TypeVar("_Entry", OperatorAction, Call)
 def _format_lines(
     entries: Sequence[_Entry], tz: str, key: Callable[[_Entry], object], describe: Callable[[_Entry, str, int], str]
 ) -> str:
-    """Return a line for what was done on a day, however often; ``entries`` are the newest first."""
+    """Return a line for what was done on a day, however often; ``entries`` are the newest first.
+
+    If there may be older entries of the last line, it has no count.
+    """
     groups: dict[object, list[_Entry]] = {}
     for entry in entries:
         groups.setdefault((entry.at.astimezone(zone(tz)).date(), key(entry)), []).append(entry)
-    return "\n".join(f"- {describe(same[0], tz, len(same))}" for same in islice(groups.values(), SHOWN))
+    cut = entries[-1] if len(entries) >= LOOKED_AT else None
+    counted = ((same[0], 1 if same[-1] is cut else len(same)) for same in islice(groups.values(), SHOWN))
+    return "\n".join(f"- {describe(newest, tz, count)}" for newest, count in counted)
 
 
 def _describe_did(action: OperatorAction) -> str:

@@ -14,8 +14,8 @@ from tests.unit.conversation.person import ANNA, House, Person
 from fateforger.adapters.store.store import open_store
 from fateforger.agents.clients import UNKNOWN_TOOL, Call
 from fateforger.agents.server import TOOLS
-from fateforger.session.cards import Heading
-from fateforger.ui.logs import CALLED, build_log_parts, describe_call
+from fateforger.session.cards import Heading, Prose
+from fateforger.ui.logs import CALLED, LOOKED_AT, build_log_parts, describe_call
 
 
 def test_each_tool_has_its_words() -> None:
@@ -37,6 +37,12 @@ def test_a_call_in_words() -> None:
     other = call.model_copy(update={"tool": "unknown"})
     assert "robot tried something that I don't offer" in describe_call(other, "UTC")
     assert build_log_parts((), "UTC") == ()
+
+
+def test_what_was_not_looked_at_is_not_counted() -> None:
+    calls = [Call(client="robot", user_id=ANNA, tool="list_tasks", asked="", at=NOW)] * LOOKED_AT
+    lines = [part.text for part in build_log_parts(calls, "UTC") if isinstance(part, Prose)]
+    assert lines == ["- Monday 2 March at 07:00: robot read your queue (not finished)"]
 
 
 async def test_app_home_shows_what_was_done_for_that_person(house: House, anna: Person) -> None:

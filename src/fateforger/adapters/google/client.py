@@ -58,7 +58,7 @@ GOOGLE = Wording(
         RefusalKind.TROUBLE: mark_message("I cannot reach your Google calendar ({reason})."),
     },
     unusable=mark_message("I cannot use the answer of Google ({reason})."),
-    wait=mark_message("Google allows only so many requests a minute"),
+    wait=mark_message("Google takes no more requests for the moment"),
 )
 refuse = partial(Refused, GOOGLE)
 """Return a refusal of Google."""
