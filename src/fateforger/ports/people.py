@@ -116,9 +116,9 @@ class OperatorLog(Protocol):
 
 
 ERASING_LANE = "erasing"
+"""The lane for requests to be forgotten; its job is the last of a person's data to go."""
 REMINDER_LANE = "reminder"
 """The lane that is told when a person's zone has changed."""
-"""The lane for requests to be forgotten; its job is the last of a person's data to go."""
 
 Counts = Mapping[str, int]
 """The number of rows of each kind (:data:`KINDS`); kinds without any are left out."""
