@@ -377,6 +377,7 @@ class JournalContract:
         await journal.acquire("local:you", "a", now=later(hour), seconds=10)
         assert await journal.acquire("local:you", "a", now=NOON, seconds=10) == Lease("local:you", "a", 1, later(10))
         assert await other.acquire("local:you", "b", now=later(1), seconds=10) is None
+        assert await other.acquire("local:you", "b", now=later(-9), seconds=10) is None
 
 
 async def _records(journal: Journal) -> tuple[OpRecord, ...]:

@@ -132,7 +132,7 @@ class MemoryJournal:
         last, released = self.leases.get(calendar, (None, True))
         held = last is not None and not released and last.expires_at > now
         if held and last is not None and last.owner != owner:
-            if last.expires_at <= now + timedelta(seconds=seconds):
+            if last.expires_at <= now + 2 * timedelta(seconds=seconds):
                 return None
             held = False
         fence = 1 if last is None else last.fence if held else last.fence + 1

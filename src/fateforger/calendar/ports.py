@@ -298,7 +298,7 @@ class Journal(Protocol):
         """Acquire the lease of a calendar, or renew the owner's own, which keeps its fence.
 
         ``now`` is the caller's time, and so is the end of the lease that is returned. Returns ``None`` while another
-        owner holds it, but not for longer than ``seconds`` from now, even if the clock was set back.
+        owner holds it, but not for longer than twice the ``seconds`` from now, even if the clock was set back.
         """
         ...
 

@@ -180,9 +180,9 @@ async def test_two_programs_on_one_database_do_not_write_at_once(tmp_path: Path,
     one, two = engines
     now = datetime.now(UTC)
     async with one._holding():
-        assert await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=1) is None
+        assert await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=30) is None
         await stores[0].aclose()  # the first one dies at work
-        taken = await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=1)
+        taken = await store.journal.acquire(one.calendar_key, two._owner, now=now, seconds=30)
         assert taken is not None
         await store.journal.release(taken)
     assert await two.recover() == ()

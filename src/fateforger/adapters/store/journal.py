@@ -306,8 +306,8 @@ def _find_tx(rows: Session, transaction_id: str) -> SyncTx | None:
 def _acquire(connection: Connection, calendar: str, owner: str, now: datetime, seconds: float) -> Lease | None:
     """Take the lease, or renew the owner's own under the same fence; return ``None`` while another owner holds it.
 
-    An owner is named ``role@program``. What a program held that has ended is free, and what would be held longer than
-    a lease lasts: the clock was set back since.
+    An owner is named ``role@program``. What a program held that has ended is free, and so is what would be held for
+    two leases from now: the clock was set back since. A clock that is corrected by seconds takes nothing.
     """
     length = timedelta(seconds=seconds)
     at = read_clock(connection, now)
@@ -318,7 +318,7 @@ def _acquire(connection: Connection, calendar: str, owner: str, now: datetime, s
             rows.add(row)
         held = row.expires_at is not None and row.expires_at > at
         if held and row.owner != owner:
-            is_too_long = row.expires_at is not None and row.expires_at > at + length
+            is_too_long = row.expires_at is not None and row.expires_at > at + 2 * length
             if not is_too_long and not has_ended(connection, row.owner.rpartition("@")[2]):
                 return None
             held = False
