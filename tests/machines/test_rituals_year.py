@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -195,13 +197,14 @@ class Year:
         return moment
 
     def is_free(self, moment: datetime) -> bool:
-        near = [span for span in self.busy if abs(span[0] - moment) < timedelta(hours=1)]
-        return not (_covers(near, moment) or self.choice.is_quiet(moment) or _covers(self.down, moment))
+        latest = bisect_right(self.deeds, moment) - 1  # she is busy with a plan, and ten minutes after
+        busy = latest >= 0 and moment < self.deeds[latest] + BUSY
+        return not (busy or self.choice.is_quiet(moment) or _covers(self.down, moment))
 
-    @property
-    def busy(self) -> list[Span]:
-        """The times of her plans, and ten minutes after."""
-        return [(at, at + BUSY) for at in (*self.touched, *self.planned.values())]
+    @cached_property
+    def deeds(self) -> list[datetime]:
+        """The times at which she does something in a plan."""
+        return sorted((*self.touched, *self.planned.values()))
 
     def has_plan(self, day: date, moment: datetime) -> bool:
         return any(
