@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, async_playwright, expect
+from playwright.async_api import Browser, Locator, Page, Route, async_playwright, expect
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from tests.caldav_mcp.making import START, AtTheTools, OtherProgram, opened
@@ -265,6 +266,25 @@ async def test_a_block_is_dragged_and_stretched(tools: AtTheTools, open_pane: Op
     await page.mouse.up()
     await expect(event).to_have_text("Plan work10:30 – 11:45")
     assert times(await tools.get()) == ("10:30", "11:45")
+
+
+async def test_a_block_is_moved_again_at_once(tools: AtTheTools, open_pane: Open) -> None:
+    """S258: also while the page still reads what the first move changed."""
+    await tools.create()
+    page = await open_pane("?date=2027-05-04")
+
+    async def delay(route: Route) -> None:
+        await asyncio.sleep(0.5)
+        await route.continue_()
+
+    await page.route("**/events?*", delay)
+    event, moved = page.locator("#events .event"), page.locator("#moved")
+    await event.focus()
+    for time in ("10:15 – 11:15", "10:30 – 11:30"):
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        await expect(moved).to_have_text(f"Plan work is at {time} now.")
+    await page.unroute_all(behavior="wait")
 
 
 async def test_a_block_is_moved_by_keys(tools: AtTheTools, open_pane: Open) -> None:
