@@ -237,11 +237,13 @@ def find_first_free(session: Session, minutes: int = USUAL_MINUTES) -> time | No
     taken = [Busy(m.start, m.end) for m in busy_meetings(session)]
     taken += [Busy(b.start, b.end) for b in by_time(session.planning.plan)] if session.planning.plan else []
     frame = Stretch(ceil(start), floor(end))
-    free = [gap for gap in gaps(frame, busy_stretches(taken)) if gap.minutes >= minutes]
-    rested = [gap.start if gap.start == frame.start else gap.start + PAUSE for gap in free]
-    starts = [begin for begin, gap in zip(rested, free, strict=True) if gap.end - begin >= minutes]
-    first = next(iter(starts or [gap.start for gap in free]), None)
-    return None if first is None else local_time(session, instant(first)).time()
+    free = tuple(gaps(frame, busy_stretches(taken)))
+    for pause in (PAUSE, 0):
+        for gap in free:
+            begin = gap.start if gap.start == frame.start else gap.start + pause
+            if gap.end - begin >= minutes:
+                return local_time(session, instant(begin)).time()
+    return None
 
 
 def _notes_field(value: str) -> TextField:

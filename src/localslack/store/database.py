@@ -79,7 +79,7 @@ class Database:
         try:
             yield
             self._connection.execute("COMMIT")
-        except BaseException:
+        except BaseException:  # also when cancelled, nothing half done is kept
             self._effects.clear()
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")

@@ -13,10 +13,12 @@ from fateforger.errors import BadInput, UserError
 from fateforger.planning.task_details import TaskKind
 from fateforger.session.cards import Button, Controls
 from fateforger.session.forms import FormRequest, FormSubmission
+from fateforger.session.frame import local_time
 from fateforger.session.placement import by_time
 from fateforger.session.rulebook import rules_in_force
 from fateforger.text import speak
 from fateforger.ui.form_values import TaskLine, format_task_line, parse_task_line, split_task_list
+from fateforger.ui.plan_forms import find_first_free
 from fateforger.ui.session_cards import unheard_card
 
 
@@ -446,6 +448,13 @@ async def test_a_new_block_starts_where_there_is_room(anna: Person) -> None:
     await anna.to_refine("Report", "Mail")
     form = await anna.door.open_form(FormRequest(form="add_block", session_id=anna.session_id, user_id=anna.user))
     assert [f.value for f in form.fields if f.kind == "time"] == [time(11, 20)]  # ten minutes after the mail
+    session = await anna.session()
+    longest = max(minutes for minutes in range(5, 600, 5) if find_first_free(session, minutes))
+    plan = session.planning.plan
+    assert plan is not None
+    ends = {local_time(session, block.end).time() for block in by_time(plan)}
+    assert find_first_free(session, longest) in ends  # no room for a pause
+    assert find_first_free(session, longest - 10) not in ends
 
 
 @pytest.mark.parametrize(

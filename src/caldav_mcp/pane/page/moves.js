@@ -79,7 +79,7 @@ export class Moves {
 
   #key(event) {
     const button = event.target.closest("li[data-movable] .event");
-    if (!button || event.ctrlKey || event.metaKey || this.#going?.isSaved) return;
+    if (!button || event.ctrlKey || event.metaKey || this.#going?.isSaving) return;
     const way = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (way) {
       const going = this.#going ?? this.#begin(button.closest("li").dataset.id, true);
@@ -147,7 +147,7 @@ export class Moves {
     if (start === 0 && end === 0) return this.#cancel();
     const done = `${event.title || "Untitled"} is at ${this.#time()} now.`;
     this.#going.byKey = false; // so that it is not saved again when the focus leaves it
-    this.#going.isSaved = true;
+    this.#going.isSaving = true;
     const refusal = await send({ id: event.id, state: event.state, start, end });
     await this.reload(); // the next move starts from the new state
     this.#going = null;

@@ -43,6 +43,7 @@ from fateforger.text import mark_message, ngettext, truncate
 
 _NUMBER = re.compile(r"MCP error -?\d+: ")
 _WRAPPING = re.compile(r"(Google API error|Internal error): ")
+_RETRY_AFTER = re.compile(r"\. Retry after (\d{1,6}) s\.$")
 
 # The first match decides. Texts that quote a person's words (titles, calendar names) come first and are anchored at
 # their start, so that no title can pass for another error.
@@ -80,7 +81,7 @@ _SIGNS: tuple[tuple[RefusalKind, tuple[str, ...]], ...] = (
             r"exceeded (the|your|its) .*(quota|limit)",
             r"daily limit exceeded",
             r"too many requests",
-            r"\. Retry after \d+ s\.$",
+            _RETRY_AFTER.pattern,
         ),
     ),
     (RefusalKind.CHANGED, (r"^Precondition Failed",)),
@@ -147,9 +148,6 @@ def classify_refusal(text: str) -> RefusalKind:
     """Classify the error text of any tool."""
     message = strip_wrapping(text)
     return next((refusal for refusal, sign in _TABLE if sign.search(message)), RefusalKind.UNCLEAR)
-
-
-_RETRY_AFTER = re.compile(r"\. Retry after (\d{1,6}) s\.$")
 
 
 def read_retry_after(text: str) -> float | None:
