@@ -72,6 +72,10 @@ class Forks:
             answer: Json = json.loads(self._server.stdout.readline())
         return answer
 
+    def kill(self) -> None:
+        """Kill all programs that still run."""
+        self.ask(kill=True)
+
     def close(self) -> None:
         atexit.unregister(self.close)
         with self._server as server:  # at the end of its input it kills what still runs
@@ -121,11 +125,18 @@ def _serve(loaded: Sequence[str]) -> None:
                 _become(order["start"])
             statuses[child] = None
             answer: Json = {"pid": child}
+        elif "kill" in order:
+            _kill(statuses)
+            answer = {}
         else:
             answer = {"status": _ended(statuses, order["ended"])}
         print(json.dumps(answer), flush=True)  # noqa: T201  the answer
-    for child, status in statuses.items():
-        if status is None:
+    _kill(statuses)
+
+
+def _kill(statuses: dict[int, int | None]) -> None:
+    for child in statuses:
+        if _ended(statuses, child) is None:
             os.kill(child, signal.SIGKILL)
 
 

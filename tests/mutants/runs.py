@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.doors import SEEDED
+from tests.doors import SEEDED, programs
 from tests.forks import ROOT, Forks
 from tests.mutants.swap import break_module
 
@@ -21,7 +21,14 @@ OPTIONS = (
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # all is loaded already
 )
 
-LOADED = ("tests.mutants.runs", "tests.mutants.verdict", "tests.conftest", "_pytest.terminal", *PLUGINS)
+LOADED = (
+    "tests.mutants.runs",
+    "tests.mutants.programs",
+    "tests.mutants.verdict",
+    "tests.conftest",
+    "_pytest.terminal",
+    *PLUGINS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Runs:
         self._environment = {
             **plain,
             "HYPOTHESIS_PROFILE": "mutants",
-            "SCENARIO_DEADLINE": "20",  # with a bug, most waiting is in vain
+            "SCENARIO_DEADLINE": "12",  # with a bug, most waiting is in vain; CalDAV gives up a request after 20 s
             "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
         }
         self._output = folder / "output"
@@ -66,4 +73,7 @@ def judge(module: str, broken: str, *tests: str) -> int:
         break_module(importlib.import_module(module), broken)
         os.environ[SEEDED] = json.dumps([module, broken])
     os.chdir(ROOT)
-    return int(pytest.main([*OPTIONS, *tests]))
+    try:
+        return int(pytest.main([*OPTIONS, *tests]))
+    finally:
+        programs().kill()
