@@ -169,7 +169,7 @@ def test_every_health_check_is_a_command_that_exists() -> None:
 
 KEYS = {
     "build", "cap_add", "cap_drop", "depends_on", "deploy", "env_file", "environment", "healthcheck", "image", "init", "networks",
-    "ports", "profiles", "read_only", "restart", "secrets", "security_opt", "tmpfs", "volumes",
+    "ports", "profiles", "read_only", "restart", "stop_grace_period", "secrets", "security_opt", "tmpfs", "volumes",
 }  # fmt: skip
 
 
@@ -229,6 +229,12 @@ def test_programs_of_a_team_share_everything(monkeypatch: pytest.MonkeyPatch, tm
     del given["FATEFORGER_SECRET_KEYS"]
     with pytest.raises(BadInput, match=r"docs/connections\.md"):
         start_with(given, monkeypatch, tmp_path)
+
+
+def test_programs_have_time_to_end() -> None:
+    """S491: Docker's ten seconds would cut off a write to a calendar."""
+    for name in ("bot", "team"):
+        assert SERVICES[name]["stop_grace_period"] == "60s"
 
 
 def test_the_web_server_passes_what_people_and_providers_need() -> None:

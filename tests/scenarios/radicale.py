@@ -84,7 +84,6 @@ def slow_way(to: str, seconds: float, heard: Callable[[bytes], bytes] = bytes) -
     """A calendar server that hands everything on to the one at ``to``, and takes ``seconds`` for it: half before the
     request takes effect, half before its answer arrives. ``heard`` is what it understands of a request's body."""
     way, target, pause = SlowWay(), httpx.URL(to), threading.Event()
-    client = httpx.Client(trust_env=False, timeout=30)
 
     class Way(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -98,7 +97,10 @@ def slow_way(to: str, seconds: float, heard: Callable[[bytes], bytes] = bytes) -
             body = heard(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
             pause.wait(seconds / 2)
             headers = {k: v for k, v in self.headers.items() if k.lower() not in _HOP}
-            answer = client.request(self.command, target.join(self.path), content=body, headers=headers)
+            # On a connection of its own: one that all share could be closed while this one is made, and stay open.
+            answer = httpx.request(
+                self.command, target.join(self.path), content=body, headers=headers, trust_env=False, timeout=30
+            )
             pause.wait(seconds / 2)
             self.send_response(answer.status_code)
             for name, value in answer.headers.items():
@@ -121,4 +123,3 @@ def slow_way(to: str, seconds: float, heard: Callable[[bytes], bytes] = bytes) -
         server.shutdown()
         thread.join()
         server.server_close()
-        client.close()

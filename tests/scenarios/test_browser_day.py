@@ -95,7 +95,7 @@ def test_six_stages_in_the_browser_and_back(program: Program, page: Page) -> Non
     expect(page.get_by_text("Taken back").last).to_be_visible()
     assert calendar_after(program) == before
     expect(day.get_by_text("Write report")).to_have_count(0)
-    assert (program.stop(), program.log.read_text().rpartition("Stopping.\n")[2]) == (0, "")
+    assert (program.stop(), program.log.read_text().rpartition("nothing is lost.\n")[2]) == (0, "")
 
 
 def calendar_after(program: Program) -> dict[str, bytes]:

@@ -22,7 +22,7 @@ from fateforger.cli.options import (
     note_action,
     note_command,
 )
-from fateforger.cli.program import stop_on_signals
+from fateforger.cli.program import end_on_signals, stop_on_signals
 from fateforger.errors import BadInput
 
 if TYPE_CHECKING:
@@ -179,8 +179,9 @@ def mcp_command(
     from fateforger.app import agents  # noqa: PLC0415  heavy
 
     async def run() -> None:
-        stop = stop_on_signals()
+        end_on_signals()
         async with agents.serve_http(settings, host, settings.mcp_port if port is None else port) as url:
+            stop = stop_on_signals()
             echo(f"Ready for agents: {url}")
             await stop.wait()
 

@@ -6,9 +6,12 @@ import asyncio
 import contextlib
 import gc
 import json
+import os
 import signal
+import sys
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Literal
 from urllib.parse import urlsplit
@@ -21,14 +24,42 @@ from fateforger.errors import BadInput, WorldError
 from fateforger.text import TIMEBOX, command_name
 
 
+def end_on_signals() -> None:
+    """End at once when the program is asked to, because nothing that it waits for while it starts has to be finished.
+
+    The status is the one of a program that the signal ended. A thread that waits for a database would hold up an end in
+    order.
+    """
+    _handle_signals(_end)
+
+
 def stop_on_signals() -> asyncio.Event:
-    """Return an event of the running loop that is set when the program is asked to end."""
+    """Return an event of the running loop that is set when the program is asked to end; a second time ends it at once.
+
+    That is safe, because the program may be killed at any moment.
+    """
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on its loop
-            loop.add_signal_handler(name, stop.set)
+
+    def handle(number: signal.Signals) -> None:
+        if stop.is_set():
+            _end(number)
+        stop.set()
+
+    _handle_signals(handle)
     return stop
+
+
+def _handle_signals(handle: Callable[[signal.Signals], None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):  # Windows has no signal handlers on its loop
+            loop.add_signal_handler(number, handle, number)
+
+
+def _end(number: signal.Signals) -> None:
+    echo("Stopped.")
+    sys.stdout.flush()
+    os._exit(128 + number)
 
 
 def exempt_loaded_objects() -> None:
@@ -57,8 +88,9 @@ def up_command(
     configure_logging(settings.log, "info" if verbose else settings.log_level)
 
     async def run() -> None:
-        stop = stop_on_signals()
+        end_on_signals()
         async with open_app(settings) as program:
+            stop = stop_on_signals()
             for line in program.lines:
                 echo(f"  {line}")
             if program.caldav:
@@ -76,7 +108,7 @@ def up_command(
                 echo(f"\nReady: type {command_name(TIMEBOX)} in Slack. Stop with Ctrl-C; nothing is lost.")
             exempt_loaded_objects()
             await stop.wait()
-            echo("Stopping.")
+            echo("Stopping. Ctrl-C again stops at once; nothing is lost.")
 
     asyncio.run(run())
 

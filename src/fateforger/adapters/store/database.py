@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import os
 import random
 import sqlite3
 import time
@@ -40,6 +41,9 @@ from fateforger.masks import mask_address
 
 BUSY_SECONDS = 5.0
 """Seconds to wait for another process that is writing to the same SQLite file."""
+
+CONNECT_SECONDS = 10
+"""Seconds in which a database server has to answer, unless its address or ``PGCONNECT_TIMEOUT`` says otherwise."""
 
 POOL_SIZE = 8
 """Connections, and threads, for a database server."""
@@ -80,9 +84,15 @@ def make_engine(url: URL) -> Engine:
     """Create an engine whose transactions are serializable in any database. Raises ``StoreUnavailable``."""
     if url.get_backend_name() == "sqlite":
         return _make_sqlite_engine(url)
+    is_given = "connect_timeout" in url.query or "PGCONNECT_TIMEOUT" in os.environ
     try:
         return create_engine(
-            url, isolation_level="SERIALIZABLE", pool_size=POOL_SIZE, max_overflow=0, pool_pre_ping=True
+            url,
+            isolation_level="SERIALIZABLE",
+            pool_size=POOL_SIZE,
+            max_overflow=0,
+            pool_pre_ping=True,
+            connect_args={} if is_given else {"connect_timeout": CONNECT_SECONDS},
         )
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise StoreUnavailable(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -25,6 +27,7 @@ from sqlalchemy import Engine, create_engine
 from tests.contracts.stores import new_file
 from tests.postgres import PostgresServer
 
+from fateforger.adapters.store import database
 from fateforger.adapters.store.database import HEAD_REVISION, VERSION_TABLE, make_engine, parse_database_url
 from fateforger.adapters.store.store import Store, metadata, open_store
 from fateforger.errors import BadInput, StoreUnavailable
@@ -347,6 +350,15 @@ def test_a_server_that_is_not_there_is_said_without_its_password() -> None:
     message = refusal("postgresql://me:secret@127.0.0.1:1/ff")
     assert "secret" not in message
     assert message.startswith(("PostgreSQL needs a driver", "The database postgresql+psycopg://me:•••@127.0.0.1:1/ff"))
+
+
+def test_a_server_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S492: the driver alone waits for more than two minutes."""
+    monkeypatch.setattr(database, "CONNECT_SECONDS", 2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        began = time.monotonic()
+        assert "timeout expired" in refusal(f"postgresql://me@127.0.0.1:{server.getsockname()[1]}/plans")
+        assert time.monotonic() - began < 30
 
 
 async def test_closing_twice_is_closing_once_and_a_closed_store_says_so() -> None:
