@@ -39,7 +39,7 @@ def build_day(
     frame: str = "09:00-17:00",
     **policy: Any,
 ) -> Day:
-    """Build a day from lines such as ``09:00-10:30 DW thesis``. A task is as long as its blocks, if not told otherwise."""
+    """Build a day from lines such as ``09:00-10:30 DW thesis``. A task is as long as its blocks by default."""
     placed = []
     for n, (start, end, kind, name) in enumerate(map(read_line, blocks)):
         minutes = minutes_of(end) - minutes_of(start)
