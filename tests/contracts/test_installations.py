@@ -1,4 +1,4 @@
-"""Where the app is installed: which workspace was the first, tokens that are renewed once, and states used once."""
+"""Installations of the app: the first workspace, tokens that are renewed once, and states that are used once."""
 
 from __future__ import annotations
 
