@@ -134,7 +134,7 @@ class _Armed:
     skip: int
 
     def meets(self, position: int, verb: Verb) -> bool:
-        """Whether its call has come. Counts down the calls it lets pass."""
+        """Check whether its call has come. Counts down the calls that it lets pass."""
         if self.at is not None:
             return self.at == position
         if self.verb not in ("any", verb, "write" if verb in _WRITES else "read"):
