@@ -115,7 +115,7 @@ def test_a_day_is_planned_committed_and_taken_back_over_http(slack: Slack) -> No
 
 
 def examine(slack: Slack, **environment: str) -> dict[str, dict[str, str]]:
-    """What ``doctor`` says of each part."""
+    """Return the result of ``doctor`` for each part."""
     found = run(slack.program, "doctor", "--json", environment=slack.program.environment | environment)
     return {check["name"]: check for check in json.loads(found.stdout)["checks"]}
 
