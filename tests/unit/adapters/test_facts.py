@@ -1,4 +1,4 @@
-"""What predicates may look at: files and commands that were allowed, and nothing else (S136, S143)."""
+"""Predicates may look only at files and commands that were allowed (S136, S143)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_a_file_is_looked_at_as_far_as_it_was_allowed(
 
 @pytest.mark.parametrize("pattern", ["../secret.md", "docs/../../secret.md", "/etc/passwd", "docs/\x00.md", ""])
 async def test_a_pattern_never_leaves_its_folder(project: Path, pattern: str) -> None:
-    """Whatever is allowed: the pattern of a check is not trusted either."""
+    """This holds for any allowed paths: the pattern of a check is not trusted either."""
     for allowed in ("**", "../*.md", pattern or "**"):
         told = await facts(project, allowed).contains(pattern, "## Approved Plan")
         assert told == CheckAnswer(None, f"Files like “{pattern}” may not be looked at.")
@@ -173,7 +173,7 @@ async def test_there_is_no_shell(project: Path) -> None:
 
 
 async def test_it_runs_in_its_folder_without_our_keys(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this program was told in its environment stays here; and nobody types anything."""
+    """The command gets neither the program's settings from the environment nor any input."""
     monkeypatch.setenv("FATEFORGER_MODEL_KEY", "sk-secret")
     script = (
         "import os, sys; "

@@ -24,7 +24,7 @@ TRUE = {
     "success_criteria_defined", "plan_approved", "tests_exist", "tests_fail", "tests_pass", "critic_reviewed", "goal_articulated",
     "assumptions_documented", "probes_identified", "review_task_exists",
 }  # fmt: skip
-"""What the person says yes to, when they are asked about a published plan."""
+"""Facts that the person confirms when asked about a published plan."""
 SIGNED = """\
 workflow: ship
 actions: [release]

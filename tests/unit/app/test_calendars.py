@@ -1,4 +1,4 @@
-"""What ``doctor`` says of calendars: which is written to, which are read, and which name is wrong."""
+"""Messages of ``doctor`` about calendars: the one to write to, those to read, and a wrong name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stops the program from starting is one sentence, with what to do."""
+"""Each obstacle to a start is reported in one sentence, with the way to remove it."""
 
 from __future__ import annotations
 

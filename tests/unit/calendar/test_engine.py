@@ -316,7 +316,7 @@ def test_order_of_the_ops() -> None:
 
 
 def test_a_plan_survives_json() -> None:
-    """What is journaled is what was decided."""
+    """The journal holds exactly the decided plan."""
     paper = written().with_event(event("user1", fields("Dentist", 700)))
     plan = paper.edit(paper.shown("a").id, summary="Mine").plan(
         day_of(wanted("a", LATER), wanted("b", fields("Dentist", 705), index=1))

@@ -40,7 +40,7 @@ def starts(plan: TBPlan) -> dict[str, str]:
 
 
 def test_a_moved_block_takes_nothing_along() -> None:
-    """What leaned on it keeps the time it had."""
+    """A block that was timed by it keeps its time."""
     moved = after("a", start=at("18:00"), end=at("19:30"))
     assert moved.block("a").timing == FixedWindow(start=time(18), end=time(19, 30))
     assert starts(moved) == {"a": "18:00", "b": "10:00", "c": "10:30", "d": "14:30", "e": "15:00"}

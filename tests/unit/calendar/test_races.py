@@ -28,7 +28,7 @@ AFTER = plan_of(block("keep", "08:00"), block("move", "09:30", notes="new"), blo
 
 @dataclass(frozen=True)
 class Edit:
-    """What the person does to a block, and how to tell whether it is still so."""
+    """A person's change to a block, and a check that it is still in place."""
 
     name: str
     key: str

@@ -271,7 +271,7 @@ async def test_an_expired_login_at_the_reading_is_an_error(world: World) -> None
 
 
 async def test_a_calendar_that_goes_away_pauses(world: World) -> None:
-    """What is under way stays in flight; when the calendar is back, one look at each event settles it."""
+    """An unanswered write stays in flight; when the calendar is back, one read of each event settles it."""
     world.limits = Limits(concurrency=1)
     world.calendar.inject(Answer(Unknown("reset")), verb="create", nth=1)
     storm(world, Fail(CalendarUnreachable("The calendar does not answer.")), "get", 4)

@@ -243,7 +243,7 @@ def test_adding_settles_what_it_contradicts(doors: Doors) -> None:
 
 
 def test_a_clock_that_stands_still_keeps_the_order(doors: Doors) -> None:
-    """What is said last counts, also when all of it is said and asked at one instant."""
+    """The last statement counts, even when all writes and queries share one instant."""
 
     def applies() -> list[str]:
         answer = doors.done("query", "--user", "U1", "--date", "2026-03-10")

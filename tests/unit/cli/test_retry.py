@@ -185,7 +185,7 @@ async def test_an_answer_that_was_seen_is_seen(tmp_path: Path) -> None:
 
 
 async def dying(command: Awaitable[SyncResult]) -> bool:
-    """Whether a command died before it came to an end."""
+    """Run a command and return whether it died before it came to an end."""
     try:
         await command
     except Died:

@@ -1,5 +1,8 @@
-"""What a person puts into an event on their calendar, and what submits and undos make of it: the program in a process
-of its own, against a server that speaks as google-calendar-mcp does, and against the embedded calendar."""
+"""A person's additions to an event on their calendar, and the effect of submits and undos on them.
+
+The program runs in a process of its own, against a server that speaks as google-calendar-mcp does, and against the
+embedded calendar.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ ADDED: dict[str, tuple[dict[str, Any], str]] = {
     "guests": ({"extras": {"attendees": GUESTS}}, "added guests"),
     "video call": ({"extras": {"hangoutLink": "https://meet.example.com/x"}}, "added a video call"),
 }  # fmt: skip
-"""What the person does in their calendar, and how it is told."""
+"""Changes of the person in their calendar, and the words for each."""
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.process
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
 ALONG = "This also took back later writes: {} made from the command line."
 Day = dict[str, str]
-"""When each block begins, by its key."""
+"""The start of each block, by its key."""
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ async def undo(doors: Doors, *arguments: str) -> list[str]:
 
 
 def shown(google: GoogleMcp) -> Day:
-    """What is on the calendar now."""
+    """Return the starts of the blocks that are on the calendar now."""
     store, keys = google.tools.calendars["primary"].store, {name: key for key, name in NAMES.items()}
     berlin = ZoneInfo("Europe/Berlin")
     starts = {keys[e.summary]: e.start for e in store.shown().values()}

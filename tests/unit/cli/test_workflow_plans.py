@@ -23,7 +23,7 @@ def door(tmp_path: Path) -> Door:
 
 
 def known(*, approved: bool = False) -> str:
-    """What is so besides the plan, as the published tables take it."""
+    """Return the facts besides the plan, in the form of the published tables."""
     session = dict.fromkeys(USUAL, False) | dict.fromkeys(USUAL[:2], True)
     body = "## Approved Plan\n## Critic Review" if approved else ""
     task = {"body": body, "tags": [], "actionable": "true", "over_decomposed": "false"}

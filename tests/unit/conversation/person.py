@@ -97,14 +97,14 @@ class House:
     model: Model | None = None
     kept: RecordingSink | None = None
     sessions: Sessions | None = None
-    """What stands in for the store's own sessions, in the coordinator."""
+    """Replaces the store's own sessions in the coordinator."""
     constraints: Constraints | None = None
-    """What stands in for the store's own."""
+    """Replaces the store's own constraints."""
     tasks: Tasks | None = None
-    """What stands in for the store's own queue."""
+    """Replaces the store's own queue."""
     workflows: Workflows = field(default_factory=Workflows)
     facts: Facts = field(default_factory=NothingAllowed)
-    """What the rules of tasks may look at."""
+    """Facts that the rules of tasks may check."""
     elsewhere: OpenTasks | None = None
     """Their list of tasks elsewhere."""
     index: Finder | None = None
@@ -116,7 +116,7 @@ class House:
     patience: float = 20.0
     """Seconds that the store of constraints and the extractor are given."""
     extract_seconds: float = 0.0
-    """How long a draft or a commit waits for the extractor, which works only while lanes do."""
+    """Seconds that a draft or a commit waits for the extractor, which works only while lanes do."""
     improver: Improver | None = None
     """Looks for better drafts; without it the first one is the final one."""
     coordinator: PlanningCoordinator = field(init=False)
@@ -258,7 +258,7 @@ class House:
         return self.calendar
 
     def on_calendar(self, *, whole: bool = False) -> dict[str, str]:
-        """What the calendar shows: title to local times; the end of the day, which each draft has, only when ``whole``."""
+        """Return the local times on the calendar by title; the end of the day only when ``whole``."""
         return {
             e.summary: f"{local(e.start)}-{local(e.end)}"
             for e in self.calendar.store.shown().values()

@@ -1,4 +1,4 @@
-"""What would make the plan better, on the card with a button each; a click is a change like any other (S50, S55)."""
+"""Suggestions for a better plan, on the card with a button each; a click is a change like any other (S50, S55)."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Lines:
         return Completion(text=str(line), model="lines", seconds=0.0)
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 def question(*, seconds: float = 5, tries: int = 2) -> ModelQuestion[Pick]:

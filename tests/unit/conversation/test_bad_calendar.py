@@ -186,7 +186,7 @@ async def test_a_calendar_that_vanished_before_the_commit(ready: Scene) -> None:
 
 
 async def test_a_calendar_that_vanishes_in_the_middle_of_a_commit(ready: Scene) -> None:
-    """What was written is named, and so is what is not; Undo is offered, and cannot be done while it is away."""
+    """The message names the written blocks and the others; Undo is offered, but fails while the calendar is away."""
     gone = ready.one_calendar()
     ready.after_one_create(Does(ready.server.tools.calendars.clear))
     said = await ready.commit()

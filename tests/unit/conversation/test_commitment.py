@@ -1,4 +1,4 @@
-"""What makes a big item a success, and what the person commits to with the plan (S209)."""
+"""Success criteria of a big item, and the person's commitment with the plan (S209)."""
 
 from __future__ import annotations
 

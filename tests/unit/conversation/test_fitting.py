@@ -248,7 +248,7 @@ async def test_a_day_that_is_full_names_five_with_buttons_and_the_rest_without(a
 
 
 async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person, house: House) -> None:
-    """What is shallow is not split unless the person says so; what waits is kept, and off this day."""
+    """Shallow work is not split unless the person says so; a task that waits is kept, and off this day."""
     meeting(house, "Workshop", "10:00", "12:30")
     meeting(house, "Review", "14:15", "17:00")
     await anna.to_tasks()

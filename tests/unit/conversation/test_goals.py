@@ -1,4 +1,4 @@
-"""What a day is for, and its blocks of deep work: by form and in words, shown, and in the draft (S43)."""
+"""The goal of a day and its blocks of deep work: by form and in words, shown, and in the draft (S43)."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ async def test_an_earlier_session_of_the_day_is_in_the_history(house: House, ann
 
 
 async def test_a_long_history_is_listed_in_parts(house: House, anna: Person) -> None:
-    """Nothing is cut silently."""
+    """Entries are not cut silently."""
     await anna.to_refine("Report")
     for _ in range(6):
         await anna.choose("Report", "15 min later")

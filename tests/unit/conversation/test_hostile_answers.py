@@ -116,8 +116,7 @@ ATTACKS = list(attacks())
 
 
 async def answered(case: Case, text: str) -> tuple[TurnOutcome | None, tuple[str, ...], list[Prompt]]:
-    """What comes of it when the model says the same thing again and again: the turn, if it makes commands, and what the
-    person reads."""
+    """Return the turn, if any, the text for the person and the prompts, for a model that always answers the same."""
 
     def says(prompt: Prompt) -> str:
         if case.first is not None and prompt.name.startswith("decide"):
@@ -152,7 +151,7 @@ def check_change(before: Session, outcome: TurnOutcome) -> None:
 
 
 def check_words(session_: Session, answer: str = "") -> None:
-    """Nothing on the card pings anybody, leads anywhere or shows a name of ours that the model did not make up."""
+    """Check that nothing on the card pings a person, leads anywhere or shows an internal name."""
     blocks = render(stage_card(session_), session="-", v="-").blocks
     marked = _words(blocks, plain=False)
     assert [mark for mark in ("<!", "<@", "<#", "<http", "```") if mark in marked] == []
@@ -160,7 +159,7 @@ def check_words(session_: Session, answer: str = "") -> None:
 
 
 def _words(value: Any, *, plain: bool = True) -> str:
-    """What can be read in blocks, without the addresses of controls; with or without what Slack shows just as it is."""
+    """Return the readable text of blocks, without the addresses of controls; plain text only if ``plain``."""
     if isinstance(value, dict):
         if not plain and value.get("type") == "plain_text":
             return ""

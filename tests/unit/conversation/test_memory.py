@@ -396,7 +396,7 @@ async def test_a_program_that_dies_while_it_reads_reads_again(tmp_path: Path) ->
 
 
 async def test_a_secret_in_words_is_kept_nowhere(tmp_path: Path) -> None:
-    """What the model recognises as one; what has a form was taken out before it came here."""
+    """The model recognizes this secret; those with a known form were removed earlier."""
     told = found(rule("Wifi", "the password is hunter2")) | {"holds_secret": True, "question": "hunter2?"}
     house, anna = await spoken(tmp_path, extracting(hunter2=told))
     await anna.says("the password is hunter2")

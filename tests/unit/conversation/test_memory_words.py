@@ -1,4 +1,4 @@
-"""What is wanted of memory, in words: the same commands as by its card, and the plan stays as it is (S23-S31, S214)."""
+"""Requests about memory in words: the same commands as by its card, and the plan stays as it is (S23-S31, S214)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def test_a_new_rule_in_the_place_of_an_old_one() -> None:
 
 
 async def test_a_new_rule() -> None:
-    """What is told in so many words is confirmed."""
+    """An explicit statement is saved as confirmed."""
     out, _ = await heard(wish("remember", rule=rule(description="Kids at 15:00 on Tuesdays", days_of_week=["TU"])))
     (command,) = out.heard
     assert isinstance(command, RememberConstraint)
@@ -132,7 +132,7 @@ async def test_several_rows_at_once() -> None:
 
 
 async def test_what_do_you_know_about_it_shows_those_rows() -> None:
-    """Nothing is written, and the card beside the plan holds the ones that are meant."""
+    """Nothing is written, and the card next to the plan holds only the rows in question."""
     out, _ = await heard(wish("memory_list_constraints", row("calls"), row("quiet")))
     assert out.session.thread.memory is not None
     assert ({r.uid for r in out.session.thread.memory.rows}, out.session.thread.memory.total) == ({"calls", "quiet"}, 2)

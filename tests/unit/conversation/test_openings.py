@@ -85,7 +85,7 @@ async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -
 
 
 async def test_the_card_of_a_first_message_offers_the_queue(talk: Begin) -> None:
-    """What waits there can be added at once, without another message."""
+    """A waiting task can be added at once, without another message."""
     anna = await talk(opening(date="2026-03-03", inputs=inputs_of(add=[new("Report", 90)])))
     await Desk(anna.house).adds("Call the tax office", work={"kind": "do", "minutes": 15})
     await anna.opens("plan tomorrow, the tax office from my queue and the report, 90 minutes")
@@ -232,7 +232,7 @@ async def test_what_follows_in_the_thread_counts_once_the_session_runs(talk: Beg
 
 
 async def test_s101_a_request_to_start_is_not_read_for_rules(talk: Begin) -> None:
-    """What tells a rule is, as the reading says."""
+    """Only a message that the reading marks as a rule is read for rules."""
     anna = await talk(opening(date="2026-03-03"), wants("answer", rules=True), day())
     anna.house.extractor = ScriptedModel(by=lambda _: None)
     anna.house.model = anna.model
@@ -310,7 +310,7 @@ async def test_the_thumbs_of_a_first_card_stay_when_the_calendar_and_a_rule_arri
 
 
 async def test_a_first_message_can_ask_for_what_is_written(talk: Begin) -> None:
-    """What it wants besides the day has its effects, like any other message."""
+    """Other requests in it have their effects, like those of any other message."""
     put_away = wish("remember", rule=words_of_rule(name="Ten", description="no calls before 10", topics=["calls"]))
     anna = await talk(opening(date="2026-03-03", also=[also("memory", "and remember: no calls before 10")]), put_away)
     assert await anna.opens("plan tomorrow, and remember: no calls before 10") is True

@@ -32,7 +32,7 @@ from fateforger.ui.session_cards import ended_reply, welcome_card
 START = {"start"}
 BESIDE = ("history", "preview", "memory")
 LOOKED_AT = {"notice", "exchanges", "handled", "version", "touched_at", "recalled", "said"}
-"""What a turn that does nothing may change: that it happened, what was said, and what it looked up."""
+"""Fields that a turn without effect may change: its record, its messages, and its lookups."""
 
 
 def actions(person: Person) -> Iterator[str]:
@@ -47,7 +47,7 @@ _OFFERED: set[tuple[TimeboxingStage, str]] = set()
 
 
 async def offered(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
-    """What :func:`cards` finds. The way is long and always the same, so it is taken once."""
+    """Return the result of :func:`cards`. It takes long and is always the same, so it is computed once."""
     if not _OFFERED:
         _OFFERED.update(await cards(anna, house))
     return _OFFERED

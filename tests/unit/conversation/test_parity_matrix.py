@@ -1,7 +1,7 @@
-"""What each control means can be said: in a first message, in the thread of a plan, and outside of it (S279).
+"""The meaning of each control can be said in words: in a first message, in a plan's thread, and outside of it (S279).
 
-The list of controls comes from the commands that declare them, the forms, and App Home. One without words, and without
-a reason why words make no sense there, fails.
+The list of controls comes from the commands that declare them, the forms, and App Home. A control without words, and
+without a reason why words make no sense there, fails.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ async def test_the_form_of_messages_by_themselves_can_be_said_everywhere(said: A
 
 
 async def test_each_form_of_rules_is_a_wish_about_memory() -> None:
-    """What its fields hold is what ``test_memory_words`` and ``test_policy_words`` say in words."""
+    """``test_memory_words`` and ``test_policy_words`` have the words for its fields."""
     outside = REPLY.model_copy(update={"session_id": ""})
     told = wish("remember", rule=rule(description="lunch at one"))
     heard = await read_memory_request(outside, session(), ScriptedModel(told), LISTED)

@@ -1,4 +1,4 @@
-"""What the person changes on the calendar itself is theirs: it flows into the plan, and is said (S200, S202, S242)."""
+"""The person's changes on the calendar itself are theirs: they flow into the plan, with a note (S200, S202, S242)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would be written, in words, before anything is (S212); and when blocks are written (K1)."""
+"""The writes to come, in words, before anything is written (S212); and the time of writing (K1)."""
 
 from __future__ import annotations
 

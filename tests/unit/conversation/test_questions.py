@@ -441,7 +441,7 @@ async def test_an_old_button_and_a_second_click_do_nothing(held: House, ben: Per
 
 
 async def test_undo_of_everything_forgets_the_question(held: House, ben: Person) -> None:
-    """What the person moved stays on their calendar, and is not written over by the next commit without a word."""
+    """A block that the person moved stays on their calendar, and the next commit does not overwrite it silently."""
     await ask_about_mail(held, ben)
     await ben.press("Commit to calendar")
     await ben.press("Undo")

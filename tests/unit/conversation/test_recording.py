@@ -1,4 +1,4 @@
-"""What is noted of a turn: a recording that can be run again, with nothing in it that should not be (S60, S215, S221)."""
+"""The recording of a turn: it can be run again, and holds no private data (S60, S215, S221)."""
 
 from __future__ import annotations
 

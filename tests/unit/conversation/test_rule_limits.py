@@ -1,4 +1,4 @@
-"""What limits a rule: conditions, a time to live, steps, certainty and source, by form and in words (S225, S233, S235)."""
+"""Limits of a rule: conditions, time to live, steps, certainty and source, by form and in words (S225, S233, S235)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do you know about X: words are looked for in the index, and what is shown is how the store has it (S27, S95)."""
+"""“What do you know about X”: the index finds the words, and the rows come from the store (S27, S95)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each stage does with what a person gives it, good and bad."""
+"""Good and bad input of a person at each stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of constraints in a conversation, in one command and in the log (S220)."""
+"""The story of constraints in a conversation, in one command and in the log (S220)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person says about a task on their day is the same by click and in words, and the draft keeps it."""
+"""Details of a task have the same effect by click and in words, and the draft keeps them."""
 
 from __future__ import annotations
 

@@ -562,7 +562,7 @@ async def test_a_calendar_that_answers_again_fills_in_what_was_missing(watch: Wa
 
 
 async def test_what_nobody_knew_of_a_change_is_found_out(watch: Watch, anna: Person) -> None:
-    """What did not arrive can be tried again; what did belongs to the change, and is taken back with it."""
+    """A write that did not arrive can be tried again; one that did belongs to the change and is undone with it."""
     house = watch.house
     await anna.to_refine("Report", "Mail")
     for nth in range(2):

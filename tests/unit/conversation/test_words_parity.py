@@ -465,7 +465,7 @@ WORDS_ONLY: dict[type[SessionCommandBase], str] = {
     RequestWork: "is what words about the queue come to; its buttons give the commands of the queue",
 }
 BETWEEN_DAYS = {ReceiveTasks, ReturnTasks}
-"""What the thread of one day tells that of another."""
+"""Commands from the thread of one day to that of another."""
 
 
 def test_every_command_has_its_row() -> None:
@@ -482,7 +482,7 @@ def test_every_control_and_form_has_its_row() -> None:
 
 
 def test_every_intent_has_its_row() -> None:
-    """What a model can name leads somewhere."""
+    """Each intent of a model has an effect."""
     named = {wish["intent"] for row in ROWS for answer in row.answers for wish in answer.get("wishes", ())}
     assert set(Intent) - named == {Intent.WORK}, "test_parity_matrix has the rows of what is not about the plan"
     assert set(MemoryWish) - {answer["wish"] for row in ROWS for answer in row.answers if "wish" in answer} == set()

@@ -1,4 +1,4 @@
-"""Which constraints apply, rule by rule, with examples a person can check (A1-A11, S19-S22, S225, S235)."""
+"""The applicable constraints, rule by rule, with examples a person can check (A1-A11, S19-S22, S225, S235)."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ HEAVY = ("mem0", "qdrant_client", "openai", "autogen_core", "numpy")
 
 
 def calls(versions: list[Version]) -> int:
-    """How many functions are called to say what applies."""
+    """Count the function calls of one decision on applicability."""
     counted: Counter[str] = Counter()
 
     def count(_: FrameType, event: str, __: Any) -> None:

@@ -169,7 +169,7 @@ KEY = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
     ids=lambda held: next(iter(held)),
 )
 def test_a_row_with_a_secret_stays_where_it_is(held: dict[str, Any]) -> None:
-    """Wherever it stands, what it replaces waits for it, and what is said of it does not repeat it."""
+    """This holds for a secret in any field; the replaced row waits for it, and the report does not repeat it."""
     bad = row("new", supersedes_uids=["old"], **held)
     told = move([row("old"), replace(bad, name=str(held.get("name", bad.name)), notes=(f"read {KEY}",)), row("other")])
     assert outcomes(told) == {"old": "waiting", "new": "bad", "other": "new"}
@@ -197,7 +197,7 @@ def test_a_row_says_no_two_owners() -> None:
 
 
 def test_taking_back() -> None:
-    """What came is put away, what it changed is as before, what was changed here since stays; a second time does nothing."""
+    """New rules are put away, changed rules are restored, and later changes stay; a second time does nothing."""
     mine = version_of("was", user="U1", at="2026-01-01T00:00:00+00:00", name="As it was", status="locked")
     known = stored([mine])
     known = stored(move([row("new"), row("was", name="From there"), row("since")], known).versions, known)
@@ -217,7 +217,7 @@ def test_taking_back() -> None:
 
 
 def test_taking_back_revives_nothing() -> None:
-    """What was put away here before, because another one took its place, goes on replacing what it replaced."""
+    """A rule that was replaced and put away here goes on replacing its predecessor."""
     old = version_of("old", user="U1", at="2025-01-01T00:00:00+00:00")
     before = version_of("was", user="U1", at="2025-06-01T00:00:00+00:00", supersedes_uids=["old"], status="declined")
     before = before.model_copy(update={"event": Event(action=Action.ARCHIVE, reason="superseded by tb_9")})

@@ -66,7 +66,7 @@ def test_a_short_record_comes_back_short() -> None:
 
 
 def test_other_spellings_are_understood() -> None:
-    """What programs write besides the usual form."""
+    """Programs write other forms besides the usual one."""
     record = read_record(
         {
             "name": "Gym",

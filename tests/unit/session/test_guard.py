@@ -208,7 +208,7 @@ def test_a_session_remembers_only_so_much() -> None:
 
 @pytest.mark.parametrize("stage", list(TimeboxingStage))
 def test_a_stage_is_ready_when_no_rule_stands_against_going_on(stage: TimeboxingStage) -> None:
-    """What a card offers and what a turn does follow from the same rules."""
+    """Cards and turns follow the same rules."""
     sessions = [session(stage), session(stage, frame=WRONG), planned(stage), planned(stage, plan=DANGLING)]
     forward = FORWARD.get(stage)
     for each in sessions:

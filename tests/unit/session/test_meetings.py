@@ -1,4 +1,4 @@
-"""What of a calendar counts for a day (S76, S230)."""
+"""The events of a calendar that count for a day (S76, S230)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a point of planning calls for, and what a session keeps of the answer (S14-S22, S46, S232)."""
+"""The query of a point of planning, and the part of its answer that a session keeps (S14-S22, S46, S232)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people who cannot plan are told."""
+"""Messages for people who cannot plan."""
 
 from __future__ import annotations
 

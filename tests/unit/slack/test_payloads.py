@@ -1,4 +1,4 @@
-"""What each payload of Slack's is recognised as. Wording as in Slack's own examples."""
+"""The reading of each of Slack's payloads. Wording as in Slack's own examples."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def of(payload: Json) -> Call | None:
 
 
 def given(payload: Json, name: str) -> Json:
-    """What a payload gives to the handler of this name."""
+    """Return the arguments that a payload gives to the handler of this name."""
     call = of(payload)
     assert call is not None
     assert call.name == name

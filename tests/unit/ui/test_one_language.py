@@ -68,7 +68,7 @@ LEFT_ALONE = re.compile(
     "|maandag 2 maart|dinsdag|vrijdag 6 maart|English|Nederlands|Deutsch|Français|Español"
     "|Europe/Amsterdam|New York|ff-[a-z0-9]+"
 )
-"""What people wrote, dates, and names."""
+"""People's own texts, dates, and names."""
 
 
 with (Path(str(text.LOCALES)) / "fateforger.pot").open("rb") as file:

@@ -207,7 +207,7 @@ async def test_what_waits_is_indexed_in_batches(constraints: MemoryConstraints) 
 
 
 async def test_search_is_refused_until_all_is_embedded_anew(constraints: MemoryConstraints) -> None:
-    """What is found meanwhile would be incomplete without a word; those who ask compare spelling instead."""
+    """Results before that would be incomplete without notice; callers compare spelling instead."""
     memory = Shared(made_with="n-grams", now="meaning")
     await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
     await constraints.mark_indexed(await constraints.list_unindexed())

@@ -89,7 +89,7 @@ async def put(store: Store, *names: str) -> None:
 
 
 async def left(store: Store) -> bool:
-    """Whether the lane has a job that could be claimed now."""
+    """Check whether the lane has a job that could be claimed now."""
     return await store.jobs.claim("lane", "test", now=datetime.now(UTC), lease_seconds=5) is not None
 
 

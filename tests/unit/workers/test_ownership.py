@@ -1,4 +1,4 @@
-"""Whose calendar it is: what the setting, the database and the local page say together, and who may claim it."""
+"""The owner of the calendar: by the setting, the database and the local page, and the people who may claim it."""
 
 from __future__ import annotations
 

@@ -159,5 +159,5 @@ def test_a_name_that_means_nothing_is_refused(name: str) -> None:
     ],
 )
 def test_what_may_have_been_meant_keeps_the_rest_of_the_name(written: str, meant: tuple[str, ...]) -> None:
-    """Nothing is better than a name that says something else."""
+    """No suggestion is better than a name with another meaning."""
     assert NAMES.near(written) == meant

@@ -1,4 +1,4 @@
-"""What is sent, to the letter: each argument is there for a gotcha of the server."""
+"""Exact arguments of each call: each one avoids a pitfall of the server."""
 
 from __future__ import annotations
 

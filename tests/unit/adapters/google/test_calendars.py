@@ -1,4 +1,4 @@
-"""What each answer of Google becomes, what a write costs, and what is never written."""
+"""The outcome of each answer of Google, the cost of a write, and the fields that are never written."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ async def day(reads: GoogleCalendar) -> tuple[EventImage, ...]:
 
 
 def lists(google: GoogleEmulator) -> list[str]:
-    """What each list of events since the last calm asked for."""
+    """Return the kind of each list request since the faults were last cleared."""
     asked = [ask.query for ask in google.asked if ask.method == "GET" and ask.path.endswith("/events")]
     return ["changes" if "syncToken" in query else "day" if "timeMin" in query else "token" for query in asked]
 

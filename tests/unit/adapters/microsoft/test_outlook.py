@@ -1,4 +1,4 @@
-"""What only Outlook has: how it is read, and what is left alone when an event is changed or made again."""
+"""Parts of events that only Outlook has: they are read, and stay when an event is changed or created again."""
 
 from __future__ import annotations
 

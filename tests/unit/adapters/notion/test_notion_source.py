@@ -324,7 +324,7 @@ async def test_columns_that_are_recognised(change: Callable[[TbDatabases], None]
 
 
 async def test_a_renamed_column_is_named() -> None:
-    """Which one, how to say what it is called now, and which columns it could be; and what is not there at all."""
+    """The message gives the column, the option for its new name, the candidates, and the columns that do not exist."""
     tb = TbDatabases()
     tb.constraint("Gym", **{"TTL Days": 7})
     renamed(tb, "TTL Days", "Lives")

@@ -1,4 +1,4 @@
-"""What is particular to constraints in SQL: damaged rows, the shelf of what was read, columns for people to query."""
+"""Particulars of constraints in SQL: damaged rows, the cache of rows that were read, columns for people to query."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ async def test_a_damaged_constraint_does_not_bring_back_what_it_was_before(store
 
 
 async def test_saying_it_again_mends_it(store: Store) -> None:
-    """What is older than a version that can be read decides nothing."""
+    """A damaged version that is older than a readable one decides nothing."""
     old = await said(store, "bed", at=EARLIER)
     await changed(store, "record = ''", old.seq)
     store = await again(store)

@@ -1,4 +1,4 @@
-"""What was forgotten is not in the files any more, neither as a row nor as what a deleted one leaves behind."""
+"""Forgotten data is gone from the files, both as a row and as the remains of a deleted row."""
 
 from __future__ import annotations
 

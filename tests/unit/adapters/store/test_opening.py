@@ -139,7 +139,7 @@ def test_the_migrations_are_valid_for_postgresql() -> None:
 
 @pytest.mark.parametrize("revision", [script.revision for script in scripts().walk_revisions()])
 async def test_a_database_of_an_earlier_program_is_brought_up_to_date(revision: str, tmp_path: Path) -> None:
-    """What it holds stays."""
+    """Its data is kept."""
     path = migrated_file(tmp_path, revision)
     with sqlite3.connect(path) as connection:
         columns = "calendar, owner, fence, expires_at"

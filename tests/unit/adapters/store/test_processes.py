@@ -1,4 +1,4 @@
-"""What holds when processes die and when several work at once."""
+"""Guarantees when processes die and when several work at once."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ async def add(person: Person, title: str) -> None:
 
 
 async def test_the_queue_is_offered_one_by_one_or_whole(person: Person, anna: Desk) -> None:
-    """What only a thread of its own can do is no task of a day."""
+    """A task that needs a thread of its own is not offered to a day."""
     offered = (await person.session()).open_work.offered
     assert [(each.task.title, each.task.minutes, each.source) for each in offered] == [
         ("Ask Ann", 30, "queue"),

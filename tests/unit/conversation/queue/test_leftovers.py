@@ -1,4 +1,4 @@
-"""What a missed day left open goes back to the queue by itself, is told once, and can be taken out again (S289)."""
+"""Open tasks of a missed day return to the queue by themselves, with one note, and can be taken out again (S289)."""
 
 from __future__ import annotations
 
