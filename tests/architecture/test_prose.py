@@ -62,7 +62,7 @@ def comments(code: str) -> Iterator[tuple[int, str]]:
 
 
 def tails(line: str) -> Iterator[str]:
-    """Yield what stands after each hash in a line: one of them is its comment, if it has any."""
+    """Yield the text after each hash in a line: one of them is its comment, if it has any."""
     while "#" in line:
         line = line.partition("#")[2]
         yield line
@@ -74,7 +74,7 @@ def mistakes(text: str) -> bool:
 
 
 def test_docstrings_and_comments_are_plain_english() -> None:
-    """They say what something is or does; they avoid words that nobody says of a program, and do not begin as questions."""
+    """A docstring or comment has no word to avoid and does not begin as a question does."""
     found = [
         f"{name}:{line}: {' '.join(text.split())[:80]}"
         for name, module in all_modules().items()
