@@ -23,7 +23,7 @@ def outcome(there: list[EventFields], plan: list[EventFields]) -> list[tuple[str
 
 
 def test_the_key_decides_first() -> None:
-    """S74: a block that is renamed and moved keeps its event, whatever else looks alike."""
+    """S74: a block that is renamed and moved keeps its event, even if another event looks alike."""
     paper = Paper().submit(day_of(wanted("a", fields("Focus", 540)), wanted("b", fields("Lunch", 720), index=1)))[0]
     swapped = day_of(wanted("a", fields("Lunch", 720)), wanted("b", fields("Focus", 540), index=1))
     after = paper.submit(swapped)[0]

@@ -26,7 +26,7 @@ CHAIN = plan_of(
 
 
 def after(key: str, **changes: Any) -> TBPlan:
-    """The plan after the person changed one block on the calendar, and what is told."""
+    """Return the plan after the person changed one block on the calendar."""
     return adopt_changes(CHAIN, _plan(key, **changes).adopted)
 
 
@@ -67,7 +67,7 @@ def test_title_notes_and_type() -> None:
     [{"summary": ""}, {"summary": "x" * 301}, {"description": "x" * 9_000}, {"color_id": "11"}, {"color_id": None}],
 )
 def test_what_a_plan_cannot_hold_is_left_as_it_is(what: dict[str, Any]) -> None:
-    """S420: and not told, as it would be at each write."""
+    """S420: it is not reported either, as that would repeat at each write."""
     assert after("a", **what) == CHAIN
     assert describe_changes(_plan("a", **what), ZoneInfo(TZ)) == ()
 

@@ -30,7 +30,7 @@ PLAN = {"date": "2026-03-02", "tz": "Europe/Berlin", "events": []}
 
 
 def loaded(*arguments: str, data: Path) -> set[str]:
-    """The packages of others, and our modules, in memory when the door has done its work."""
+    """Return the third-party packages and our modules in memory after the command."""
     program = (
         "import atexit, json, sys\n"
         "kept = lambda name: name if name.startswith('fateforger') else name.partition('.')[0]\n"

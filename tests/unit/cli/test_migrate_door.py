@@ -60,7 +60,7 @@ async def document(folder: Path, *arguments: str, env: dict[str, str] | None = N
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """The door inside this process, on a database that has its tables already."""
+    """The command inside this process, on a database that has its tables already."""
 
     folder: Path
     capsys: pytest.CaptureFixture[str]
@@ -196,7 +196,7 @@ def test_taking_back(door: Door) -> None:
 
 
 async def test_notion_through_the_door(tmp_path: Path) -> None:
-    """The token comes from the environment and is in nothing that is said."""
+    """The token comes from the environment and appears in no output."""
     tb = TbDatabases()
     tb.constraint("Gym", UID="tb_gym")
     with_tables(tmp_path / "data")

@@ -103,7 +103,7 @@ async def test_data_of_another_program_stays(doors: Doors, store: GoogleStore) -
 
 
 async def test_a_submit_leaves_what_the_person_added_to(doors: Doors, store: GoogleStore) -> None:
-    """K12: a block that the plan drops stays when they added to it, and they are told; without additions it goes."""
+    """K12: a block that the plan drops stays when the person added to it, with a note; without additions it goes."""
     await apply(doors, A, B, C)
     extras = {"location": "Room 5", "visibility": "private", "reminders": {"useDefault": False, "overrides": []}}
     edited = store.user_edit(shown(store)["Alpha"].id, extras=extras)
@@ -193,7 +193,7 @@ async def test_a_place_added_while_the_answer_was_lost_is_kept(
 
 
 async def test_a_color_that_cannot_be_taken_away_stops_nothing(doors: Doors, store: GoogleStore) -> None:
-    """K12: it is said, the rest is taken back, and the next undo neither blames the person nor leaves anything."""
+    """K12: a note reports it, the rest is undone, and the next undo neither blames the person nor leaves anything."""
     await apply(doors, A)
     alpha = shown(store)["Alpha"].id
     store.user_edit(alpha, color_id=None)

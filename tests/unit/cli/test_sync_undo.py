@@ -186,7 +186,7 @@ async def test_a_day_in_another_zone_is_one_day(doors: Doors, google: GoogleMcp)
 
 
 async def test_a_create_that_arrives_after_its_undo_is_removed(doors: Doors, google: GoogleMcp) -> None:
-    """P4, K13: Google carries it out long after we gave up; the next look finds it, whatever it is for."""
+    """P4, K13: Google carries it out long after the program gave up; the next read finds it, in any command."""
     await apply(doors, {"a": "09:00"})
     google.inject(Google(503, "Service Unavailable"), tool="create-event", times=4)
     both = doors.plan(plan_of({"a": "12:00", "b": "10:00"}))

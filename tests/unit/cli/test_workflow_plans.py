@@ -82,7 +82,7 @@ def test_a_mistaken_name_is_refused_with_its_place(door: Door, rules: str, mista
 
 
 def test_a_name_of_the_wrong_kind_is_refused_in_plans_traces_and_steps(door: Door) -> None:
-    """S292; R6: each is told where it stands."""
+    """S292; R6: each error names its place."""
     plan = door.file("plan.txt", "write_test\ncommit + test_passes\n")
     trace = door.file("trace.jsonl", '{"do":[]}\n{"do":["commit"],"true":["commit"]}\n')
     told = []

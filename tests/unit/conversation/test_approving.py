@@ -276,7 +276,7 @@ async def test_what_is_not_what_was_approved_is_refused_in_the_turn_too(town: To
     ("answer", "state"), [("Do it anyway, for this day", "applied"), ("Leave the plan as it is", "denied")]
 )
 async def test_it_is_held_by_a_rule_like_any_change(town: Town, answer: str, state: str) -> None:
-    """S22: the person's own rule stands against it, and only their own word sets it aside."""
+    """S22: the person's own rule is against it, and only the person can set it aside."""
     rule = record_of("pm", name="No work from two", necessity="must", rule_kind="avoid_window")
     rule["payload"]["windows"] = [{"kind": "avoid", "start_time_local": "14:00", "end_time_local": "23:00"}]
     remember = RememberConstraint(
@@ -428,7 +428,7 @@ async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
 
 
 async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
-    """One sentence for each, and nobody is asked."""
+    """Each gets one sentence, and the person is not asked."""
     meeting(town.house, "Standup", "16:00", "16:30")
     plan = await town.agents.done("get_plan")
     base = {"date": plan["date"], "version": plan["version"], "reason": "Why not."}

@@ -1,4 +1,4 @@
-"""Days of which nobody said how they went are caught up with in one step, which one Undo takes back."""
+"""Earlier days without an answer are caught up with in one step, which one Undo takes back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LATER = "You caught up with Monday: 2 things are on your list, one thing is sett
 
 
 async def morning(house: House, days: int) -> Person:
-    """The person at Stage 2, so many days after Monday morning, with a program that was started anew."""
+    """Restart the program that many days after Monday morning, and bring the person to Stage 2."""
     house.restart()
     house.clock.at = MORNING + timedelta(days=days)
     person = Person(house)

@@ -1,4 +1,4 @@
-"""Rules over the order of the day by form: added, refused at the door, shown, changed, taken back (S214)."""
+"""Rules over the order of the day by form: added, refused, shown, changed, taken back (S214)."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ async def test_turns_can_be_kept_and_replayed() -> None:
 
 
 def test_what_travels_in_the_graph_is_not_in_its_logs() -> None:
-    """The library formats every message for its logs; sessions hold what is nobody's business."""
+    """The library formats every message for its logs; sessions hold private data."""
     step = Step(stage=TimeboxingStage.DATE, turn=turn(session(), said("user_reply", text="secret plans")))
     message = Message(content=step, source="coordinator")
     assert "secret" not in repr(message) + str(message.model_dump_json()) + message.to_text()

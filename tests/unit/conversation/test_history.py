@@ -291,7 +291,7 @@ async def at_the_command_line(house: House, anna: Person) -> None:
 
 @pytest.mark.parametrize("label", ["Undo", "Undo last update"])
 async def test_an_undo_takes_along_what_the_command_line_wrote_since(house: House, anna: Person, label: str) -> None:
-    """K13: both buttons go back to before what they name, say what else that took back, and blame nobody."""
+    """K13: both buttons go back to before the named change, list the other writes taken back, and blame no one."""
     await anna.to_refine("Report", "Mail")
     if label == "Undo":
         await anna.press("Commit to calendar")

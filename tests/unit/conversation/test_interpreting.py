@@ -142,7 +142,7 @@ async def test_what_one_has_one_of_and_what_it_is_about_are_typed() -> None:
 
 
 async def test_a_rule_over_the_order_of_the_day_is_typed_and_read_by_the_parser() -> None:
-    """S1, S94: the words stay the person's; which blocks it is about stands in the rule alone."""
+    """S1, S94: the words stay the person's; only the rule itself names the kinds of blocks."""
     line = rule(
         "Eerst mail", "eerst de mail, dan pas diep werk", day_rule="BEFORE deep_work:admin_done", confidence=0.6
     )

@@ -296,7 +296,7 @@ def test_a_constraint_nobody_knows() -> None:
 
 
 def test_revising() -> None:
-    """S35: the uid stays, whatever becomes of the rest."""
+    """S35: the uid stays, even if all else changes."""
     old = stored(bed("22:00", "old"))
     out = do(session(), "revise_constraint", old, uid="old", seen=1, record=bed("21:30", "old"))
     assert [(item.uid, item.record.name) for item in rules_in_force(out.session).applicable] == [

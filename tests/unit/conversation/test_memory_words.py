@@ -99,7 +99,7 @@ async def test_a_new_rule() -> None:
 
 
 async def test_a_rule_over_the_order_of_the_day() -> None:
-    """New, and in the place of what a rule said before; a text that is no rule goes back to the model."""
+    """It is new, or replaces the text of a rule; a text that is no rule goes back to the model."""
     told = rule(description="a break after each meeting", day_rule="AFTER meeting: break", event_types=["M", "R"])
     out, _ = await heard(wish("remember", rule=told))
     (command,) = out.heard
@@ -198,7 +198,7 @@ HOSTILE: tuple[Line, ...] = (
 
 @pytest.mark.parametrize("line", HOSTILE, ids=range(len(HOSTILE)))
 async def test_hostile_answers_write_nothing(line: Line) -> None:
-    """S26, S30: they go back once, and then it is said that the answer cannot be used."""
+    """S26, S30: the answer goes back once, and then a note says that it cannot be used."""
     out, _ = await heard(line, line)
     assert (out.effects, out.session.rules.said, out.session.rules.set_aside) == ((), (), ())
     assert out.session.planning.plan == NOW.planning.plan

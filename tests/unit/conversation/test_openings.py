@@ -70,7 +70,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
 
 
 async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -> None:
-    """S270: one question to the model, and no confirmation of what was said; the card of the tasks says what was noted."""
+    """S270: there is one question to the model and no confirmation; the card of the tasks shows the noted facts."""
     said = opening(date="2026-03-03", frame=frame_of(day_start="08:00"), inputs=inputs_of(add=[new("Report", 90)]))
     anna = await talk(said)
     assert await anna.opens("plan tomorrow from 8, I have to write the report, 90 minutes") is True
@@ -119,7 +119,7 @@ async def test_anything_else_is_for_the_welcome(talk: Begin) -> None:
 
 
 async def test_words_after_the_command_begin_a_plan_in_any_case(talk: Begin) -> None:
-    """S447: the person asked for a plan by the command itself, whatever a model makes of the words."""
+    """S447: the command itself asks for a plan, for any reading of the words."""
     anna = await talk(opening(plan=False))
     assert await anna.opens("hello there", to_plan=True, thread_ts=None) is True
     assert anna.person.card.text == "Shall we plan Monday 2 March?"
@@ -167,7 +167,7 @@ async def test_without_a_model_nothing_is_read(house: House) -> None:
 
 
 async def test_a_repeated_message_starts_once(talk: Begin) -> None:
-    """K7: a job that is tried again asks nobody again."""
+    """K7: a job that is tried again does not ask the model again."""
     anna = await talk(opening())
     assert [await anna.opens("plan"), await anna.opens("plan")] == [True, True]
     assert len(await anna.house.store.sessions.of_user(ANNA)) == 1

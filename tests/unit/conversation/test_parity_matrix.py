@@ -147,7 +147,7 @@ NO_PLAN_YET = {
 }  # fmt: skip
 """Controls of something that is in a plan, or open next to it: in a first message there is none yet."""
 NO_CARD_YET = {"memory.keep", "memory.allow", "undo_memory"}
-"""Controls that answer what was just said or written: before that there is nothing to answer."""
+"""Controls that answer the latest message or write: before that there is nothing to answer."""
 FORMS_IN_WORDS = {
     "queue_add": "put something into the queue", "queue_save": "the same, from a message", "queue_edit": "edit",
     "queue_remind": "work of the kind remind", "queue_time": "time", "queue_done": "done, with complete",

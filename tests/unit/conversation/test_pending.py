@@ -290,7 +290,7 @@ async def test_a_rule_that_was_read_is_confirmed_or_dropped() -> None:
 
 
 async def test_which_side_counts_has_no_yes() -> None:
-    """S201: it is asked which one, and a yes never stands for a side; once it is named, it is the button's command."""
+    """S201: the program asks for a side, and a yes never means one; a named side is the button's command."""
     one = NOW.with_sync(questions=(question(MAIL, shown=True),))
     out = await says(one, YES)
     assert unchanged(out, one)
@@ -378,7 +378,7 @@ async def test_missed_days_are_told_one_by_one() -> None:
 @pytest.mark.parametrize("number", [None, 1])
 @pytest.mark.parametrize("stage", [Stage.DATE, Stage.COLLECT_CONSTRAINTS, Stage.SKELETON, Stage.REFINE])
 async def test_an_answer_where_nothing_is_asked_says_so(intent: str, number: int | None, stage: Stage) -> None:
-    """S124: whatever a model answers, nothing is changed."""
+    """S124: nothing is changed, for any answer of the model."""
     now = planned(stage, task("Report", 60), calendar_write="commit")
     assert pending_questions(now) == ()
     out = await says(now, wants(intent, number=number))

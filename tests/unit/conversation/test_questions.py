@@ -323,7 +323,7 @@ async def test_a_calendar_that_changed_again_is_asked_anew(held: House, ben: Per
 
 
 async def test_a_drag_between_the_look_and_the_write_is_asked(held: House, ben: Person) -> None:
-    """The day is read again just before writing; what that shows first, nobody has seen."""
+    """The day is read again just before writing; the person has not seen a change that first appears there."""
     await ben.to_committed("Report", "Mail")
     await ben.press("Back to refine")
     await ben.choose("Mail", "15 min later")

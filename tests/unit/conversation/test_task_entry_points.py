@@ -30,7 +30,7 @@ from fateforger.values import replace
 
 FRIDAY = date(2026, 3, 6)
 FIRST = "FIRST"
-"""Stands for the id of the task that comes before."""
+"""Placeholder for the id of the task that comes before."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ async def test_a_calendar_that_cannot_be_read_is_no_empty_day(house: House, anna
 
 
 async def test_a_draft_without_the_calendar_says_so(house: House, anna: Person) -> None:
-    """S119: the flow goes on; Redo drafts anew around the meetings once they are known."""
+    """S119: the flow goes on; Redo makes a new draft around the meetings once they are known."""
     for nth in range(4):
         house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
     await anna.to_skeleton("Report")

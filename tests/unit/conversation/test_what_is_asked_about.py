@@ -25,7 +25,7 @@ SHELLFISH = "never eat shellfish"
 
 
 class Nearest:
-    """An index to which one rule is near to whatever is asked, in any language."""
+    """An index in which one rule is near to any question, in any language."""
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
         assert (user_id, bool(text), limit > 0) == (ANNA, True, True)

@@ -1,4 +1,4 @@
-"""A rule over the order of the day as a constraint: read, kept, told apart, held against blocks (S126-S131, S143)."""
+"""A rule over the order of the day as a constraint: read, kept, distinguished, checked on blocks (S126-S131, S143)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_a_second_run_finds_nothing_to_do() -> None:
 
 
 def test_what_changed_since() -> None:
-    """An edit there is a newer version; one here stays; of one instant, what came from there counts as it is now."""
+    """An edit there is a newer version; a later edit here stays; at the same instant, the migrated version counts."""
     known = stored(move([row("a"), row("b"), row("c"), row("d")]).versions)
     edited = version_of("c", user="U1", at=LATER, name="Mine now")
     same_instant = version_of("d", user="U1", at=AT, name="Mine, too")
@@ -91,7 +91,7 @@ def test_what_changed_since() -> None:
 
 
 def test_several_rows_of_one_constraint_are_its_versions() -> None:
-    """In the order of their instants, whichever order they stand in; all of them are the same afterwards."""
+    """They follow the order of their instants, not of the rows; a second run finds all of them unchanged."""
     rows = [row("a", where="row 2", name="New", updated_at=LATER), row("a", where="row 1", name="Old")]
     told = move(rows)
     assert [version.record.name for version in told.versions] == ["Old", "New"]
@@ -185,7 +185,7 @@ def test_what_is_here_already_does_not_wait() -> None:
 
 
 def test_rows_of_others_are_left_alone() -> None:
-    """Counted, and nothing else; not even their trouble is told."""
+    """They are only counted; even their errors are not reported."""
     told = move([row("a", owner="U1"), row("b", owner="U2"), row("c", owner="U2", trouble="Broken.")])
     assert (outcomes(told), told.others) == ({"a": "new"}, 2)
     assert {version.user_id for version in told.versions} == {"U1"}

@@ -1,4 +1,4 @@
-"""Laws of the picture: everything is there once, nothing covers anything, every text fits where it stands."""
+"""Laws of the picture: everything is there once, nothing covers anything, every text fits its place."""
 
 from __future__ import annotations
 

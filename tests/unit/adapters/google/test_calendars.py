@@ -148,7 +148,7 @@ async def test_a_read_that_fails_on_its_way_is_repeated(calendar: GoogleCalendar
 
 
 async def test_a_token_that_google_refuses_is_renewed(calendar: GoogleCalendar, google: GoogleEmulator) -> None:
-    """In the middle of its life, as after a change of the password: nobody notices."""
+    """This also works before the token ends, as after a change of the password."""
     google.accounts.expire_access()
     assert isinstance(await attempt(calendar, "create"), Done)
     assert google.accounts.renewals == 1

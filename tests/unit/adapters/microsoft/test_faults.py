@@ -183,7 +183,7 @@ async def test_a_calendar_that_is_not_there(emulator: MicrosoftEmulator) -> None
 async def test_a_create_whose_answer_was_lost_is_found_by_its_id(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator
 ) -> None:
-    """S312: also long after, and by a program that was started anew; a second one is never made."""
+    """S312: this works long after, and in a restarted program; a second event is never made."""
     emulator.inject(Fault("lost", after=True), method="POST")
     assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
     emulator.mailbox.transactions.clear()

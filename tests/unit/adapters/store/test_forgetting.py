@@ -20,7 +20,7 @@ def held(path: Path, words: str = WORDS) -> list[str]:
 
 
 async def test_nothing_of_it_is_left_in_any_file(tmp_path: Path) -> None:
-    """Also while the program goes on, and what others told stays."""
+    """This holds while the program goes on; other people's data stays."""
     path = new_file(tmp_path)
     store = open_store(path)
     for n in range(40):
