@@ -25,7 +25,7 @@ START = datetime(2026, 11, 21, 0, 20, 0, 380_000, tzinfo=UTC)
 
 
 class Clock:
-    """A clock that stands still until it is moved."""
+    """A clock that does not move by itself."""
 
     def __init__(self) -> None:
         self.time = START

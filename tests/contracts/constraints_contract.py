@@ -157,7 +157,7 @@ class ConstraintsContract:
         assert [rows[: len(part)] for part in seen] == seen
         assert {answer[1].seq - answer[0].seq for answer in answers} == {1}
 
-    # --- one person's rows are nobody else's ---
+    # --- the rows of other people stay private ---
 
     async def test_nobody_gets_a_row_of_anybody_else(self, constraints: Constraints, other: Constraints) -> None:
         """Ids are equal character by character or they are not. The same uid and cause everywhere."""

@@ -37,7 +37,7 @@ async def test_nothing_of_a_person_is_left_in_any_table_and_others_are_untouched
     await tell(store, ANNA)
     full = await dump(store)
     found = {*about(full, *ANNA.names)} | {"task_blocker"}  # which names tasks, by ids that are drawn
-    # Whose calendar it is, is of one person at most: test_owners.py.
+    # The calendar has one owner at most: test_owners.py.
     assert found | OF_NOBODY | {"calendar_owner"} == {
         table.name for table in list_tables(store.database.engine.dialect.name)
     }

@@ -325,7 +325,7 @@ class InTurn(ThreadPoolExecutor):
         future: Future[T] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001  as a thread does: whoever waits gets it
+        except Exception as error:  # noqa: BLE001  as a thread does: the waiting caller gets it
             future.set_exception(error)
         return future
 

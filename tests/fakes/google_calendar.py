@@ -235,7 +235,7 @@ class GoogleCalendarFake:
         except Missing:
             return Gone()
         if seen is not None and not self._traits.conditional_write:
-            image = seen  # without ETags nobody looks again, and what happened since goes unnoticed
+            image = seen  # without ETags there is no second look, and later changes go unnoticed
         foreign = image.series_id is not None or image.event_type != "default" or not image.organized_by_me
         if image.marker is None or foreign:
             return Rejected("The event is not one of ours.")

@@ -82,7 +82,7 @@ def pieces_of(day: Day, tasks: Sequence[str]) -> list[drafting_checker.Piece]:
             *(day.begin + each * MINUTE for each in (block.start, block.end)),
         )
         for block in day.blocks
-        if (not tasks and block.type != "C") or block.task in tasks  # a way to a meeting lies beside it
+        if (not tasks and block.type != "C") or block.task in tasks  # travel to a meeting is next to it
     ]
 
 

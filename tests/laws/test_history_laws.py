@@ -69,7 +69,7 @@ class Day:
 
 @examples(150)
 @given(clicks)
-@example([ONE, 0, ONE, 0, 0])  # a redo finds the block planned anew, which then stands for both
+@example([ONE, 0, ONE, 0, 0])  # a redo finds the block planned again, which then counts for both
 @example([ONE, day_of(), OTHER, 2, 0, 0])  # a redo has an undo after it that had nothing to write
 def test_a_click_on_a_row_gives_back_the_day_before_it(made: list[DesiredDay | int]) -> None:
     """P6, P6b, P17: a click on any row gives back the day before it, after any undo and redo."""

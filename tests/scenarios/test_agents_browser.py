@@ -1,7 +1,7 @@
 """An agent's proposal, from its own protocol over a pipe and over HTTP to a click in a real browser.
 
-Nothing is written before that click, whatever the agent says and whoever else clicks. After it, the write can be
-undone.
+Nothing is written before that click, for any text of the agent and any click of another person. After it, the write
+can be undone.
 """
 
 from __future__ import annotations

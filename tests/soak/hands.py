@@ -106,7 +106,7 @@ class Hands:
             self.truth.person_changed(event, self.store.user_edit(event.id, **changes))
 
     def _own(self, event: EventImage, what: str) -> dict[str, object]:
-        """Return a change that a calendar's own page can make to an event and that no program of ours ever writes."""
+        """Return a change that a calendar's own page can make to an event and that the program never writes."""
         n = self.done
         extras: dict[str, dict[str, object]] = {
             "invite": {"attendees": [{"email": "ben@example.com"}]},
