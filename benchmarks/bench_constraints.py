@@ -1,4 +1,4 @@
-"""The cost of a query for the constraints of a day, in processor time.
+"""Measure the cost of a query for the constraints of a day, in processor time.
 
 1,000 constraints of one person in 3,000 versions, a tenth of them with a recurrence rule.
 

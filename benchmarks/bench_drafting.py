@@ -1,4 +1,4 @@
-"""The cost and the quality of drafts on fixed sets of days, in processor time.
+"""Measure the cost and the quality of drafts on fixed sets of days, in processor time.
 
 The days are in ``instances/``, written by ``--write`` from ``tests/factories/instances.py``.
 

@@ -1,4 +1,4 @@
-"""The cost of a changed day at Google, by its own API and by google-calendar-mcp, at Microsoft and by CalDAV.
+"""Measure the cost of a changed day at Google, by its own API and by google-calendar-mcp, at Microsoft and by CalDAV.
 
 All write the same day by the same engine; each request to a provider takes 200 ms. The peer is the calendar server as
 we use it. Its requests to Google are counted and delayed as by the real one, one after another in a call.

@@ -1,4 +1,4 @@
-"""The rules that a planning step gets: retrieval by fields against a plain Mem0 search.
+"""Measure the rules that a planning step gets: retrieval by fields against a plain Mem0 search.
 
 Both use the same thousand constraints of one person, in the same run.
 

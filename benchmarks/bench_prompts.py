@@ -1,4 +1,4 @@
-"""The cost of people's messages in tokens, by kind of turn, before and after the prompts got a constant system text.
+"""Measure the cost of messages in tokens, by kind of turn, before and after the prompts got a constant system text.
 
 A token is counted as four characters; answers are not counted. The peer are the prompts of commit 4c379e73, from the
 same sessions with the same message. The conversations and the frequency of each kind of turn are those of an audit. It

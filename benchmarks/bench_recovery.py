@@ -1,4 +1,4 @@
-"""The time that an interrupted commit stays open after ``kill -9`` of the real program, in the middle of writing.
+"""Measure the time that an interrupted commit stays open after ``kill -9`` of the real program during its writes.
 
 Settled means that no transaction is open in the database any more; then the calendar is compared with the plan. The
 peer, in the same run: the same program started on the same data with nothing to settle, until it is ready.

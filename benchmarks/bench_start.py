@@ -1,4 +1,4 @@
-"""The cost of starting a command that compares a plan with the embedded calendar.
+"""Measure the cost of starting a command that compares a plan with the embedded calendar.
 
 Processor seconds of whole processes, each the least of several that took turns. The target is the cost of the command
 above the third-party packages that it needs: a client and a server of the calendar's protocol, Radicale, SQLAlchemy.

@@ -1,4 +1,4 @@
-"""The cost of durability: calls of the store, each a commit that survives a crash.
+"""Measure the cost of durability: calls of the store, each a commit that survives a crash.
 
 The peer, in the same run and taking turns with us: plain ``sqlite3`` on the event loop's thread, writing the same
 bytes in the same number of commits, with the same settings (WAL, ``synchronous=FULL``). ``journal op`` is two commits:

@@ -1,4 +1,4 @@
-"""The cost of deciding and of carrying out, each line with its target and its peer.
+"""Measure the cost of deciding and of carrying out, each line with its target and its peer.
 
 Deciding, in processor time: a plan of 40 blocks against a calendar with 40 events. The peer, in the same run and
 taking turns with us, is the smallest correct algorithm: look each event up by its key and compare five fields (no

@@ -1,4 +1,4 @@
-"""The cost of checking rules: 1,000 random rules of all six kinds on traces of 1,000 steps, in processor time.
+"""Measure the cost of checking rules: 1,000 random rules of all six kinds on traces of 1,000 steps, in processor time.
 
 The peer, in the same run and taking turns with us, evaluates the formula of each rule step by step, by definition
 (``tests.laws.ltlf``). Since that takes long it gets fewer rules, and its time is multiplied; that both give the same
