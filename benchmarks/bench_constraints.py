@@ -1,14 +1,16 @@
-"""What asking for the constraints of a day costs: 1,000 constraints of one person in 3,000 versions, a tenth of them
-with a recurrence rule, in processor time.
+"""Measure the cost of a query for the constraints of a day, in processor time.
 
-The peer, in the same run and taking turns with us, is the least that could be right on the same values: the newest
-version of each uid, five comparisons and a sort; no recurrence, no conditions, no reasons. Warm means that the months
-asked about were asked about before; cold is the first question a process ever gets.
+1,000 constraints of one person in 3,000 versions, a tenth of them with a recurrence rule.
 
-From the store: the same person's 1,000 constraints out of an SQLite file, alone and beside 100,000 rows of 500 others.
-``reading`` is what the store adds, ``whole`` what it takes to say what applies, both in processor time of all threads;
-``wall`` is the whole by the clock on the wall, which other programs on the machine lengthen. After a write means that
-another process added a version since the last question; first is the first question after opening, when rows are read.
+The peer, in the same run and taking turns with us, is the smallest correct query on the same values: the newest
+version of each uid, five comparisons and a sort; no recurrence, no conditions, no reasons. ``Warm`` means that the
+months of the query were queried before. ``Cold`` is the first query of a process.
+
+From the store: the same person's 1,000 constraints out of an SQLite file, alone and next to 100,000 rows of 500
+others. ``reading`` is the part of the store, ``whole`` the time until the applicable constraints are known, both in
+processor time of all threads. ``wall`` is the whole in wall clock time, which other programs on the machine lengthen.
+``After a write`` means that another process added a version since the last query. ``First`` is the first query after
+opening, when rows are read.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""What drafting a day costs and how good it gets, on fixed sets of days (``instances/``, written by ``--write`` from
-``tests/factories/instances.py``), in processor time.
+"""Measure the cost and the quality of drafts on fixed sets of days, in processor time.
 
-A plan's worth is what the placed things are worth less what is wrong with it. With ``--best``, its gap is what it
-misses of the best known one: the best of this run and of three searches four to six times as long. The peer, in the
-same run, is filling the day once in the order of the list, as a person would; and OR-tools' CP-SAT, if it happens to be
-installed, on a simpler day (each task in one piece, no breaks between blocks), with its import.
+The days are in ``instances/``, written by ``--write`` from ``tests/factories/instances.py``.
 
-``--exact N`` holds N new days of each class against the proof: the optimum of the whole objective by CP-SAT, hinted
-with the best plan known, or as good a bound as ``EXACT_WORK`` of its work gives.
+The worth of a plan is the worth of its placed tasks less its penalties. With ``--best``, its gap is the distance to
+the best known plan: the best of this run and of three searches four to six times as long. The peer, in the same run,
+fills the day once in the order of the list, as a person would. Another peer is OR-tools' CP-SAT, if it is installed,
+on a simpler day (each task in one piece, no breaks between blocks), with its import.
+
+``--exact N`` compares N new days of each class with the proven optimum: the optimum of the whole objective by CP-SAT,
+started from the best plan known, or the best bound that ``EXACT_WORK`` of its work gives.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def days(family: str) -> Iterator[dict[str, Any]]:
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Milliseconds, the best of a few tries since a machine may have other things to do, and what came of it."""
+    """Return the milliseconds of the best of a few tries, since a machine may have other work, and the result."""
     took = []
     for _ in range(TRIES):
         started = time.process_time()
@@ -162,7 +163,7 @@ def moving() -> dict[str, Any]:
 
 
 def same_plan() -> dict[str, Any]:
-    """The same day again and again, and in processes that hash otherwise: how many different plans came of it."""
+    """Count the different plans of one day, drafted several times and in processes with other hash seeds."""
     lines = [json.dumps(next(days(family))) for family in ("typical", "heavy")]
     plans = {_plans(lines) for _ in range(RUNS)}
     program = "import sys; from benchmarks.bench_drafting import _plans; print(_plans(sys.stdin.read().splitlines()))"
@@ -178,7 +179,7 @@ def _plans(lines: list[str]) -> str:
 
 
 def _whole(instance: Instance, steps: int) -> Solution:
-    """Everything that a draft takes but the reasons: the search, and what is told of what did not fit."""
+    """Run everything in a draft but the reasons: the search, and the explanation of tasks without a place."""
     result = solve_context(build_context(instance), steps=steps)
     to_draft(result)
     return result

@@ -1,10 +1,9 @@
-"""What a changed day costs at Google, by its own interface and by google-calendar-mcp, at Microsoft and by CalDAV.
+"""Measure the cost of a changed day at Google, by its own API and by google-calendar-mcp, at Microsoft and by CalDAV.
 
 All write the same day by the same engine; each request to a provider takes 200 ms. The peer is the calendar server as
-we use it, with its requests to Google counted and waited for as the real one makes them, one after another in a call.
+we use it. Its requests to Google are counted and delayed as by the real one, one after another in a call.
 
-The machine is slower in one moment than in another, so Google is measured in pairs, and the median of their ratios
-counts.
+The speed of the machine varies, so Google is measured in pairs, and the median of their ratios counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How long people wait for their cards while many plan at once and Slack keeps to its limits.
+"""Measure the time that people wait for their cards while many plan at once and Slack enforces its limits.
 
-Sixty people press three buttons each within ten seconds. The workspace refuses calls as Slack's documentation says, the
-chat side is the real one, and the planner answers at once, so that Slack's limits alone decide. The peer, in the same
-run, is a workspace without limits. Times are from the click to the answer in the thread.
+Sixty people press three buttons each within ten seconds. The workspace refuses calls as Slack's documentation says,
+the chat side is the real one, and the planner answers at once, so that Slack's limits alone decide. The peer, in the
+same run, is a workspace without limits. Times are from the click to the answer in the thread.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Search by meaning: how much of a labelled set each embedder finds, and what it costs.
+"""Search by meaning: how much of a labeled set each embedder finds, and what it costs.
 
 The set is in ``benchmarks.meaning``: 257 rules of five people in five languages, and 376 held-out pairs of a message
 and a rule. Each embedder runs behind the real index. ``fastembed`` is measured only where its model has been

@@ -1,11 +1,13 @@
-"""What a planning step gets to know: retrieval by fields against a plain Mem0 search, on the same thousand constraints
-of one person, in the same run.
+"""Measure the rules that a planning step gets: retrieval by fields against a plain Mem0 search.
 
-The store answers from SQL and ``retrieve`` filters by what the records say. Mem0 is asked with the situation in words,
-as a planner without fields has to: what is on that day, in each of the five languages of the constraints. What a
-situation requires follows from what each constraint was drawn with; a third of them does not say what it is about, and
-no words tell a must of that weekday from the others. Then the way of the index: constraints a second from the list in
-SQL into Mem0. Vectors are those of the local embedder: one that knows meaning would find more, and take longer.
+Both use the same thousand constraints of one person, in the same run.
+
+The store answers from SQL, and ``retrieve`` filters by the fields of the records. Mem0 gets the situation in words, as
+from a planner without fields: the contents of that day, in each of the five languages of the constraints. The
+constraints that a situation requires follow from the values that each constraint was drawn with. A third of them do
+not say what they are about, and no words distinguish a must of that weekday from the others. Then the speed of the
+index: constraints per second from the list in SQL into Mem0. Vectors are those of the local embedder. An embedder that
+knows meaning would find more, and take longer.
 """
 
 from __future__ import annotations

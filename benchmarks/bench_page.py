@@ -1,4 +1,4 @@
-"""What a person waits for at the page: first reply to ``/timebox``, and the reply to a button.
+"""Measure the time that a person waits at the page: for the first reply to ``/timebox``, and for the reply to a button.
 
 The peer, measured in the same run on the same machine and the same local workspace: a bare Bolt app that posts one
 message on a slash command and updates it on a button. Times are from the request leaving the page until the changed

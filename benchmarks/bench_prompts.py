@@ -1,9 +1,9 @@
-"""What the words of people cost in tokens, by kind of turn, before and after the prompts got a constant system text.
+"""Measure the cost of messages in tokens, by kind of turn, before and after the prompts got a constant system text.
 
 A token is counted as four characters; answers are not counted. The peer are the prompts of commit 4c379e73, from the
-same sessions with the same message. The conversations are those of an audit: how often each kind of turn was in them.
-It did not count messages about the queue; before, one prompt read all of a first message.
-How many messages hold a rule is not known of the others, so the last line has the worst case, a rule in each.
+same sessions with the same message. The conversations and the frequency of each kind of turn are those of an audit. It
+did not count messages about the queue; before, one prompt read all of a first message. The share of the other messages
+that hold a rule is not known, so the last line has the worst case, a rule in each.
 """
 
 from __future__ import annotations

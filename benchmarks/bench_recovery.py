@@ -1,7 +1,7 @@
-"""How long an interrupted commit stays open after ``kill -9`` of the real program, in the middle of writing.
+"""Measure the time that an interrupted commit stays open after ``kill -9`` of the real program during its writes.
 
-Settled means that no transaction is open in the database any more; what the calendar shows then is compared with the
-plan. The peer, in the same run: the same program started on the same data with nothing to settle, until it is ready.
+Settled means that no transaction is open in the database any more; then the calendar is compared with the plan. The
+peer, in the same run: the same program started on the same data with nothing to settle, until it is ready.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BLOCKS = 4
 
 
 def is_open(state: Path, *, in_flight: bool = False) -> bool:
-    """Whether a transaction is under way, and, if asked for, one of its writes."""
+    """Check whether a transaction is open, and, on request, whether one of its writes is in flight."""
     op = " AND EXISTS (SELECT 1 FROM sync_op WHERE tx_id = sync_tx.id AND state = 'inflight')" if in_flight else ""
     with closing(sqlite3.connect(f"file:{state}?mode=ro", uri=True, timeout=5)) as connection:
         query = f"SELECT count(*) FROM sync_tx WHERE state IN ('applying', 'paused'){op}"

@@ -1,8 +1,8 @@
-"""What it costs to start a command that compares a plan with the embedded calendar.
+"""Measure the cost of starting a command that compares a plan with the embedded calendar.
 
-Processor seconds of whole processes, each the least of several that took turns. The target is what the command costs
-above the third-party packages that it cannot do without: a client and a server of the calendar's protocol, Radicale,
-SQLAlchemy. The peer is an interpreter that imports ``httpx``, ``sqlalchemy`` and ``pydantic``.
+Processor seconds of whole processes, each the least of several that took turns. The target is the cost of the command
+above the third-party packages that it needs: a client and a server of the calendar's protocol, Radicale, SQLAlchemy.
+The peer is an interpreter that imports ``httpx``, ``sqlalchemy`` and ``pydantic``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEEDED = (
 
 
 def processor_seconds(command: list[str], folder: Path) -> float:
-    """What a process and its children took of the processor."""
+    """Return the processor time of a process and its children."""
 
     def used() -> float:
         spent = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,8 +1,8 @@
-"""What durability costs: calls of the store, each a commit that survives a crash.
+"""Measure the cost of durability: calls of the store, each a commit that survives a crash.
 
 The peer, in the same run and taking turns with us: plain ``sqlite3`` on the event loop's thread, writing the same
 bytes in the same number of commits, with the same settings (WAL, ``synchronous=FULL``). ``journal op`` is two commits:
-the intent, and how it ended with the block's new head. Opening is compared with opening a connection.
+the intent, and the outcome with the block's new head. Opening is compared with opening a connection.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What deciding and carrying out cost, each line with its target and its peer.
+"""Measure the cost of deciding and of carrying out, each line with its target and its peer.
 
 Deciding, in processor time: a plan of 40 blocks against a calendar with 40 events. The peer, in the same run and
-taking turns with us, is the least that could be right: look each event up by its key and compare five fields (no
+taking turns with us, is the smallest correct algorithm: look each event up by its key and compare five fields (no
 records, no merge, no reasons), and for blocks without a key the greedy choice of the nearest event with the same
-title. There all titles are the same, so that every pair is thinkable, and all times drawn by lot. Naming the fields
-that differ (with DeepDiff) is compared with plain comparisons of the same pairs.
+title. There all titles are the same, so that every pair is possible, and all times are random. Naming the fields that
+differ (with DeepDiff) is compared with plain comparisons of the same pairs.
 
-Carrying out: a calendar that takes 200 ms for each call, with a journal on disk; the peer makes the same calls one
+Carrying out: a calendar that takes 200 ms for each call, with a journal on disk. The peer makes the same calls one
 after another, without a journal.
 """
 
@@ -232,15 +232,18 @@ async def measure_carrying_out(folder: Path) -> dict[str, dict[str, float]]:
 
 
 async def managed_view(calendar: GoogleCalendarFake) -> object:
-    """What a person sees of our blocks, by key."""
+    """Return the visible fields of our blocks, by key."""
     first, last = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 4, tzinfo=UTC)
     events = await GoogleCalendarFake.window(calendar, first, last)
     return sorted((event.properties["ffu"], *map(str, event.canon)) for event in events)
 
 
 async def count_requests() -> dict[str, int]:
-    """What 8 updates, 2 creates and 1 delete cost Google, through the calendar server's tools; and what they cost
-    whoever calls each tool with the server's own defaults, after one look at the day."""
+    """Count the requests to Google for 8 updates, 2 creates and 1 delete, through the calendar server's tools.
+
+    The second count is that of a client which calls each tool with the server's own defaults, after one read of the
+    day.
+    """
     tools = GoogleTools()
     async with (
         GoogleMcp(tools) as server,

@@ -1,8 +1,9 @@
-"""What our code costs in one turn, with a model that answers at once; and how long a person waits for a draft that was
-made ahead of time.
+"""Measure the cost of our code in one turn, with a model that answers at once.
+
+It also measures the time that a person waits for a draft that was made ahead of time.
 
 The peer, in the same run and taking turns with us, is a bare GraphFlow of the same shape: as many nodes and edges with
-conditions, as many of them run, each of which hands on a small message. A turn of ours is the whole of
+conditions, as many of them run, each of which passes on a small message. Our turn is the whole of
 ``PlanningCoordinator.handle``: reading and saving the session on disk, reading the day, the graph, the card.
 """
 
@@ -66,7 +67,7 @@ def answers(prompt: Prompt) -> Line:
 
 
 class Baton(BaseModel):
-    """What a bare node hands on: where to go next."""
+    """The message that a bare node passes on: the rest of the way."""
 
     way: tuple[str, ...]
 

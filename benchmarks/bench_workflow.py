@@ -1,8 +1,8 @@
-"""What checking rules costs: 1,000 random rules of all six kinds on traces of 1,000 steps, in processor time.
+"""Measure the cost of checking rules: 1,000 random rules of all six kinds on traces of 1,000 steps, in processor time.
 
 The peer, in the same run and taking turns with us, evaluates the formula of each rule step by step, by definition
 (``tests.laws.ltlf``). Since that takes long it gets fewer rules, and its time is multiplied; that both give the same
-verdicts and steps is checked. What a turn pays is the check of its commit, of the write, and of its end, in Stage 4.
+verdicts and steps is checked. A turn pays for the check of its commit, of the write, and of its end, in Stage 4.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ROUNDS = 12
 PEER_RULES = 10
 TARGET_MS = 100
 GATES = 4
-"""How often a turn asks how its stage stands."""
+"""Times that a turn asks for the state of its stage."""
 T = TypeVar("T")
 
 
@@ -59,7 +59,7 @@ def peer(drawn: Sequence[draw.Rule], trace: Any, *, closed: bool) -> list[tuple[
 
 
 def turn(before: Session) -> Session:
-    """What a commit is held against: itself, the write, the end of its turn; and what its card offers."""
+    """Run the checks of a commit: itself, the write, the end of its turn, and the offers on its card."""
     objections(before, "commit")
     objections(before, "write")
     for _ in range(GATES):

@@ -84,9 +84,9 @@ def _needs_postgres(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is collected stays until the end: no search for garbage looks at it, now or later.
+    """Freeze the objects of collection, so that the garbage collector never scans them.
 
-    Later searches are seldom, for tests make many objects and few circles: they took a fifth of the time.
+    Later collections are rare. Tests make many objects and few cycles, and collection took a fifth of the time.
     """
     gc.disable()
     try:

@@ -28,12 +28,12 @@ SEEDED = "SEEDED_BUG"
 
 @functools.cache
 def programs() -> Forks:
-    """Where :data:`COMMAND_LINE` can be started."""
+    """Return the fork server that starts :data:`COMMAND_LINE`."""
     return Forks(*LOADED)
 
 
 def command_line(*arguments: str) -> int:
-    """In the fork: what the program does with its arguments."""
+    """Run the program with its arguments inside the fork."""
     from fateforger.cli import main
 
     if bug := os.environ.pop(SEEDED, None):
@@ -48,7 +48,7 @@ def command_line(*arguments: str) -> int:
 def through_the_door(
     *arguments: str, given: str = "", environment: Mapping[str, str] | None = None
 ) -> tuple[int, str, str]:
-    """Status, output and errors of the program, in a process of its own."""
+    """Run the program in a process of its own and return its status, output and errors."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in ("given", "output", "errors")]
         paths[0].write_text(given)

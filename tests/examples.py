@@ -1,4 +1,4 @@
-"""How many examples a property looks at that does not look at the usual number."""
+"""Numbers of examples for properties that need more or fewer than usual."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ USUAL = 100
 
 
 def examples(of_usual: int) -> settings:
-    """As many where the profile ``suite`` looks at :data:`USUAL`, and as many times more or fewer in other profiles."""
+    """Return settings for this many examples in the profile ``suite``, scaled by what other profiles set."""
     return settings(max_examples=max(1, of_usual * settings().max_examples // USUAL))

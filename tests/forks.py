@@ -104,7 +104,7 @@ class Fork:
         return status
 
     def send_signal(self, number: int) -> None:
-        if self.poll() is None:  # nobody else takes note of its end, so its id is still its own
+        if self.poll() is None:  # only this process waits for its end, so its id is not reused yet
             os.kill(self.pid, number)
 
 

@@ -1,8 +1,8 @@
-"""Labelled messages for search by meaning: rules of five people, each in one language, and what they say or ask.
+"""Labeled messages for search by meaning: rules of five people, each in one language, and their messages.
 
-The messages beside the rules of a language are for development: retrieval was tuned with them, and an earlier session
-had regrouped some of their labels after a measurement. ``held_out.yaml`` says how its messages were labelled. They were
-committed before any embedder saw them and are not changed; the figures that count are theirs.
+The messages next to the rules of a language are for development: retrieval was tuned with them, and some of their
+labels were regrouped after a measurement. ``held_out.yaml`` tells how its messages were labeled. They were committed
+before any embedder saw them and are not changed; the figures that count are theirs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Message:
-    """What somebody says or asks, the rules that it is about, and one that must not come before them."""
+    """A statement or question, the rules that it is about, and one rule that must not come before them."""
 
     text: str
     kind: str
@@ -95,7 +95,7 @@ Rank = Callable[[Person, str], Awaitable[Sequence[str]]]
 
 @dataclass
 class Recall:
-    """How many of some pairs were found among the first."""
+    """The share of some pairs that were found among the first."""
 
     found: int = 0
     pairs: int = 0

@@ -33,7 +33,7 @@ def zone_named(name: str) -> ZoneInfo | None:
 
 @dataclass(frozen=True)
 class Moment:
-    """When an event starts or ends.
+    """The start or end of an event.
 
     `instant` is in UTC (for a day: its midnight in the calendar's zone); `day` is set for all-day events only; `zone`
     is the event's own zone, an IANA name.

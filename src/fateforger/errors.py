@@ -98,7 +98,7 @@ class BadInput(UserError):
 
 
 class ConfirmationNeeded(UserError):
-    """Nothing was done yet: an explicit confirmation is needed. ``reasons`` names what to confirm."""
+    """An explicit confirmation is needed before anything is done. ``reasons`` names what to confirm."""
 
     def __init__(self, message: str, *, reasons: tuple[str, ...], where: str | None = None) -> None:
         super().__init__(message, where=where)

@@ -52,7 +52,7 @@ def test_its_tests_exist(number: str) -> None:
 
 
 def test_the_workflow_on_the_page_can_be_read() -> None:
-    """What a reader copies from the page is a workflow, with the rules that it inherits."""
+    """The example on the page is a valid workflow, with the rules that it inherits."""
     text = PAGE.read_text().partition("    workflow: ship\n")
     example = textwrap.dedent("".join(text[1:]).partition("\n\n")[0])
     workflow = read_workflow(example, read_shipped)

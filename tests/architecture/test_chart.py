@@ -81,7 +81,7 @@ def test_the_version_is_that_of_the_program() -> None:
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_blocks_of_templates_are_closed(name: str) -> None:
-    """What can be said without Helm."""
+    """This check needs no Helm."""
     text = re.sub(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}", "", TEMPLATES[name], flags=re.DOTALL)
     words = re.findall(r"\{\{-?\s*(if|with|range|define|end)\b", text)
     assert words.count("end") * 2 == len(words)
@@ -92,7 +92,7 @@ class Refused(Exception):
 
 
 def render(values: Values) -> dict[str, Values]:
-    """What Helm makes of the chart, by kind. Skips where Helm is not installed."""
+    """Return the objects that Helm renders from the chart, by kind. Skip the test where Helm is not installed."""
     if importlib.util.find_spec("helm_python") is not None:
         return by_kind(render_by_package(values))
     program = shutil.which("helm")

@@ -45,7 +45,7 @@ def settings() -> set[str]:
 
 
 def instructions(dockerfile: Path, word: str) -> list[str]:
-    """What follows an instruction of a Dockerfile, lines joined."""
+    """Return the arguments of each such instruction in a Dockerfile, with continued lines joined."""
     text = dockerfile.read_text().replace("\\\n", " ")
     return [line.removeprefix(f"{word} ").strip() for line in text.splitlines() if line.startswith(f"{word} ")]
 
@@ -78,7 +78,7 @@ def test_every_image_is_pinned_to_a_version_and_its_digest() -> None:
 
 
 def test_an_image_has_the_same_pin_wherever_it_is_named() -> None:
-    """S389: whoever renews a digest renews it in every place, not in the first one only."""
+    """S389: a digest that is renewed is renewed everywhere, not in the first place only."""
     images = set(named_images())
     assert len(images) == len({image.partition("@")[0] for image in images})
 
@@ -202,7 +202,7 @@ SAMPLES = {
     "FATEFORGER_SECRET_KEYS": "k",
     "FATEFORGER_PUBLIC_URL": "https://plan.example.org",
 }
-"""What an administrator gives to a team's programs."""
+"""Settings that an administrator gives to a team's programs."""
 
 
 def start_with(given: dict[str, str], monkeypatch: pytest.MonkeyPatch, folder: Path) -> Settings:

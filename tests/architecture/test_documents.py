@@ -1,4 +1,4 @@
-"""What must stay true of the documents: their length, the pages of the site, and every command that they name."""
+"""Laws for the documents: their length, the pages of the site, and every command that they name."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def names(command: click.Command) -> set[str]:
 
 
 def test_the_examples_of_the_guide_work_as_typed(tmp_path: Path) -> None:
-    """S455: a rule that counts for whoever types it, and a plan."""
+    """S455: the guide's rule counts for the person who types it, and its plan is valid."""
     examples = re.findall(r"^    (echo '.* \| fateforger .*)$", (ROOT / "docs/guide.md").read_text(), re.MULTILINE)
     shell = f"fateforger() {{ '{sys.executable}' -m fateforger \"$@\"; }}"
     environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}

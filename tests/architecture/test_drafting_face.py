@@ -1,4 +1,4 @@
-"""What other packages may import from the solver's package: five functions, their values, and their documents."""
+"""The names that other packages may import from the solver's package: five functions, their values and documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FUNCTIONS = {
 }
 DOCUMENTS = {"instance": {"read_instance", "instance_schema"}, "model": {"write_draft"}}
 POLICY = {"policy": {"lunch_of", "policy_in_force"}}
-"""What the rules of a person say of the day."""
+"""Functions that derive the policy of a day from a person's rules."""
 VALUES = {
     "instance": {
         "Frame",

@@ -1,5 +1,7 @@
-"""No code looks at what people write: a model reads it, or nobody does (K4, S104). Fixed formats may be parsed (S105); each
-place that does so stands here with its reason."""
+"""No code looks at what people write; only a model reads it (K4, S104).
+
+Fixed formats may be parsed (S105). Each place that does so is listed here with its reason.
+"""
 
 from __future__ import annotations
 
@@ -128,11 +130,11 @@ ALLOWED = {
     "ui/picture_layout.py": "fits a title of any content into a picture",
     "ui/card_parts.py::paragraphs": "splits a text of ours between lines",
 }
-"""``file`` or ``file::function``, and why. Nobody's words decide anything there."""
+"""``file`` or ``file::function``, with the reason. No words of a person decide anything there."""
 
 
 def findings(code: ast.Module) -> Iterator[tuple[str, int, str]]:
-    """Where some code looks into texts: the function, the line and what it does."""
+    """Yield each place where some code looks into texts: the function, the line and the operation."""
     yield from _in(code, "", frozenset(TEXTS))
 
 
@@ -169,7 +171,7 @@ def _looking(node: ast.AST, texts: frozenset[str]) -> str | None:
 
 
 def _of_ours(call: ast.Call) -> bool:
-    """Calls upon a text that stands in the code itself, and the ``replace`` of a plan or a time."""
+    """Check for calls on a constant text, and for the ``replace`` of a plan or a time."""
     assert isinstance(call.func, ast.Attribute)
     whole = call.func.attr == "replace" and len(call.args) < 2
     return isinstance(call.func.value, ast.Constant) or whole

@@ -93,7 +93,7 @@ def test_every_alert_has_its_section_in_the_runbook(rule: dict[str, Any]) -> Non
 
 
 def test_the_admin_page_lists_every_scope() -> None:
-    """Who has to allow the app reads there why it asks for each."""
+    """Administrators read there why the app asks for each scope."""
     page = (ROOT / "docs" / "admin.md").read_text()
     assert dict(re.findall(r"^\| `([\w.:]+:[\w.]+|commands)` \| (.+) \|$", page, re.MULTILINE)) == {
         **BOT_SCOPES,

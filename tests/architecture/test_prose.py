@@ -1,4 +1,4 @@
-"""The words of the code: docstrings, comments and names in ``src/`` are plain English and terms of the field."""
+"""The words of the code: docstrings, comments and names are plain English and terms of the field."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-from tests.sources import Module, all_modules, modules
+import pytest
+from tests.sources import SOURCE, Module, all_modules, modules
 
 AVOIDED = re.compile(r"\b(beside|anew|nobody|whoever|of ours|stands)\b", re.IGNORECASE)
 BEGINNING = re.compile(r"(What|Whether|Who|Whose|Whoever|Which|How|Where)\b")
@@ -62,7 +63,7 @@ def comments(code: str) -> Iterator[tuple[int, str]]:
 
 
 def tails(line: str) -> Iterator[str]:
-    """Yield what stands after each hash in a line: one of them is its comment, if it has any."""
+    """Yield the text after each hash in a line: one of them is its comment, if it has any."""
     while "#" in line:
         line = line.partition("#")[2]
         yield line
@@ -74,15 +75,23 @@ def mistakes(text: str) -> bool:
 
 
 def test_docstrings_and_comments_are_plain_english() -> None:
-    """They say what something is or does; they avoid words that nobody says of a program, and do not begin as questions."""
-    found = [
-        f"{name}:{line}: {' '.join(text.split())[:80]}"
-        for name, module in all_modules().items()
-        if not name.startswith(READ_BY_MODELS)
-        for line, text in (*strings(module), *comments(module.text))
-        if mistakes(text)
-    ]
-    assert found == []
+    """A docstring or comment has no word to avoid and does not begin as a question does."""
+    read_by_people = {name: each for name, each in all_modules().items() if not name.startswith(READ_BY_MODELS)}
+    assert [each for name, module in read_by_people.items() for each in find_mistakes(name, module)] == []
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "scripts", "tests"])
+def test_docstrings_and_comments_outside_of_src_are_plain_english(folder: str) -> None:
+    root = SOURCE.parent
+    paths = sorted((root / folder).rglob("*.py"))
+    assert [each for path in paths for each in find_mistakes(str(path.relative_to(root)), Module(path))] == []
+
+
+def find_mistakes(name: str, module: Module) -> Iterator[str]:
+    """Yield each docstring or comment that has a mistake, with its place."""
+    for line, text in (*strings(module), *comments(module.text)):
+        if mistakes(text):
+            yield f"{name}:{line}: {' '.join(text.split())[:80]}"
 
 
 def test_words_to_avoid_are_noticed() -> None:

@@ -1,4 +1,4 @@
-"""What must stay true of the repository itself: documents, settings and lock files that cannot rot."""
+"""Laws for the repository itself: documents, settings and lock files that cannot rot."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def decisions() -> list[Path]:
 
 
 def test_what_is_no_text_is_a_picture_or_a_typeface() -> None:
-    """Nothing that was only downloaded or made by the way."""
+    """No file is committed that was only downloaded or generated."""
     odd = [file for file in tracked() if b"\0" in file.read_bytes()]
     assert {file.suffix for file in odd} == {".png", ".ttf"}
 

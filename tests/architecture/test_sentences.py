@@ -12,7 +12,7 @@ from tests.sources import Module, modules
 PEOPLE = ("ui", "session", "conversation", "slack", "workers", "calendar", "quality", "tasks", "memory", "agents")
 """Packages whose texts people read."""
 SAID = {"sentences", "lines", "details", "notices", "said", "room_words"}
-"""Names of sentences that were said to a person."""
+"""Names of sentences that were shown to a person."""
 STORED = {
     "calendar/submitter.py": "what the journal stores as the error of an operation",
     "workers/people.py": "what the database stores as the origin of an owner",
@@ -24,7 +24,7 @@ CUT = {
     "ui/picture_layout.py": "picks the longest wording that fits",
     "ui/picture_words.py": "lists the first lines and counts the others",
 }
-"""Modules that cut a list of lines to a length, whatever they say."""
+"""Modules that cut a list of lines to a length, for any content."""
 
 
 def is_sentence(node: ast.expr) -> bool:

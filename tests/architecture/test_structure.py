@@ -1,4 +1,4 @@
-"""What the product promises of its own structure, read off the code (the import contracts hold the rest)."""
+"""Promises of the product about its own structure, checked in the code (the import contracts hold the rest)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AT_HOME = {
     "sqlmodel": ("adapters/store/",),
     "mcp.client": ("adapters/calendar/", "adapters/tasklists.py"),
 }
-"""Who may speak to what is outside, and to its database."""
+"""Packages that talk to the outside or to its database, and the modules that may import them."""
 
 
 @cache
@@ -111,7 +111,7 @@ def test_no_loop_is_endless_outside_the_supervisor() -> None:
 
 
 def _is_endless(loop: ast.While) -> bool:
-    """Whether a loop awaits, and has neither a condition nor a way out."""
+    """Check whether a loop awaits and has neither a condition nor an exit."""
     inside = list(ast.walk(loop))
     leaves = any(isinstance(node, ast.Return | ast.Break | ast.Raise) for node in inside)
     waits = any(isinstance(node, ast.Await) for node in inside)
@@ -134,7 +134,7 @@ def test_each_broad_except_says_why() -> None:
 
 
 def test_context_is_put_together_in_one_room() -> None:
-    """S108: what a turn is given is assembled by the coordinator, and a prompt by the turn; nobody else does either."""
+    """S108: only the coordinator assembles the input of a turn, and only the turn assembles a prompt."""
     assert set(calls_of("TurnInput")) == {"conversation/session_starter.py", "conversation/turns.py"}
     assert {name.rpartition("/")[0] for name in calls_of("prompt_for")} == {"conversation/language"}
 

@@ -1,4 +1,4 @@
-"""An open local calendar, somebody at its tools, and another CalDAV program beside them."""
+"""An open local calendar, a client of its tools, and another CalDAV program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ START = datetime(2026, 11, 21, 0, 20, 0, 380_000, tzinfo=UTC)
 
 
 class Clock:
-    """A clock that stands still until it is moved."""
+    """A clock that does not move by itself."""
 
     def __init__(self) -> None:
         self.time = START
@@ -97,7 +97,7 @@ class AtTheTools:
         self.clock.time = START
 
     async def create(self, event_id: str = "planfocus00001", **given: Any) -> dict[str, Any]:
-        """Create an event without looking for others; Tuesday, 4 May 2027, 10 to 11 unless told otherwise."""
+        """Create an event without a search for duplicates; by default on Tuesday, 4 May 2027, 10 to 11."""
         answer = await self.ok("create-event", **creation(event_id, **given))
         event: dict[str, Any] = answer["event"]
         return event
@@ -198,7 +198,10 @@ class OtherProgram:
 
 @asynccontextmanager
 async def opened(folder: Path, clock: Clock | None = None, **config: Any) -> AsyncIterator[AtTheTools]:
-    """A calendar kept in a folder, in Berlin's zone unless told otherwise. A busy machine may take its time."""
+    """Open a calendar that is kept in a folder, in Berlin's zone by default.
+
+    Its time limit is long, for busy machines.
+    """
     clock = clock or Clock()
     fixed = {"data_dir": folder, "time_zone": BERLIN, "request_seconds": 60.0, "radicale_password": PASSWORD}
     settings = LocalCalendarConfig(**{**fixed, **config})

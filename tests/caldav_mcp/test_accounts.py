@@ -1,4 +1,4 @@
-"""Which calendars an address leads to, and working in several of them."""
+"""The calendars that an address leads to, and work in several of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the day pane is told: a day's events and their places, and that something changed."""
+"""Data of the day pane: a day's events and their places, and notices of changes."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ async def report(other: OtherProgram, expand: str = "", more: str = "") -> str:
 
 
 async def test_what_takes_too_long_to_compute_is_refused_with_a_sentence(other: OtherProgram) -> None:
-    """No event stops the program: Radicale went on for ever, in a thread of ours."""
+    """No event can stop the program: Radicale went on forever, in one of our threads."""
     for name in ("never", "never, hourly", "dates"):
         answer = await put(other, "trap", series("trap", "Trap", TRAPS[name]))
         assert answer.status_code == 403, name

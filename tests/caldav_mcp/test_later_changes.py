@@ -1,4 +1,4 @@
-"""What a server makes of an event is told apart from what another program does to it."""
+"""Changes that a server makes to an event are distinguished from those of another program."""
 
 from __future__ import annotations
 

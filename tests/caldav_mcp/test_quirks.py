@@ -177,7 +177,7 @@ async def test_an_event_whose_time_cannot_be_read_is_named(at: At) -> None:
 
 
 async def test_a_server_that_drops_marks_is_refused(at: At) -> None:
-    """S75: an event that nobody could tell from the person's own is taken away again."""
+    """S75: an event that could not be distinguished from the person's own is removed again."""
     async with at("drops marks") as (tools, _):
         text = await tools.refused("create-event", **_marked())
         assert text == (
@@ -226,7 +226,7 @@ async def test_only_the_well_known_address_answers(at: At) -> None:
 
 
 async def test_calendars_at_another_host(at: At) -> None:
-    """What iCloud does: the account at one host, its calendars at the person's own."""
+    """As on iCloud: the account is at one host, its calendars at the person's own."""
     async with at("other host", path="/") as (tools, quirky):
         assert urlsplit(tools.calendar.caldav_url).hostname == "localhost"
         await tools.create()

@@ -1,4 +1,4 @@
-"""What was answered is kept: after closing, after killing, in another zone, on another port."""
+"""Everything that was confirmed is kept: after closing, after killing, in another zone, on another port."""
 
 from __future__ import annotations
 

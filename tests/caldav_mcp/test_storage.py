@@ -1,4 +1,4 @@
-"""What is in the store, as any CalDAV program reads it."""
+"""Contents of the store, as any CalDAV program reads them."""
 
 from __future__ import annotations
 

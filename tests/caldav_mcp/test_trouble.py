@@ -1,4 +1,4 @@
-"""The calendar server fails, hangs, hangs up, refuses, or is gone: said in the real server's words, never as emptiness."""
+"""A calendar server that fails, hangs up, refuses, or is gone: shown with its own words, never as an empty calendar."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ async def test_an_answer_that_unpacks_to_too_much_is_not_taken_in() -> None:
 
 
 async def test_a_packed_answer_is_unpacked_once() -> None:
-    """What is not too long arrives as it was said."""
+    """An answer that is not too long arrives unchanged."""
 
     async def answer(_: Request) -> Response:
         return Response(gzip.compress("“Arbeit”".encode()), headers={"Content-Encoding": "gzip", "ETag": '"1"'})

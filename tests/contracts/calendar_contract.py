@@ -1,4 +1,4 @@
-"""What every calendar has to do. A test module subclasses the suite and gives it a calendar and its owner.
+"""The contract of calendars. A test module subclasses the suite and gives it a calendar and its owner.
 
 The calendar is empty at first, and its zone is Europe/Berlin.
 """
@@ -350,7 +350,7 @@ class CalendarContract:
         assert await read(calendar, FOREIGN) == before
 
     async def test_an_event_without_our_marker_is_not_ours(self, calendar: Calendar, person: Person) -> None:
-        """S75, P1: even when its id looks like one of ours."""
+        """S75, P1: this holds even when its id looks like one of the program."""
         await person.creates(owned(), "Dentist", NINE, NINE + HOUR)
         before = await read(calendar)
         assert isinstance(await calendar.write(Update(owned(), {"summary": "Mine"}, marker())), Rejected)

@@ -1,4 +1,4 @@
-"""What every store of constraints has to do. A test module subclasses the suite and gives it two views of one store."""
+"""The contract of stores of constraints. A test module subclasses the suite and gives it two views of one store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNUSUAL = (
     "C", "U1' OR '1'='1", "'; DROP TABLE constraint_version; --", '"', "\\", "null", "None", "0", "[]", "{}", "$1", ":x",
     "?", "../U1", "U1/U2", "user_id", "\u202eU1", "💣", "x" * 200, "x" * 199 + "y",
 )  # fmt: skip
-"""Ids that look alike, or mean something elsewhere; each names one person, and nobody else."""
+"""Ids that look alike or have a meaning elsewhere. Each is the id of exactly one person."""
 NO_IDS = ("", " ", "\t\n", "\u3000", "x" * 201, "U1\x00", "\x00", "U1\ud800")
 
 
@@ -43,7 +43,7 @@ class ConstraintsContract:
         raise NotImplementedError
 
     async def test_versions_come_back_as_they_were(self, constraints: Constraints, other: Constraints) -> None:
-        """S13: all of it, in the order in which it was written, whatever the instants say."""
+        """S13: all versions come back in the order of their writing, at any instants."""
         assert await other.of("U1") == ()
         first = version_of("a", at=LATER, session="D1:1.1", name="Não às 9 \x00 \u2028 🌙", scope="session")
         second = version_of("a", at=EARLIER, event={"action": "archive", "reason": "no\nlonger"}, status="declined")
@@ -67,7 +67,7 @@ class ConstraintsContract:
             assert await constraints.of("U1") == await other.of("U1") == seen
 
     async def test_a_cause_writes_once(self, constraints: Constraints, other: Constraints) -> None:
-        """S190, S192: said again, tried again, imported again: once, even if it would say something else now."""
+        """S190, S192: a cause that is repeated writes once, even if its content has changed."""
         assert await constraints.find_written("U1", "c1") == ()
         saved = await constraints.write([version_of("a"), version_of("b")], cause="c1", expected={"a": 0})
         assert await other.write([version_of("x")], cause="c1", expected={"a": 0, "x": 77}) == saved
@@ -120,7 +120,7 @@ class ConstraintsContract:
         ]
 
     async def test_two_concurrent_revisions_give_one_winner(self, constraints: Constraints, other: Constraints) -> None:
-        """S186 (L-02): no lost update: the others are told, and the winner's words stand."""
+        """S186 (L-02): no update is lost: the others get a conflict, and the winner's version is kept."""
         (first,) = await constraints.write([version_of("a")], cause="c0")
         tries = [
             store.write([version_of("a", at=LATER, name=f"{n}")], cause=f"c{n}", expected={"a": first.seq})
@@ -157,7 +157,7 @@ class ConstraintsContract:
         assert [rows[: len(part)] for part in seen] == seen
         assert {answer[1].seq - answer[0].seq for answer in answers} == {1}
 
-    # --- one person's rows are nobody else's ---
+    # --- the rows of other people stay private ---
 
     async def test_nobody_gets_a_row_of_anybody_else(self, constraints: Constraints, other: Constraints) -> None:
         """Ids are equal character by character or they are not. The same uid and cause everywhere."""

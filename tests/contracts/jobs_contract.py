@@ -1,4 +1,4 @@
-"""What every queue of jobs has to do. A test module subclasses the suite and gives it two views of one queue."""
+"""The contract of queues of jobs. A test module subclasses the suite and gives it two views of one queue."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class JobsContract:
         assert not await jobs.enqueue(press, now=later(60.2))
 
     async def test_a_job_can_be_found_until_it_is_done(self, jobs: Jobs, other: Jobs) -> None:
-        """S119: whoever waits for it sees whether it is still to come; looking takes nothing away."""
+        """S119: a waiting program sees whether the job is still to come; looking takes nothing away."""
         assert await other.find_unfinished("turns", "a") is None
         assert not await other.was_accepted("turns", "a")
         await put(jobs, "a")

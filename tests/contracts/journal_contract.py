@@ -1,4 +1,4 @@
-"""What every journal has to do. A test module subclasses the suite and gives it two views of one journal."""
+"""The contract of journals. A test module subclasses the suite and gives it two views of one journal."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class JournalContract:
 
     @pytest.mark.parametrize("generation", [0, 1, 2])
     async def test_no_generation_is_used_twice(self, journal: Journal, generation: int) -> None:
-        """S237, P3: whoever planned on an older ledger is told so, and nothing of the transaction is recorded."""
+        """S237, P3: a plan based on an older ledger raises a conflict, and nothing of the transaction is recorded."""
         await journal.begin(transaction("t1", [create(0, generation=2)]))
         stale = transaction("t2", [create(1, tx="t2"), create(0, generation=generation, tx="t2")])
         with pytest.raises(VersionConflict):

@@ -78,7 +78,7 @@ def delete(n: int, *, tx: str = "t1") -> SyncOp:
 
 
 def transaction(tx: str = "t1", ops: Sequence[SyncOp] | None = None, **changes: Any) -> Transaction:
-    """A submit that has just begun, with one create unless told otherwise."""
+    """Return a submit that has just begun, by default with one create."""
     ops = (create(0, tx=tx),) if ops is None else tuple(ops)
     values: dict[str, Any] = {
         "id": tx,

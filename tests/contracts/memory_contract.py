@@ -1,4 +1,4 @@
-"""What every index of constraints has to do. A test module subclasses the suite and gives it an empty index."""
+"""The contract of indexes of constraints. A test module subclasses the suite and gives it an empty index."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LANGUAGES = {
     "ja": ("夜は仕事をしない", "夜八時以降は家族と過ごす時間にしたい。", "家族の時間"),
     "ar": ("صلاة الجمعة", "أحتاج ساعة كل يوم جمعة لصلاة الظهر.", "صلاة"),
 }
-"""A name, what was said, and a question that shares some of its words."""
+"""A name, a statement, and a query that shares some of its words."""
 
 
 def said(
@@ -43,7 +43,7 @@ class MemoryContract:
         raise NotImplementedError
 
     async def test_a_version_comes_back_as_it_was_put(self, memory: Memory) -> None:
-        """S13: no field is lost, whatever it holds."""
+        """S13: no field is lost, with any contents."""
         full = version_of(
             "tb_1",
             user="U1",

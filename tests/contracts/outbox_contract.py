@@ -1,4 +1,4 @@
-"""What every outbox has to do. A test module subclasses the suite and gives it two views of one store."""
+"""The contract of outboxes. A test module subclasses the suite and gives it two views of one store."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class OutboxContract:
         assert not await other.owes("nobody")
 
     async def test_the_latest_card(self, outbox: Outbox, other: Outbox, sessions: Sessions) -> None:
-        """The newest that everybody sees, whatever its slot; what stands beside the plan does not count."""
+        """The latest card is the newest one that everybody sees, in any slot; cards next to the plan do not count."""
         assert await other.latest("s1") is None
         beside = message("a4", "history").model_copy(update={"beside": True})
         whispered = message("a5", "aside").model_copy(update={"ephemeral_to": "U1"})

@@ -1,4 +1,4 @@
-"""What every count of requests keeps."""
+"""The contract of counts of requests."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class QuotaContract:
         assert await quota.reserve(ME, wanted(6), TEN) == 0
 
     async def test_a_process_that_died_blocks_for_a_minute_after_its_call(self, quota: Quota, clock: Clock) -> None:
-        """S241: nobody settles what it reserved, and its call may have gone on for a while."""
+        """S241: its reservation is never settled, and its call may have run on for a while."""
         await quota.reserve(ME, wanted(10), TEN)
         clock.go_on(TEN.call_seconds + 59.9)
         assert await quota.reserve(ME, wanted(), TEN) > 0

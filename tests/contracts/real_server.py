@@ -44,7 +44,7 @@ async def answering(url: str, server: asyncio.subprocess.Process) -> None:
 
 
 def settings_in(folder: Path) -> dict[str, str]:
-    """Its environment: keys and a login of nobody, and Google's address bent to ``STAND_IN``."""
+    """Return the environment of the server: keys, an invented login, and Google's address replaced by ``STAND_IN``."""
     (folder / "redirect.cjs").write_text(TO_THE_STAND_IN)
     keys = {"client_id": "x", "client_secret": "y", "redirect_uris": ["http://localhost:3500/oauth2callback"]}
     (folder / "keys.json").write_text(json.dumps({"installed": keys}))

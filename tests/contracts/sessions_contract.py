@@ -1,4 +1,4 @@
-"""What every store of sessions has to do. A test module subclasses the suite and gives it two views of one store."""
+"""The contract of stores of sessions. A test module subclasses the suite and gives it two views of one store."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class SessionsContract:
         assert found == ["s4", "s3", "s2", "s1", "s0"]
 
     async def test_a_round_sees_only_what_it_is_for(self, sessions: Sessions, other: Sessions) -> None:
-        """What follows from the document is what it says now, not what it said when it was first saved."""
+        """Search columns follow the latest document, not the one that was saved first."""
         await sessions.save(session("open"), expected=0)
         ended = await sessions.save(session("ended"), expected=0)
         await sessions.save(replace(ended, status=SessionStatus.CANCELLED), expected=1)

@@ -38,7 +38,7 @@ async def two_stores(request: pytest.FixtureRequest, folder: Path) -> AsyncItera
 
 @contextmanager
 def new_database(kind: Kind, request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
-    """Where a database with our tables is, and nothing in them. Skips where PostgreSQL is not installed."""
+    """Yield the address of a database with empty tables. Skip the test where PostgreSQL is not installed."""
     match kind:
         case "memory":
             yield ":memory:"

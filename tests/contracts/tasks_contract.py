@@ -1,4 +1,4 @@
-"""What every queue of tasks has to do. A test module subclasses the suite and gives it two views of one queue."""
+"""The contract of queues of tasks. A test module subclasses the suite and gives it two views of one queue."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class TasksContract:
         assert await tasks.get("U1", mine.id) == mine
 
     async def test_the_highest_priority_is_next_then_the_oldest(self, tasks: Tasks, other: Tasks) -> None:
-        """S157, S159: whatever the clock says, what was added later comes later."""
+        """S157, S159: a task that is added later comes later, at any clock time."""
         await put(tasks, "a", "b")
         await put(other, "c", seconds=-50)
         await tasks.add("U1", [new_task("low", priority=4), new_task("high", priority=0)], cause="m", now=NOON)

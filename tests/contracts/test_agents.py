@@ -1,4 +1,4 @@
-"""What every store of clients, of their calls and of their proposals has to do, held against the SQL one."""
+"""The contract of stores of clients, their calls and their proposals, checked on the SQL one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AN_HOUR = timedelta(hours=1)
 
 
 async def told(store: Store, lane: str = PROPOSAL_LANE, *, at: timedelta = timedelta()) -> list[str]:
-    """What the program is told to do by then."""
+    """Return the jobs of the program that are due by then."""
     found = []
     while (job := await store.jobs.claim(lane, "w", now=NOW + at, lease_seconds=60)) is not None:
         found.append(" ".join(job.dedupe.split()[:3]))  # without the instant
@@ -100,7 +100,7 @@ class TestCalls:
         assert [call.client for call in await other.calls.latest(limit=2)] == ["robot", "other"]
 
     async def test_too_many_leave_one_line(self, both: Both) -> None:
-        """Wherever they come from, and also when they come at once."""
+        """The limit counts the calls of all programs, and holds for calls at the same time."""
         store, other = both
         begun = await asyncio.gather(
             *(each.calls.begin(self.ASKED, since=NOW - AN_HOUR, most=3) for _ in range(3) for each in (store, other))

@@ -45,7 +45,7 @@ async def test_an_account_gets_its_size_and_more_as_time_passes(one: Buckets, ot
 
 
 async def test_the_bucket_of_all_limits_each(one: Buckets, clock: Clock) -> None:
-    """What is refused by one bucket takes nothing from the other."""
+    """A request that one bucket refuses takes nothing from the other."""
     assert await take(one, ANNA, 10) + await take(one, BEN, 5) == [0] * 15
     assert await take(one, BEN, 3) == [0.5] * 3
     clock.go_on(5)

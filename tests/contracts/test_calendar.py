@@ -107,7 +107,7 @@ class TestMcpCalendarOverAServerWithETags(OverMemory):
 
 
 class TestSeveralCalendarsOverGoogleMcp(OverMemory):
-    """What is written to is one calendar, whatever else is read."""
+    """The program writes to one calendar and reads any number of others."""
 
     @pytest.fixture
     def calendar(self, plain: Opened, store: GoogleStore) -> Calendar:

@@ -1,4 +1,4 @@
-"""What the store of connected calendars has to do, over each database."""
+"""The contract of the store of connected calendars, on each database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store of observed durations has to do, held against the one in memory and the SQL one."""
+"""The contract of stores of observed durations, checked on the one in memory and the SQL one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store of feedback has to do, held against the SQL one."""
+"""The contract of stores of feedback, checked on the SQL one."""
 
 from __future__ import annotations
 

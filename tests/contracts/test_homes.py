@@ -1,4 +1,4 @@
-"""Which App Homes are due, over each database."""
+"""App Homes that are due, on each database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the app is installed: which workspace was the first, tokens that are renewed once, and states used once."""
+"""Installations of the app: the first workspace, tokens that are renewed once, and states that are used once."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ async def test_two_replicas_renew_a_token_once(stores: tuple[Store, Store]) -> N
         clock.at += timedelta(minutes=1)  # until an installation is no longer believed
         (renewed,) = await read_tokens()
         assert renewed != granted["access_token"]
-        clock.at = expires_at + timedelta(days=3)  # nobody has planned meanwhile, and the token has ended
+        clock.at = expires_at + timedelta(days=3)  # without a plan in between; the token has ended
         (later,) = await read_tokens()
         assert later not in {renewed, granted["access_token"]}
         assert slack.calls == [("", "refresh")] * 2

@@ -1,8 +1,7 @@
 """Two people never share: every table, every cache and every command that is about one person.
 
-Two people are planted everywhere, each with words that nobody else uses. What is read for one of them holds none of the
-other's words, and what is done for one of them changes nothing of the other's. A new table, cache or command fails here
-until it is listed.
+Two people exist everywhere, each with unique words. A read for one of them returns none of the other's words, and a
+command for one of them changes nothing of the other's. A new table, cache or command fails here until it is listed.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ READS: Mapping[str, Read] = {
     "task_blocker": lambda store, who: store.tasks.of(who.id, ended=True),
     "task_duration": lambda store, who: store.durations.of(who.id),
 }
-"""How one person's part of each table is read."""
+"""A read of one person's part of each table."""
 
 OF_ALL = {
     "agent_client": "all programs of all people: the operator's list, and each program is found by its own key",
@@ -410,7 +409,7 @@ CACHES = {
     "workers/supervisor.py LaneWorkers._running": MACHINERY,
     "workers/supervisor.py Supervisor._work": MACHINERY,
 }
-"""What outlives a call in memory, and how it tells people apart: its key, or the test that shows it."""
+"""State that outlives a call in memory, and how it separates people: its key, or the test that shows it."""
 
 _PACKAGES = ("app", "conversation", "slack", "workers", "agents", "adapters/store")
 _KINDS = frozenset({"dict", "OrderedDict", "defaultdict", "set", "Counter", "list", "deque"})

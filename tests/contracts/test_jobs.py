@@ -91,7 +91,7 @@ class TestProcrastinateJobs(JobsContract):
         return TurnedJobs(stores[1].jobs, stores[1].database)
 
     async def test_waiting_ends_at_once_when_another_program_has_work(self, jobs: Jobs, other: Jobs) -> None:
-        """S346: the database tells of it; nobody looks again and again."""
+        """S346: the database announces new work; there is no polling."""
         heard: list[str] = []
         listening = asyncio.ensure_future(jobs.listen(["turns"], heard.append))
         await asyncio.wait_for(jobs.wait("turns", seconds=600), 60)  # it listens now

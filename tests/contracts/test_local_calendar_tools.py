@@ -1,6 +1,6 @@
 """The tool contract of google-calendar-mcp 2.6.3, rule by rule, through the real client over streamable HTTP.
 
-The calendar's zone is Berlin; its clock stands at 00:20 UTC on 21 November 2026 until it is moved.
+The calendar's zone is Berlin; its clock shows 00:20 UTC on 21 November 2026 until it is moved.
 """
 
 from __future__ import annotations
@@ -675,7 +675,7 @@ async def test_a_write_may_name_the_state_it_changes(tools: AtTheTools) -> None:
 
 
 async def test_without_a_state_all_changes_are_kept(tools: AtTheTools) -> None:
-    """S200: whoever comes second merges into what the first has written."""
+    """S200: a second writer merges its changes into those of the first."""
     await tools.create()
     values = {f"k{n}": str(n) for n in range(4)}
     await asyncio.gather(*(tools.update(extendedProperties={"private": {k: v}}) for k, v in values.items()))

@@ -22,7 +22,7 @@ from fateforger.ports.model import Completion, Model, Prompt, Role
 
 PROMPT = Prompt("probe/1", Role.GATE, "System.", "User.")
 Speaking = Callable[[str | None], AbstractAsyncContextManager[Model]]
-"""A model that says one text, or never answers. The text ``refuse`` stands for a refused key."""
+"""A model that says one text, or never answers. The text ``refuse`` makes it refuse the key."""
 
 
 @asynccontextmanager

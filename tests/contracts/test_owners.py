@@ -1,4 +1,4 @@
-"""Who owns the calendar, on each database: claimed once with a code, erased, closed, kept from an earlier program."""
+"""The owner of the calendar, on each database: claimed once with a code, erased, closed, kept from older versions."""
 
 from __future__ import annotations
 

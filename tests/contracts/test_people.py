@@ -1,4 +1,4 @@
-"""All that is held about a person, in every table, is shown and erased; nothing of anybody else is touched."""
+"""Everything stored about a person, in every table, is shown and erased; other people's data is untouched."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ EVERYTHING = {
 
 
 async def test_nothing_of_a_person_is_left_in_any_table_and_others_are_untouched(both: Both) -> None:
-    """Every table of the database either has something of them before, or is known to be about nobody."""
+    """Every table of the database either has rows about them before, or is known to be about no one."""
     store, other = both
     await tell(store, BORIS)
     alone = await dump(store)
     await tell(store, ANNA)
     full = await dump(store)
     found = {*about(full, *ANNA.names)} | {"task_blocker"}  # which names tasks, by ids that are drawn
-    # Whose calendar it is, is of one person at most: test_owners.py.
+    # The calendar has one owner at most: test_owners.py.
     assert found | OF_NOBODY | {"calendar_owner"} == {
         table.name for table in list_tables(store.database.engine.dialect.name)
     }
@@ -115,7 +115,7 @@ async def test_nothing_is_erased_while_something_of_theirs_is_carried_out(both: 
 
 
 async def test_on_a_calendar_of_two_only_their_own_writes_and_days_go(both: Both) -> None:
-    """What nobody's session wrote there stays, since nobody knows whose it is; and so does the calendar's name."""
+    """Writes without a session stay, since their owner is unknown; and so does the calendar's name."""
     store, other = both
     shared = "local:both"
     anna = Somebody("quokka", shared, ANNA.day)
@@ -153,7 +153,7 @@ async def test_what_cannot_be_a_person_is_refused(both: Both, user_id: str) -> N
 
 
 async def test_erasing_and_writing_at_once_leaves_all_or_nothing(both: Both) -> None:
-    """Whoever comes first: a new session with its messages is either gone with the rest or whole."""
+    """In either order, a new session with its messages is gone with the rest or whole."""
     store, other = both
     await tell(store, ANNA)
     again = Somebody("quokka2")

@@ -122,7 +122,7 @@ async def test_a_write_whose_answer_google_lost(
 
 
 async def test_a_commit_costs_google_no_more_than_it_must(adapter: McpCalendar, google: GoogleEmulator) -> None:
-    """What arrives at Google for 8 updates, 2 creates and 1 delete, the look before and the look after included."""
+    """Counts requests to Google for 8 updates, 2 creates and 1 delete, including the reads before and after."""
     engine = engine_over(adapter, MemoryJournal(), Time())
     await engine.submit_plan(twelve_blocks(), cause="1")
     before = google.requests

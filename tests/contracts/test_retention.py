@@ -1,4 +1,4 @@
-"""What has served is deleted after its time, a few rows at a time; what is still needed stays."""
+"""Rows that are no longer needed are deleted after their time, a few at a time; the others stay."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ async def test_of_two_programs_one_sends(both: Both) -> None:
 
 
 async def test_a_choice_that_has_changed_sends_nothing(both: Both) -> None:
-    """S296: whoever stops the messages gets none that was made before, and whoever was erased is not known again."""
+    """S296: a person who stops the messages gets none that was made before, and an erased person is not known again."""
     one, other = both
     kept = await one.rituals.change("U1", lambda _before: FIRST)
     changed = await other.rituals.change("U1", lambda before: replace(before or FIRST, morning=None))

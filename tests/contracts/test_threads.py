@@ -1,4 +1,4 @@
-"""What follows a message in its thread, on every database: whoever has received or posted it."""
+"""Follow-ups of a message in its thread, on every database, received or posted by any program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an administrator sees and does, over each database: failed work, people, and whether the tables are whole."""
+"""Views and actions of an administrator, on each database: failed work, people, and checks of the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store of usage keeps."""
+"""The contract of stores of usage."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def proposal(proposal_id: str = "p1", name: str = "robot", **changes: Any) -> Pr
 
 @dataclass
 class HandClock:
-    """Stands still until it is moved."""
+    """A clock that does not move by itself."""
 
     at: datetime = NOW
 

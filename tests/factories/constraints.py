@@ -24,7 +24,7 @@ _GROUPS = {
 
 
 def record_of(uid: str | None = "c", **fields: Any) -> dict[str, Any]:
-    """A whole record; each field by its own name, whichever group it stands in."""
+    """Return a whole record; each field is given by its own name, in any group."""
     record: dict[str, Any] = {
         "name": f"Rule {uid}",
         "description": f"what I said about {uid}",

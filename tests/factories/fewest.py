@@ -1,5 +1,7 @@
-"""The fewest ops there can be, by looking at every pairing. It shares no code with the engine: what may be one block is
-said here once more, in other words."""
+"""The fewest possible ops, by trying every pairing.
+
+It shares no code with the engine. The rule for which events may be one block is written here a second time.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ Shown = tuple[str, str, datetime, datetime, str | None]
 
 
 def shown(fields: EventFields) -> Shown:
-    """What a person sees of it: space around a text and parts of a second are not seen."""
+    """Return the fields as a person sees them, without outer space and parts of a second."""
     start, end = (moment.replace(microsecond=0) for moment in (fields.start, fields.end))
     return fields.summary.strip(), fields.description.strip(), start, end, fields.color_id
 

@@ -107,7 +107,7 @@ INVENTED: Answer = {
 
 
 def invented(right: Answer) -> Iterator[tuple[str, str]]:
-    """The right answer with one field that nobody asked for, at the top and in each of its parts."""
+    """Yield the right answer with one unexpected field, at the top and in each of its parts."""
     for name, value in INVENTED.items():
         for where, answer in enumerate(_each_with(right, name, value)):
             yield f"{name} {where}", json.dumps(answer)

@@ -20,5 +20,5 @@ def run_inside(*arguments: str) -> tuple[int, str, str]:
 
 
 def without_doubt(err: str) -> str:
-    """Stderr without the sentence that nobody had that id before, which every first command for somebody gets."""
+    """Return stderr without the sentence on an unknown id, which every first command for a person gets."""
     return "".join(line for line in err.splitlines(keepends=True) if not line.startswith("Nobody here had the id "))

@@ -30,8 +30,10 @@ class Share:
     moved: tuple[Block, ...]
 
     def fewer_would_do(self, share: float) -> bool:
-        """Whether everything that was on the plan can stay on it, keeping every must, while only that share of the
-        clear blocks may lie elsewhere; decided by trying each set of that size."""
+        """Check whether the whole plan can stay within every must while only that share of the clear blocks moves.
+
+        It tries each set of blocks of that size.
+        """
         allowed = int(share * len(self.clear))
         return any(self._can(loose) for loose in combinations(self.clear, allowed))
 

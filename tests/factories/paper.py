@@ -1,4 +1,4 @@
-"""Carrying out sync plans on paper: a calendar that does as it is told, without calls, journal or time."""
+"""Sync plans carried out on paper: a calendar that does every op, without calls, journal or time."""
 
 from __future__ import annotations
 

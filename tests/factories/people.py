@@ -1,4 +1,4 @@
-"""A person in every table and file of the program, with words that nobody else uses."""
+"""A person in every table and file of the program, with unique words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from fateforger.workers.memory import build_tidy_job, build_write_job
 from fateforger.workers.turns import build_notification_job
 
 OF_NOBODY = frozenset({"model_usage", "erasure", "quota_use", "request_bucket", "slack_install", "slack_workspace"})
-"""Tables in which no row is about anybody."""
+"""Tables in which no row is about a person."""
 _DIGEST = re.compile(r"^\('\w+', '(click|message)-[0-9a-f]{32}',")
 
 
@@ -74,7 +74,7 @@ class Somebody:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a search for them looks for."""
+        """Return the words to search for when looking for their data."""
         return (self.word, self.id, self.session, self.channel)
 
 
@@ -184,7 +184,7 @@ async def _agents(store: Store, who: Somebody) -> None:
 
 
 async def dump(store: Store) -> dict[str, list[str]]:
-    """Every row of every table as text, but for the marks of what Slack sent, which are digests that name nobody."""
+    """Return every row of every table as text, except digests of what Slack sent, which identify no one."""
 
     def read(connection: Any) -> dict[str, list[str]]:
         return {
@@ -200,6 +200,6 @@ def _text(row: Any) -> str:
 
 
 def about(tables: Mapping[str, list[str]], *names: str) -> dict[str, list[str]]:
-    """The rows in which one of these names stands, by table."""
+    """Return the rows that contain one of these names, by table."""
     found = {table: [row for row in rows if any(name in row for name in names)] for table, rows in tables.items()}
     return {table: rows for table, rows in found.items() if rows}

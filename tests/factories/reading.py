@@ -1,4 +1,4 @@
-"""What a message comes to, read without a graph."""
+"""Reading a message without a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events whose recurrence is a trap for whoever computes it."""
+"""Events whose recurrence is a trap for any program that expands it."""
 
 from __future__ import annotations
 

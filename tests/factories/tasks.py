@@ -23,7 +23,7 @@ DETAILED = TaskDetails(
     splittable=True,
     items=(BoxItem(title="Card"), BoxItem(title="X-ray")),
 )
-"""What each way of saying it has to give; the queue keeps priority and order of its own."""
+"""The details that each form and message has to give; priority and order come from the queue."""
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 
@@ -52,7 +52,7 @@ def new_task(
 def task(
     name: str, *, priority: int = 2, rank: int = 0, state: str = "active", after: tuple[str, ...] = ()
 ) -> QueuedTask:
-    """One as it stands in the queue of U1; its id is its title."""
+    """Return a task in the queue of U1; its id is its title."""
     return QueuedTask(
         id=name,
         user_id="U1",

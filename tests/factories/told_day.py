@@ -1,4 +1,4 @@
-"""A day told in words that nobody else uses, so that each can be looked for where it must not be."""
+"""A day described in unique words, so that each can be searched for where it must not be."""
 
 from __future__ import annotations
 

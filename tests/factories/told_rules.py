@@ -1,4 +1,4 @@
-"""What a model answers when it looks for rules in a message."""
+"""Answers of a model that looks for rules in a message."""
 
 from __future__ import annotations
 

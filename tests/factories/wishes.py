@@ -1,4 +1,4 @@
-"""What a model answers about what is remembered."""
+"""Answers of a model about memory."""
 
 from __future__ import annotations
 

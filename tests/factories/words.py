@@ -1,4 +1,4 @@
-"""What a model answers when it has understood, for each thing that it is asked."""
+"""Correct answers of a model, for each question that it gets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def also(intent: str, words: str | None = None, *, number: int | None = None) ->
 def wants(
     intent: str, *more: Answer, number: int | None = None, rules: bool = False, words: str | None = None
 ) -> Answer:
-    """What a message wants: one thing, and ``more`` besides."""
+    """Return the answer for a message that wants one thing, and ``more``."""
     return {"wishes": [also(intent, words, number=number), *more], "rules": rules, "language": None}
 
 
@@ -57,12 +57,12 @@ def work(title: str, kind: str = "do", **more: Any) -> Answer:
 
 
 def wanting(wants: str, **more: Any) -> Answer:
-    """What a message wants of the queue, the week or the last card."""
+    """Return the answer for a message about the queue, the week or the last card."""
     return {"wants": wants, "changes": False, "number": None, "work": None, "answer": None, **more}
 
 
 def route(answer: Answer) -> Answer | None:
-    """How a first message with that answer is heard first, if that is not the answer itself: as one about the queue."""
+    """Return the answer of the first reading, if it differs from this answer: one about the queue."""
     return None if "plan" in answer or "wants" not in answer else outside("queue")
 
 
@@ -109,7 +109,7 @@ def block(title: str, start: str, minutes: int, kind: str = "DW", **more: Any) -
 
 
 def course(**said: Any) -> Answer:
-    """How the day goes."""
+    """Return an answer on how the day goes."""
     nothing: Answer = {
         "late": None,
         "missed": [],
@@ -125,5 +125,5 @@ def course(**said: Any) -> Answer:
 
 
 def way(number: int, way: str | None = None, *, minutes: int | None = None) -> Answer:
-    """What is to become of something that found no place."""
+    """Return an answer on something that found no place."""
     return {"number": number, "way": way, "minutes": minutes}

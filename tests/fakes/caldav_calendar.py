@@ -1,7 +1,7 @@
-"""The adapter for CalDAV with its whole way to a server, in one process: the session with the tools is in memory, and
-what is a call of the fake of the port is a request to the server here.
+"""The adapter for CalDAV and a server in one process.
 
-What a person does is done to the calendar objects, as a phone would; it is said in the words of
+The session with the tools is in memory. Each call of the port's fake is a request to the server here. A person's
+actions change the calendar objects, as a phone would. They have the names of
 :class:`~tests.fakes.google_store.GoogleStore`, so that the soak judges all calendars alike.
 """
 
@@ -182,7 +182,7 @@ class CalDavStore(GoogleStore):
 
 
 def _add_extra(event: icalendar.Event, name: str, value: Any) -> None:
-    """What only Google has becomes something that only other CalDAV programs have."""
+    """Add to an event what another CalDAV program would, in place of Google's own parts."""
     match name:
         case "attendees":
             _replace(event, "ORGANIZER", event.get("ORGANIZER", f"mailto:{OWNER}"))
@@ -251,7 +251,7 @@ class SimulatedCalDav(OverRequests[httpx.Response]):
         await self._session.open()
 
     def restart(self) -> None:
-        """The program starts anew, and remembers nothing but its register of ids."""
+        """Restart the program, which remembers nothing but its register of ids."""
         self._tools.calendars = self._build_calendars()
 
     async def aclose(self) -> None:
@@ -325,7 +325,7 @@ class InTurn(ThreadPoolExecutor):
         future: Future[T] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001  as a thread does: whoever waits gets it
+        except Exception as error:  # noqa: BLE001  as a thread does: the waiting caller gets it
             future.set_exception(error)
         return future
 
@@ -334,7 +334,7 @@ _VERBS: Mapping[str, Verb] = {"GET": "get", "DELETE": "delete"}
 
 
 def name_request(request: httpx.Request) -> tuple[Verb, str | None]:
-    """What a request is for the port, and its event."""
+    """Return the port's verb for a request, and its event."""
     name = unquote(request.url.path.rpartition("/")[2]).removesuffix(".ics") or None
     if request.method == "PUT":
         return ("create" if "If-None-Match" in request.headers else "update"), name

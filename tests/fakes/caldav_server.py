@@ -30,10 +30,12 @@ Watch = Callable[[Stored | None, Stored | None], None]
 
 
 class CalDavServer:
-    """A server with one calendar, at ``url``. ``answer`` is for the program: it meets the ``habits``, and ``watch`` is
-    told of each write with the object before and after. ``put`` and ``delete`` are for what the person does elsewhere.
-    ``objects`` are all that there are by path, ``bin`` those that were deleted. With ``html`` the server writes notes as
-    HTML, as the page of some servers does."""
+    """A server with one calendar, at ``url``.
+
+    ``answer`` is for the program: it follows the ``habits``, and ``watch`` gets each write with the object before and
+    after. ``put`` and ``delete`` are for the person's actions elsewhere. ``objects`` are all objects by path, ``bin``
+    the deleted ones. With ``html`` the server writes notes as HTML, as the page of some servers does.
+    """
 
     def __init__(self, folder: Path, name: str, habits: Collection[Habit] = (), *, html: bool = False) -> None:
         app = build_application(folder, durable=False)

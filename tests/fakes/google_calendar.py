@@ -134,7 +134,7 @@ class _Armed:
     skip: int
 
     def meets(self, position: int, verb: Verb) -> bool:
-        """Whether its call has come. Counts down the calls it lets pass."""
+        """Check whether its call has come. Counts down the calls that it lets pass."""
         if self.at is not None:
             return self.at == position
         if self.verb not in ("any", verb, "write" if verb in _WRITES else "read"):
@@ -235,7 +235,7 @@ class GoogleCalendarFake:
         except Missing:
             return Gone()
         if seen is not None and not self._traits.conditional_write:
-            image = seen  # without ETags nobody looks again, and what happened since goes unnoticed
+            image = seen  # without ETags there is no second look, and later changes go unnoticed
         foreign = image.series_id is not None or image.event_type != "default" or not image.organized_by_me
         if image.marker is None or foreign:
             return Rejected("The event is not one of ours.")

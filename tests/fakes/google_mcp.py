@@ -47,7 +47,7 @@ class Says:
 
 @dataclass(frozen=True)
 class Answers:
-    """The tool succeeds with this text, whatever it is; a function makes it from the true answer."""
+    """A tool that succeeds with this text; a function makes it from the true answer."""
 
     text: str | Callable[[dict[str, Any]], str]
 
@@ -236,12 +236,12 @@ class _Front:
 
 
 def _repeated(tool: str, fault: Fault) -> bool:
-    """Whether the real server asks Google again after that, and shows what the repetition was told."""
+    """Check whether the real server asks Google again after that fault, and shows the answer of the second try."""
     return tool in _RETRIED and isinstance(fault, Google) and fault.status in (0, 429, 500, 503)
 
 
 async def _strike(fault: Fault, answer: dict[str, Any]) -> CallToolResult | None:
-    """What the tool says because of the fault; ``None`` when it goes on as if nothing had been."""
+    """Return the tool's answer because of the fault; ``None`` when it goes on as usual."""
     if isinstance(fault, Google):
         raise GoogleError(fault.status, fault.message, fault.reason)
     if isinstance(fault, Says):
@@ -271,7 +271,7 @@ async def _body(receive: Receive) -> bytes:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """The request's body once more, then whatever comes."""
+    """Return a receiver that repeats the request's body and then goes on as usual."""
     given = False
 
     async def receiving() -> Any:

@@ -1,4 +1,4 @@
-"""What Google keeps for one calendar, and what its page lets the person do to it. No port, no faults: only the rules.
+"""The state of one Google calendar, and the actions of a person on its page. Only rules: no port, no faults.
 
 The rules: an id that was ever used stays taken; a deleted event stays readable as cancelled, until it is purged;
 private properties merge key by key; every write gives the event a new ``updated`` stamp. Time does not pass here:
@@ -163,7 +163,7 @@ class GoogleStore:
 
     @property
     def ticks(self) -> int:
-        """How many writes there were."""
+        """Return the number of writes so far."""
         return self._ticks
 
     def changed_since(self, ticks: int) -> list[EventImage]:
@@ -178,7 +178,7 @@ class GoogleStore:
         return {i: e for i, e in sorted(self.events.items()) if not e.gone}
 
     def instant(self, moment: datetime | date) -> datetime:
-        """When it is; a date means midnight in the calendar's zone."""
+        """Return the instant of a moment; a date means midnight in the calendar's zone."""
         if isinstance(moment, datetime):
             return moment
         return datetime.combine(moment, time(), ZoneInfo(self.time_zone)).astimezone(UTC)

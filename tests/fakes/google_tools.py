@@ -62,7 +62,7 @@ class GoogleError(Exception):
         self.reason = reason
 
     def text(self, tool: str, event_id: str = "", calendar_id: str = "") -> str:
-        """What the tool shows of it."""
+        """Return the text that the tool shows for this error."""
         if self.status == 409 and tool == "create-event":
             return f"Event ID '{event_id}' already exists. Please use a different ID."
         if self.status == 404 and tool == "get-event":
@@ -90,7 +90,7 @@ class GoogleError(Exception):
 
 
 class ToolError(Exception):
-    """A sentence of the server itself, complete as it stands."""
+    """A complete sentence of the server itself."""
 
 
 @dataclass
@@ -113,7 +113,7 @@ class GoogleTools:
     conditional: bool = False
     spent: int = 0
     mails: int = 0
-    """How many mails went to guests of created events."""
+    """Number of mails to guests of created events."""
     log: list[float] = field(default_factory=list)
 
     def call(self, tool: str, a: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""An HTTP proxy: passes requests and WebSockets on to one server, whatever host they are for, and remembers the hosts."""
+"""An HTTP proxy: passes requests and WebSockets for any host on to one server, and remembers the hosts."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class NotionTable:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a request gets in place of its answer. ``cut`` breaks the connection off."""
+    """A failure in place of an answer. ``cut`` breaks the connection off."""
 
     status: int = 500
     code: str = "internal_server_error"

@@ -1,7 +1,7 @@
-"""A model server that says what it is told to, over real HTTP, in OpenAI's chat completions and in Ollama's own API.
+"""A model server with scripted answers, over real HTTP, in OpenAI's chat completions and in Ollama's own API.
 
-It is no fake of a port: the unmodified client library talks to it. ``script`` gets each request and says what comes of it.
-With a ``context`` it treats long prompts as Ollama does.
+It is no fake of a port: the unmodified client library talks to it. ``script`` gets each request and returns the
+answer. With a ``context`` it treats long prompts as Ollama does.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ Script = Callable[[Asked], Says]
 
 
 def in_turn(*lines: Says | str) -> Script:
-    """Say these one after the other; a text is JSON or whatever else it is. After the last there is nothing."""
+    """Say these lines one after the other; a text may be JSON or anything else. A request after the last one fails."""
     rest = iter(lines)
 
     def script(_: Asked) -> Says:

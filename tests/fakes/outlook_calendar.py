@@ -1,8 +1,8 @@
-"""The Microsoft adapter over the emulator, in the place of the fake of Google: the same faults at the same calls, and
-faults of single requests to Graph besides.
+"""The Microsoft adapter over the emulator, in the place of the fake of Google.
 
-What a person does, and what is on the calendar, is said in the words of :class:`~tests.fakes.google_store.GoogleStore`,
-so that the sweep and the soak judge both alike.
+It has the same faults at the same calls, and also faults of single requests to Graph. A person's actions and the
+contents of the calendar have the names of :class:`~tests.fakes.google_store.GoogleStore`, so that the sweep and the
+soak judge both alike.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class OutlookStore(GoogleStore):
         assert not value, "the mailbox holds the events"
 
     def show(self, item: Item, *, gone: bool = False) -> EventImage:
-        """The event by its id of the port. A second one with an id of ours is seen by its own, not taken for the first."""
+        """Return the event under its id of the port. A second event with that id is shown under its own id."""
         place = (item.id, item.change, gone)
         if place not in self._images:
             image = read_event(render(item, self.mailbox, _PREFER, _OURS))
@@ -119,7 +119,7 @@ class OutlookStore(GoogleStore):
 
 
 def _extras_to_graph(item: Item | None, extras: Mapping[str, Any]) -> dict[str, Any]:
-    """What only Google has becomes something that only Outlook has."""
+    """Return values that only Outlook has, in place of Google's own parts."""
     values: dict[str, Any] = {}
     for name, value in extras.items():
         match name:
@@ -158,7 +158,7 @@ class OutlookCalls(GoogleCalendarFake):
         return self.adapter.traits
 
     def restart(self) -> None:
-        """The program starts anew, and remembers nothing."""
+        """Restart the program, which remembers nothing."""
         self.open(self.emulator)
 
     def calm(self) -> None:

@@ -1,6 +1,6 @@
-"""CalDAV servers as they are rather than as the RFC has them: a front before Radicale with habits of others.
+"""CalDAV servers as they are, unlike the RFC: a front for Radicale with the habits of other servers.
 
-Each habit is one that is documented of a server people use; which one is said at its name.
+Each habit is documented of a server that people use; a comment at its name tells which one.
 """
 
 from __future__ import annotations
@@ -45,8 +45,10 @@ _WRITE = re.compile(rb"<privilege><(write|write-content|all|bind|unbind)( ?/>|>.
 
 @dataclass(frozen=True)
 class Habits:
-    """What a server of some habits makes of requests and of answers. ``elsewhere`` is the address it names calendars by,
-    with the habit ``other host``."""
+    """Changes that a server with some habits makes to requests and answers.
+
+    ``elsewhere`` is the address by which it names calendars, with the habit ``other host``.
+    """
 
     of: frozenset[Habit]
     elsewhere: str = ""

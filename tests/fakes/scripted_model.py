@@ -1,4 +1,4 @@
-"""A language model that says what it is told to, without a server. Passes the contract of :class:`fateforger.ports.model.Model`."""
+"""A language model with scripted answers, without a server, that passes the contract of ``fateforger.ports.model``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ScriptedModel:
 
     @property
     def asked(self) -> list[str]:
-        """What it was asked for, without the version."""
+        """Return the names of the prompts so far, without their versions."""
         return [prompt.name.partition("/")[0] for prompt in self.prompts]
 
     async def complete(self, prompt: Prompt, *, seconds: float) -> Completion:
@@ -46,4 +46,4 @@ class ScriptedModel:
         return Completion(text=text, model="scripted", seconds=0.0, prompt_tokens=1, completion_tokens=1)
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""

@@ -13,8 +13,10 @@ import uvicorn
 
 @contextlib.asynccontextmanager
 async def served(app: Any, *, port: int = 0, lifespan: bool = True, websockets: bool = False) -> AsyncIterator[str]:
-    """Serve on 127.0.0.1 and give the base URL. Connections still open at the end are cut. ``lifespan`` says whether
-    the app wants to be told of its beginning and end, ``websockets`` whether it speaks them."""
+    """Serve on 127.0.0.1 and yield the base URL. Connections still open at the end are cut.
+
+    ``lifespan``: the app gets events of its start and end. ``websockets``: it accepts them.
+    """
     # With the protocol named, the event loop switches Nagle's algorithm off; else each answer may wait 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

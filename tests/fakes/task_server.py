@@ -1,5 +1,7 @@
-"""An MCP server for somebody's tasks over real HTTP, as TickTick's public ones are: tools that list, and tools that
-write, which nobody may ever call."""
+"""An MCP server for a person's tasks over real HTTP, like TickTick's public ones.
+
+Its tools list tasks and write tasks; the program must never call those that write.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,11 @@ TOKEN = "tick-secret-7a91"
 
 @dataclass
 class TaskServer:
-    """``answer`` is structured content, ``texts`` text; ``called`` the tools that were asked for, with arguments. It
-    answers nobody without ``token``; while ``stalled`` it answers no call."""
+    """A task server.
+
+    ``answer`` is structured content, ``texts`` text; ``called`` the called tools with their arguments. It refuses
+    requests without ``token``; while ``stalled`` it answers no call.
+    """
 
     answer: object = None
     texts: tuple[str, ...] = ()

@@ -1,5 +1,7 @@
-"""What a thoughtful person would say about a drafted day. Each judge looks at one point and returns findings in plain
-words; no findings mean that the day is good in this point."""
+"""Findings that a thoughtful person would have about a drafted day.
+
+Each judge looks at one point and returns findings in plain words. No findings mean that the day is good in this point.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from tests.laws import drafting_checker
 PAUSE = 10
 """Minutes that make a pause."""
 MOST_FOCUS = 120
-"""Nobody holds more than this in one piece, whatever the policy says."""
+"""Most minutes of focus that a person can hold in one piece, under any policy."""
 LUNCH_LEAST = 30
 LUNCH_NEAR = 45
 """Lunch may move by this many minutes before a better place is asked for."""
@@ -80,7 +82,7 @@ def pieces_of(day: Day, tasks: Sequence[str]) -> list[drafting_checker.Piece]:
             *(day.begin + each * MINUTE for each in (block.start, block.end)),
         )
         for block in day.blocks
-        if (not tasks and block.type != "C") or block.task in tasks  # a way to a meeting lies beside it
+        if (not tasks and block.type != "C") or block.task in tasks  # travel to a meeting is next to it
     ]
 
 
@@ -452,7 +454,7 @@ NO_ROOM = re.compile(
     r"leaves? (it )?no |the longest |the (whole )?day has|not that much time|is full|take the time|is left"
 )
 BLAMED = re.compile(r"leaves? (it )?no |the (whole )?day has|free stretch of the day|not that much time")
-"""These reasons say that the day, meetings, rules or the task's own times leave no room, whatever else is planned."""
+"""Reasons that say that the day, meetings, rules or the task's own times leave no room, for any other plan."""
 TASKS = re.compile(r"take the time")
 """This reason says that other tasks take the room."""
 ROUNDED = 3 * GRID

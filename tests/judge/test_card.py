@@ -1,4 +1,4 @@
-"""No draft is told off by the card that shows it for something that its policy could have given."""
+"""A card never criticizes a draft for something that its policy could have given."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fateforger.quality.rubric import grade_plan
 pytestmark = pytest.mark.extra  # a campaign of many random cases
 
 ASKED_OF_THE_PERSON = {Criterion.ONE_THING, Criterion.UNPLACED, Criterion.SHOULD, Criterion.WISH}
-"""Which task matters, what to drop from a list that does not fit, and which wish gives way to which."""
+"""Criteria for the person to decide: the task that matters most, what to drop, and which wish gives way."""
 PAUSES = {Criterion.AFTER_DEEP: 10, Criterion.BEFORE_DEEP: 10, Criterion.AFTER_MEAL: 10}
 
 

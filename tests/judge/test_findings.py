@@ -39,7 +39,7 @@ def build_day(
     frame: str = "09:00-17:00",
     **policy: Any,
 ) -> Day:
-    """Build a day from lines such as ``09:00-10:30 DW thesis``. A task is as long as its blocks, if not told otherwise."""
+    """Build a day from lines such as ``09:00-10:30 DW thesis``. A task is as long as its blocks by default."""
     placed = []
     for n, (start, end, kind, name) in enumerate(map(read_line, blocks)):
         minutes = minutes_of(end) - minutes_of(start)
@@ -105,7 +105,7 @@ GOOD: dict[str, list[Day]] = {
         build_day("09:00-10:30 DW thesis", "10:40-12:00 DW slides", tasks=ONE),
         # A gap of a quarter of an hour before a meeting is no place for it.
         build_day("09:00-09:15 DW slides", "10:00-11:00 DW thesis", events=["09:15-10:00 M review"], tasks=ONE),
-        # What it builds on comes first, and so does what is due.
+        # Its prerequisites come first, and so do tasks that are due.
         build_day(
             "09:00-10:00 DW data",
             "10:10-11:40 DW thesis",

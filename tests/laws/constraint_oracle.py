@@ -1,7 +1,7 @@
-"""Which constraints apply, worked out another way: a table of days for each row, from raw JSON, without our types.
+"""The constraints that apply, by another method: a table of days for each row, from raw JSON, without our types.
 
-Slow and plain on purpose. It knows nothing of how the program does it: it walks through all days of a quarter and
-writes down, for each constraint, on which of them it holds; supersession then takes days away.
+Slow and plain on purpose. It knows nothing of how the program does it. It walks through all days of a quarter and
+writes down, for each constraint, on which of them it holds. Supersession then takes days away.
 """
 
 from __future__ import annotations

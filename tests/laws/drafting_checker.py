@@ -1,5 +1,4 @@
-"""Whether a drafted day keeps what had to be kept, judged minute by minute on the clock on the wall: no slots, no
-masks, and nothing of the engine."""
+"""A checker of drafted days: minute by minute in wall clock time, without slots, masks or other parts of the engine."""
 
 from __future__ import annotations
 
@@ -63,7 +62,7 @@ class Judge:
     # --- everything ---
 
     def faults(self, result: Mapping[str, Any]) -> list[str]:
-        """What is wrong with a draft; nothing, if it is right."""
+        """Return the faults of a draft; an empty list if it is correct."""
         pieces = self.pieces(result)
         relaxed = set(result["relaxed"])
         found = [*self._time(pieces), *self._tasks(pieces, result, relaxed), *self._pins(pieces, relaxed)]
@@ -133,7 +132,7 @@ class Judge:
     # --- one must ---
 
     def broken(self, record: Mapping[str, Any], pieces: Sequence[Piece]) -> Iterator[str]:
-        """How a rule is broken."""
+        """Yield the ways in which the pieces break a rule."""
         payload, types = record["payload"], record["applies_event_types"]
         mine = [p for p in pieces if (not types or p.type in types) and not p.key.startswith("way-")]
         kind, numbers = payload["rule_kind"], payload["scalar_params"]

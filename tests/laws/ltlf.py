@@ -79,7 +79,7 @@ def done_before(formula: Formula) -> Formula:
 
 
 def demand(kind: str, activation: Formula | None, target: Formula) -> tuple[Formula | None, Formula]:
-    """What activates a rule (``None``: every step) and what has to be so at that step."""
+    """Return the formula that activates a rule (``None``: every step) and the one that must hold at that step."""
     match kind:
         case "BEFORE":
             return activation, done_before(target)

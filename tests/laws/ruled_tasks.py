@@ -83,7 +83,7 @@ class RuledTask:
         return str(yaml.safe_dump(document, sort_keys=False))
 
     def trace(self, steps: Steps) -> list[dict[str, list[str]]]:
-        """What is really so and done at each step, with those of pulling and ending."""
+        """Return the true facts and the actions of each step, including the steps of claiming and closing."""
         taken = [("claim_task",), *steps, ("close_task",)] if self.ends else list(steps) or [()]
         so, found = dict(self.before), list[dict[str, list[str]]]()
         for do in taken:

@@ -83,7 +83,7 @@ class Door:
         return tuple(f.name for f in self.case.facts if f.kind == "tag" and self.so[f.name])
 
     def shows(self, fact: Fact) -> bool:
-        """What a look finds: the truth, but for what was forged."""
+        """Return the result of a check: the truth, except for forged signatures."""
         return fact.kind == "signed" or self.so[fact.name]
 
     def really_do(self, do: tuple[str, ...]) -> None:
@@ -183,7 +183,7 @@ class Shell(Door):
         return await self._run("done", self.task_id, *_options(steps, said)) != ""
 
     async def _run(self, *arguments: str) -> str:
-        """What a command printed; nothing if it was refused."""
+        """Run a command and return its output; an empty string if it was refused."""
         self.look()
         where = ("--user", ANNA, "--data-dir", str(self.folder), "--now", NOW, "--json")
         status, out, err = await asyncio.to_thread(run_inside, "tasks", *arguments, *where)

@@ -1,4 +1,4 @@
-"""What holds for every history of constraints and every context (A1 to A12, S17, S19, S20, S174, S178, S234, S235)."""
+"""Laws for every history of constraints and every context (A1 to A12, S17, S19, S20, S174, S178, S234, S235)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_the_order_of_the_rows_never_matters(
 def test_nobody_sees_the_rows_of_another(
     lines: list[dict[str, Any]], context: dict[str, Any], asking: str, other: str
 ) -> None:
-    """A2: whatever the ids look like, rows of others change neither what applies nor what is explained."""
+    """A2: rows of other people, even with the same ids, change neither the applicable rules nor the explanations."""
     mine = [{**line, "user_id": asking} for line in lines]
     theirs = [{**line, "user_id": other} for line in lines if other != asking]
     usual = [line_of("c1", user="U1", supersedes_uids=["c0", "c2"])]

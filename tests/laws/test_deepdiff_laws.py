@@ -25,7 +25,7 @@ shapes = st.builds(
 
 @given(shapes, shapes)
 def test_the_changed_fields_are_those_whose_values_differ(one: EventFields, other: EventFields) -> None:
-    """S81: on canonical values, whatever the texts, instants and colors are."""
+    """S81: the changed fields are found by canonical values, for any texts, instants and colors."""
     before, after = one.canon, other.canon
     differing = {name for name, old in before._asdict().items() if old != getattr(after, name)}
     assert list_changes(before, after).keys() == differing

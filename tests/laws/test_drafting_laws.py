@@ -1,6 +1,6 @@
-"""What holds for every draft, whatever the day (S106, S121, S230, S231).
+"""Laws for every draft of any day (S106, S121, S230, S231).
 
-A draft takes a tenth of a second, so each law looks at fewer days than usual; the laws of the engine look at hundreds.
+A draft takes a tenth of a second, so each law looks at fewer days than usual. The laws of the engine look at hundreds.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def test_what_holds_for_every_draft(day: Day) -> None:
 
 
 def check_order(day: Day, result: Draft) -> None:
-    """Nothing overlaps, and nothing leaves the frame or hits a meeting."""
+    """Check that no blocks overlap, and that none leaves the frame or hits a meeting."""
     blocks = sorted(resolve_strict(result.plan), key=lambda b: b.start.astimezone(UTC))
     for one, next_one in pairwise(blocks):
         assert one.end.astimezone(UTC) <= next_one.start.astimezone(UTC)
@@ -115,8 +115,10 @@ def check_meetings(day: Day, result: Draft) -> None:
 @given(days())
 @examples(40)
 def test_a_named_task_found_no_gap(day: Day) -> None:
-    """What is left out of a full day would not fit in one piece, with its pauses, into what is left, to the grid.
-    Neither order nor any preference costs a task. Where a short search leaves one out, the search that people get counts.
+    """A task left out of a full day does not fit into any gap of the grid in one piece with its pauses.
+
+    Neither order nor any preference costs a task. Where a short search leaves one out, the search that people get
+    counts.
     """
     full = replace(day, fills=True)
     assert not find_fitting(day, draft(full)) or not find_fitting(day, full.draft())

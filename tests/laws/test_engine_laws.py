@@ -1,4 +1,4 @@
-"""What holds for every draft of the engine: judged by a checker that shares nothing with it (S10, S106, S206-S208)."""
+"""Laws for every draft of the engine, judged by a checker that shares no code with it (S10, S106, S206-S208)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fateforger.planning.plan import resolve_strict
 from fateforger.planning.wire import read_plan
 
 DAYS = int(os.environ.get("DRAFTING_DAYS", "2000"))
-"""How many days are drawn; more with DRAFTING_DAYS=20000."""
+"""Number of days to draw; more with DRAFTING_DAYS=20000."""
 CONFLICTS = DAYS // 16
 """On so many days each conflict is looked at from all sides."""
 SHARES = 4
@@ -229,7 +229,7 @@ def test_the_days_of_the_benchmark_are_right_as_well(family: str) -> None:
 
 
 def test_the_same_day_is_drafted_the_same_in_another_process() -> None:
-    """Whatever the seed of hashes, and again in the same process."""
+    """The draft depends neither on the hash seed nor on the process."""
     documents = [day_of("typical", 1), day_of("heavy", 2), any_day(7)]
     here = [[drafted(document, steps=150, reasons=True) for document in documents] for _ in range(2)]
     assert here[0] == here[1]

@@ -1,9 +1,9 @@
 """Random workflows as the rules of tasks, over three entry points (S136, S162).
 
-A client that does what a plan of the rules says, and says what is so, gets its task done. One that does whatever comes to
-mind is stopped at a step exactly if that breaks a rule, and gets its task done if there is a way on. Whatever a hostile
-client does, a task that is done kept its rules, by an independent evaluator; a look at files and commands is never
-contradicted; and nothing counts as approved that the person did not approve.
+A client that follows a plan of the rules and reports the truth gets its task done. A client that acts at random is
+stopped at a step exactly if that step breaks a rule, and gets its task done if there is a way on. A finished task kept
+its rules, by an independent evaluator, even if its client was hostile. A look at files and commands is never
+contradicted. Nothing counts as approved unless the person approved it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FACTS = "folder: .\nfiles: ['*.txt']\ncommands:\n" + "".join(
 
 
 def said_at_first(case: RuledTask) -> Said:
-    """What the person says of a task that they begin: all that nothing else tells."""
+    """Return the facts that the person states when they begin a task: those that no other source gives."""
     return {fact.name: case.before[fact.name] for fact in case.facts if fact.needs_person or fact.kind == "judged"}
 
 
@@ -117,7 +117,7 @@ def _say_done(door: Agent) -> Any:
 
 
 def check_unapproved(door: Door, task: QueuedTask) -> None:
-    """What only the person can say is not so by anything that an agent did."""
+    """Check that no fact that needs the person became true through an agent."""
     theirs = {fact.name for fact in door.case.facts if fact.needs_person}
     assert not any(theirs & {*step.true} for step in task.steps), task.steps
     assert not any((task.standing or {}).get(name) for name in theirs), task.standing

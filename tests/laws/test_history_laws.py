@@ -1,4 +1,4 @@
-"""What holds for every day that is written, undone and redone, in any order of clicks on its history."""
+"""Laws for every day that is written, undone and redone, in any order of clicks on its history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fateforger.calendar.model import DesiredDay
 from fateforger.calendar.transactions import UNDOES, Transaction, TxState
 
 clicks = st.lists(st.one_of(days, st.integers(0, 9)), min_size=1, max_size=7)
-"""A day is written; a number stands for a click on that row of those that have a button."""
+"""Steps of a history: a day to write, or the number of the row with a button to click."""
 ONE, OTHER = day_of(wanted("a", fields("Focus"))), day_of(wanted("b", fields("Lunch", 720)))
 
 
@@ -69,11 +69,10 @@ class Day:
 
 @examples(150)
 @given(clicks)
-@example([ONE, 0, ONE, 0, 0])  # a redo finds the block planned anew, which then stands for both
+@example([ONE, 0, ONE, 0, 0])  # a redo finds the block planned again, which then counts for both
 @example([ONE, day_of(), OTHER, 2, 0, 0])  # a redo has an undo after it that had nothing to write
 def test_a_click_on_a_row_gives_back_the_day_before_it(made: list[DesiredDay | int]) -> None:
-    """P6, P6b, P17: whichever row it is, after whatever was undone and redone before; and what stands then is what
-    stood then."""
+    """P6, P6b, P17: a click on any row gives back the day before it, after any undo and redo."""
     day = Day()
     for deed in made:
         if isinstance(deed, int):

@@ -1,4 +1,4 @@
-"""What holds for every plan and patch, whatever they are (S66, S67, S68, S231, P14)."""
+"""Laws for every plan and patch (S66, S67, S68, S231, P14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every fix that is offered, whatever the day: it can be applied, harms nothing, and helps (S50)."""
+"""Laws for every fix offered on any day: it can be applied, harms nothing, and helps (S50)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BENT = st.lists(st.tuples(st.integers(0, 30), st.integers(-30, 30), st.sampled_f
 
 
 def bent(plan: TBPlan, changes: Sequence[tuple[int, int, int]]) -> TBPlan:
-    """The plan with some blocks moved and resized, as nobody would check it."""
+    """Return the plan with some blocks moved and resized without any checks."""
     events = list(plan.events)
     for number, later, longer in changes:
         if events:
@@ -50,7 +50,7 @@ def pieces(plan: TBPlan) -> list[Piece]:
 
 
 def faults(document: dict[str, Any], plan: TBPlan) -> list[str]:
-    """What keeps the plan from being followed, found without the engine."""
+    """Return the faults that keep the plan from being followed, found without the engine."""
     judge, placed = Judge(document), pieces(plan)
     found = [f"{a.key} overlaps {b.key}" for a, b in combinations(placed, 2) if a.start < b.end and b.start < a.end]
     found += [f"{p.key} in an event" for p in placed for _, s, e in judge.events if s < p.end and p.start < e]

@@ -52,7 +52,7 @@ def without(document: Document, kind: str, cause: str) -> Document:
 
 
 def start_of(result: dict[str, Any], block: dict[str, Any], others: set[str]) -> str | None:
-    """When the only loose block begins now."""
+    """Return the new start of the only block that is free to move."""
     loose = [b for b in result["placed"] if b["key"] not in others and b["id"] == block["id"]]
     return loose[0]["start"] if loose else None
 

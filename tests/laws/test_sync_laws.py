@@ -1,4 +1,4 @@
-"""What holds for every plan and every calendar."""
+"""Laws for every plan and every calendar."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ moves = st.tuples(starts, lengths).map(lambda drawn: {n: getattr(fields("x", *dr
 
 
 def edited(paper: Paper, data: st.DataObject) -> tuple[Paper, dict[str, dict[str, Any] | None]]:
-    """The person changes and deletes some of our events: ``None`` stands for deleted."""
+    """Change and delete some of our events as the person would; ``None`` means deleted."""
     done: dict[str, dict[str, Any] | None] = {}
     for event_id in sorted(i for i, e in paper.events.items() if not e.gone and e.marker is not None):
         what = data.draw(st.sampled_from(["leave", "leave", "change", "move", "delete"]))
@@ -137,8 +137,10 @@ def test_pairing_does_not_care_which_side_is_which(one: list[DesiredBlock], othe
 def test_a_known_block_is_its_own_event(
     before: DesiredDay, after: DesiredDay, foreign: list[EventImage], data: st.DataObject
 ) -> None:
-    """P16: whatever else would fit better, a block whose event is there is that event; no two blocks are the same
-    event; and what is the person's is never written to, whatever it is paired with."""
+    """P16: a block whose event exists stays with that event, even if another event fits better.
+
+    No two blocks share an event. The person's own event is never written to, even when it is paired with a block.
+    """
     paper = Paper().submit(before)[0]
     for image in foreign:
         paper = paper.with_event(image)
@@ -183,14 +185,14 @@ def test_order_does_not_matter(
 
 
 def linked(plan: SyncPlan, foreign: Sequence[EventImage]) -> set[str]:
-    """Keys of blocks that an event of the person stands for."""
+    """Return the keys of blocks that are shown by an event of the person."""
     theirs = {e.id for e in foreign}
     return {op.key for op in plan.ops if op.event_id in theirs}
 
 
 @given(days, days, foreign_events)
 def test_the_calendar_shows_the_plan(before: DesiredDay, after: DesiredDay, foreign: list[EventImage]) -> None:
-    """P1, P4, P5: all blocks that no event of the person stands for; and then there is nothing left to do."""
+    """P1, P4, P5: every block not shown by an event of the person is written; then nothing is left to do."""
     paper = Paper()
     for image in foreign:
         paper = paper.with_event(image)
@@ -274,13 +276,13 @@ def submit_image(submit: Any, event_id: str) -> EventFields:
 
 
 def dispute(before: DesiredDay, after: DesiredDay, data: st.DataObject) -> tuple[Paper, SyncPlan]:
-    """A day that was written, edited by the person, and then planned anew."""
+    """Write a day, let the person edit it, and plan it again."""
     paper, _ = edited(Paper().submit(before)[0], data)
     return paper, paper.plan(after)
 
 
 def altered(plan: SyncPlan, key: str) -> dict[str, tuple[Any, Any]]:
-    """What a comparison would write of a block."""
+    """Return the changes that a sync plan writes to a block."""
     return {name: change for op in plan.writes if op.key == key for name, change in op.changes.items()}
 
 
@@ -288,7 +290,7 @@ def altered(plan: SyncPlan, key: str) -> dict[str, tuple[Any, Any]]:
 def test_what_both_changed_is_not_written_without_a_choice(
     before: DesiredDay, after: DesiredDay, data: st.DataObject
 ) -> None:
-    """S200, S201: and each such topic is asked about, start and end as one."""
+    """S200, S201: each topic that both sides changed is asked about; start and end are one topic."""
     paper, plan = dispute(before, after, data)
     asked = {(c.key, c.topic) for c in find_conflicts(plan)}
     earlier = {b.key: b.fields.canon for b in before.blocks}
@@ -314,8 +316,10 @@ def test_what_both_changed_is_not_written_without_a_choice(
 def test_an_answer_decides_its_topic_and_nothing_else(
     before: DesiredDay, after: DesiredDay, data: st.DataObject, keep: Any, which: int
 ) -> None:
-    """S201: the plan's side is written, exactly that; for the calendar's nothing is. All other topics and blocks go on
-    as they would have, and all other questions stay open."""
+    """S201: the plan's side is written exactly; for the calendar's side nothing is written.
+
+    All other topics and blocks go on as before, and all other questions stay open.
+    """
     paper, plan = dispute(before, after, data)
     conflicts = find_conflicts(plan)
     assume(conflicts)
@@ -359,7 +363,7 @@ def test_undo_keeps_what_the_person_changed(before: DesiredDay, after: DesiredDa
 @examples(40)
 @given(st.lists(days, min_size=2, max_size=3), st.data())
 def test_undo_of_all_is_undo_step_by_step(made: list[DesiredDay], data: st.DataObject) -> None:
-    """P7, P17: with the person's edits in between, whoever won where both had changed the same."""
+    """P7, P17: this holds with the person's edits in between, for either answer where both sides changed the same."""
     paper, done = Paper(), list[Transaction]()
     for n, desired in enumerate(made):
         paper = edited(paper, data)[0] if n else paper
@@ -383,7 +387,7 @@ def test_a_calendar_without_our_events_is_never_acted_upon(before: DesiredDay, a
 
 @given(days, days, st.data())
 def test_half_an_answer_leads_to_nothing(before: DesiredDay, after: DesiredDay, data: st.DataObject) -> None:
-    """P15: while a single block of ours is neither shown nor known to be gone, nothing is decided."""
+    """P15: nothing is decided while a single event of the plan is neither shown nor known to be deleted."""
     paper = Paper().submit(before)[0]
     whole = paper.snapshot()
     assume(whole.events)
@@ -395,7 +399,10 @@ def test_half_an_answer_leads_to_nothing(before: DesiredDay, after: DesiredDay, 
 
 @given(days, days)
 def test_a_lost_ledger_deletes_and_doubles_nothing(before: DesiredDay, after: DesiredDay) -> None:
-    """Fault "DB lost": known by their marks, all live events of ours stay; the same plan is adopted as it is."""
+    """Fault "DB lost": all live events of the plan are recognized by their marks and stay.
+
+    The same plan is adopted as it is.
+    """
     paper = Paper().submit(before)[0]
     lost = Paper(events=paper.events)
     plan = lost.plan(after)

@@ -45,7 +45,7 @@ class Hand:
         self._claims: list[QueuedTask] = []
 
     async def do(self, number: int, deed: Sequence[Any]) -> object:
-        """What was answered, as far as it is the same in every queue."""
+        """Do one step and return the part of its answer that is the same in every queue."""
         now = later(number * 4)
         match deed:
             case ("add", new):

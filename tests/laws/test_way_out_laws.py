@@ -1,4 +1,4 @@
-"""What a draft says about work without a place is true: its reason, and each choice with its cost (S22, S106)."""
+"""Laws for a draft's texts on work without a place: its reason and the cost of each choice are true (S22, S106)."""
 
 from __future__ import annotations
 

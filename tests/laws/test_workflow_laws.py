@@ -1,4 +1,4 @@
-"""What holds for every rule and every trace (S126-S133, S138, S143).
+"""Laws for every rule and every trace (S126-S133, S138, S143).
 
 ``RULE_CASES=200000 pytest tests/laws/test_workflow_laws.py`` draws more.
 """
@@ -65,7 +65,7 @@ def test_an_independent_evaluator_agrees() -> None:
 
 
 def test_what_an_open_trace_violates_no_continuation_mends() -> None:
-    """A violation of a trace that may go on is final; and whatever can still be mended is not called a violation."""
+    """A violation of an open trace is final; anything that a continuation can repair is not called a violation."""
     final = mended = 0
     for seed in range(CASES // 4):
         random = Random(seed)
@@ -83,7 +83,7 @@ def test_what_an_open_trace_violates_no_continuation_mends() -> None:
 
 
 def test_a_known_fact_never_turns_a_verdict_around() -> None:
-    """What is said with facts missing stays true whatever these turn out to be: only unknown may become anything."""
+    """A verdict given with facts missing stays true once they are known: only ``unknown`` may change."""
     decided = 0
     for seed in range(CASES // 4):
         random = Random(seed)

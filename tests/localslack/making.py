@@ -29,7 +29,7 @@ GENERAL = GENERAL_ID
 
 
 class Clock:
-    """Stands still until told otherwise."""
+    """A clock that does not move by itself."""
 
     def __init__(self) -> None:
         self.at = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)

@@ -60,7 +60,7 @@ class Running:
         return dict((await self.http.post(f"/api/{method}", json=arguments, headers=headers)).json())
 
     async def connected(self) -> ClientConnection:
-        """A Socket Mode connection that has said hello."""
+        """Return a Socket Mode connection that has received its hello."""
         socket = await self.linked()
         assert json.loads(await socket.recv())["type"] == "hello"
         return socket
@@ -95,7 +95,7 @@ async def running(
 
 
 async def until(condition: Callable[[], Any]) -> Any:
-    """What the condition gives as soon as it is true; fails the test after the deadline."""
+    """Return the first true result of the condition; fail the test after the deadline."""
     async with asyncio.timeout(DEADLINE):
         while not (seen := condition()):  # noqa: ASYNC110 - a look at parts that announce nothing
             await asyncio.sleep(0.002)

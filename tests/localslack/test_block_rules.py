@@ -1,4 +1,4 @@
-"""What blocks may look like, and where each kind of block and element may stand."""
+"""Rules of blocks: their shapes, and the allowed places of each kind of block and element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every Web API call goes through: encodings, tokens, scopes, required arguments, faults."""
+"""Checks of every Web API call: encodings, tokens, scopes, required arguments, faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""chat.*: what may be said, where, and how it may be changed."""
+"""chat.*: allowed messages and their places, and allowed changes."""
 
 from __future__ import annotations
 

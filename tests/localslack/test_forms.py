@@ -1,4 +1,4 @@
-"""What a person enters: how it reaches the app, and what is caught before."""
+"""Input of a person: its form when it reaches the app, and the checks before."""
 
 from __future__ import annotations
 

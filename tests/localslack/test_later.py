@@ -1,4 +1,4 @@
-"""What happens outside the call: scheduled messages, uploads, response URLs, agent sessions."""
+"""Effects outside the call: scheduled messages, uploads, response URLs, agent sessions."""
 
 from __future__ import annotations
 

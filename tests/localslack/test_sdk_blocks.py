@@ -1,4 +1,4 @@
-"""What the Slack SDK's own classes build is accepted as it comes."""
+"""Blocks from the Slack SDK's own classes are accepted unchanged."""
 
 from __future__ import annotations
 

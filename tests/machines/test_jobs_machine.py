@@ -69,7 +69,7 @@ class Expected:
 
 @dataclass
 class Model:
-    """What a queue is: the open jobs in the order they were accepted, and how the others ended."""
+    """A model of the queue: the open jobs in the order they were accepted, and the outcomes of the others."""
 
     open: list[Expected] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
@@ -126,7 +126,7 @@ class JobsMachine(RuleBasedStateMachine):
                     job.leased_until = self.now + timedelta(seconds=LEASE)
 
     def rescue(self, lane: str) -> set[str]:
-        """What a claim on PostgreSQL takes back."""
+        """Return the jobs that a claim on PostgreSQL takes back."""
         stalled = [job for job in self.model.open if job.lane == lane and self._is_stalled(job)]
         for job in stalled if self.kind == "postgres" else ():
             job.lose_claim()

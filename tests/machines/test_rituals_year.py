@@ -40,7 +40,7 @@ Name = tuple[str, date]
 
 @dataclass(frozen=True)
 class Choice:
-    """What Anna chose for the year; ``kinds`` are times by kind."""
+    """Anna's settings for the year; ``kinds`` are times by kind."""
 
     tz: str
     kinds: dict[str, time]
@@ -67,7 +67,7 @@ def first_minute(day: date, clock: time, tz: ZoneInfo) -> datetime:
 
 @dataclass
 class Year:
-    """Everything that happens, and what came of it."""
+    """Everything that happens in a year, and its results."""
 
     choice: Choice
     houses: tuple[House, House]

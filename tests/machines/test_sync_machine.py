@@ -1,9 +1,9 @@
 """Random histories of one person, one calendar and a process that may die at any moment.
 
 The person plans, submits, takes back and does over, edits, copies and deletes blocks on the calendar, also while the
-program is writing, and adds events, on ordinary days and on those when the clock changes; new events are listed late,
+program is writing, and adds events, on ordinary days and on those when the clock changes. New events are listed late,
 calls fail, answers get lost or come late, the process dies and starts again, and another one writes to the same
-calendar. Whatever happens: nothing the person typed disappears, no event of theirs is touched, nothing is there twice,
+calendar. In every history, nothing the person typed disappears, no event of theirs is touched, nothing is there twice,
 nothing is deleted in doubt, and every transaction comes to an end (P1-P4, P6-P8, P11, P12, P14, P15, P17-P20).
 
 ``HYPOTHESIS_PROFILE=long`` plays thousands of histories instead of some.
@@ -52,8 +52,10 @@ steps: Counter[str] = Counter()
 
 @dataclass(frozen=True)
 class Wish:
-    """How a block shall be: its place within two hours of its own from midnight on, where clocks change, and which of
-    a few names and notes."""
+    """A wished block: its place, name and notes.
+
+    Each block has two hours of its own from midnight on, the hours in which clocks change.
+    """
 
     place: int
     name: int
@@ -86,7 +88,7 @@ async def submitted(submitter: CalendarSubmitter, plan: TBPlan, cause: str) -> S
 
 
 class OnePerson(RuleBasedStateMachine):
-    """``typed`` is what the person wrote into events of ours, ``moved`` where they put them."""
+    """A person and their calendar. ``typed`` are the person's texts in our events, ``moved`` the places they chose."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -275,7 +277,7 @@ class OnePerson(RuleBasedStateMachine):
         act=st.sampled_from(ACTS),
     )
     def run_while_the_person_edits(self, data: st.DataObject, how: str, position: int, when: Side, act: str) -> None:
-        """P12: an edit at any moment stands."""
+        """P12: an edit at any moment is kept."""
         steps["raced"] += 1
         event_id = data.draw(st.sampled_from(self.ours())).id
 

@@ -43,7 +43,7 @@ def _pairs(now: CodeType, then: CodeType) -> Iterator[tuple[CodeType, CodeType]]
 
 
 def _taken_apart(code: CodeType) -> tuple[object, list[CodeType]]:
-    """What code does by itself, without its line numbers, and the code in it."""
+    """Return the parts of some code without its line numbers, and the code objects in it."""
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     others = [(type(one), repr(one)) for one in code.co_consts if not isinstance(one, CodeType)]
     names = (code.co_name, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)

@@ -1,4 +1,4 @@
-"""How a bug gets into a module that is loaded already."""
+"""Tests for putting a bug into a module that is already loaded."""
 
 from __future__ import annotations
 

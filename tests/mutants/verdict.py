@@ -38,7 +38,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def notices(error: BaseException) -> bool:
-    """Whether a test failed because something was wrong, not because it could not go on."""
+    """Return true if a test failed on a wrong result, and not because it could not continue."""
     if isinstance(error, BaseExceptionGroup):
         return any(notices(each) for each in error.exceptions)
     return isinstance(error, AssertionError | pytest.fail.Exception | FateforgerError)

@@ -1,7 +1,7 @@
-"""Record the turns in this directory anew, from the real program: ``python -m tests.replay.record``.
+"""Record the turns in this directory again, from the real program: ``python -m tests.replay.record``.
 
-A day in words and clicks through ``fateforger up`` with FATEFORGER_RECORD, before a model server that answers as it is
-told to. Which turns there are, and what they are called, stands in ``DAY``.
+A day in words and clicks goes through ``fateforger up`` with FATEFORGER_RECORD, with a model server that gives
+scripted answers. ``DAY`` lists the turns and their names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def said(line: str | dict[str, Any]) -> Says:
 
 @dataclass
 class InOrder(Listener):
-    """Says its lines one after the other, always has the same draft to offer, and finds no rule in what was said."""
+    """A model that says its lines in order, always has the same draft to offer, and finds no rule in any message."""
 
     lines: tuple[Line, ...] = ()
 
@@ -60,7 +60,7 @@ class Step:
     reads: str
     says: tuple[Line, ...] = ()
     drafted: bool = False
-    """Whether a draft is made in the background then, which is kept as well."""
+    """True if a draft is made in the background then; it is recorded as well."""
 
 
 def say(text: str) -> Callable[[Person], object]:
@@ -120,7 +120,7 @@ DAY = (
 
 
 def main() -> None:
-    """Replace the recordings beside this file."""
+    """Replace the recordings in this directory."""
     with TemporaryDirectory() as folder:
         recorded = Path(folder) / "turns"
         with recording(Path(folder) / "data", recorded) as turns:

@@ -1,7 +1,7 @@
-"""Turns that the real program recorded go today as they went then: same session, plan, effects and prompts (S60).
+"""Recorded turns of the real program still give the same session, plan, effects and prompts (S60).
 
-After a change that is meant, ``REPLAY_WRITE=1 pytest tests/replay`` runs each turn again with the answers it has and
-writes down how it goes now; the diff is for people to read. :mod:`tests.replay.record` records them all anew.
+After an intended change, ``REPLAY_WRITE=1 pytest tests/replay`` runs each turn again with its recorded answers and
+writes down the new results. People read the diff. :mod:`tests.replay.record` records all turns again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The calendar as any CalDAV client sees it: plain HTTP, nothing of ours in between."""
+"""The calendar as any CalDAV client sees it: plain HTTP, without code of the program."""
 
 from __future__ import annotations
 

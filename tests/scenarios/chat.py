@@ -54,7 +54,7 @@ _HURRIED: dict[str, Row] = {
 
 
 async def eventually(look: Callable[[], Awaitable[T | None]], what: str, deadline: float = DEADLINE) -> T:
-    """What ``look`` gives as soon as it is neither ``None`` nor false."""
+    """Return the first result of ``look`` that is true."""
     ends = time.monotonic() + deadline
     while True:
         seen = await look()
@@ -134,7 +134,7 @@ async def answering(workspace: Workspace, room: SlackApp) -> AsyncIterator[None]
 
 @dataclass
 class Chat:
-    """One running chat side, with what it stands on."""
+    """A running chat side with its workspace and its store."""
 
     workspace: Workspace
     store: Store
@@ -145,7 +145,7 @@ class Chat:
 def build_services(
     store: Store, door: ScriptedDoor, *, jobs: Jobs, outbox: Outbox, render: Render | None = None
 ) -> Services:
-    """What the chat side needs, over one store and a scripted coordinator."""
+    """Build the services of the chat side over one store and a scripted coordinator."""
     clock = SystemClock()
     approvals = Approvals(
         proposals=store.proposals,
@@ -320,6 +320,6 @@ def control(blocks: list[Json], label: str) -> tuple[str, Json]:
 
 
 def steps(message: Json) -> list[str]:
-    """What the state card of the scripted door lists."""
+    """Return the lines of the scripted coordinator's state card."""
     text = next(b["text"]["text"] for b in message["blocks"] if b["type"] == "section")
     return [line.removeprefix("• ") for line in text.splitlines() if line.startswith("• ")]

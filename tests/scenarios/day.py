@@ -1,4 +1,4 @@
-"""How a person gets from nothing to a committed day: the steps of a session as they are pressed."""
+"""The steps of a session, from nothing to a committed day, as a person presses them."""
 
 from __future__ import annotations
 

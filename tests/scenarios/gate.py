@@ -72,7 +72,7 @@ def _given(message: Any) -> Any:
 
 def pass_on(to: str) -> Starlette:
     """Hand every request on to the server at ``to``."""
-    alone = httpx.Limits(max_keepalive_connections=0)  # nobody closes the client
+    alone = httpx.Limits(max_keepalive_connections=0)  # the client is never closed
     client = httpx.AsyncClient(trust_env=False, timeout=30, limits=alone)
     methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "REPORT", "PROPFIND", "OPTIONS", "MKCALENDAR"]
 

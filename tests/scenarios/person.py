@@ -22,11 +22,11 @@ T = TypeVar("T")
 
 
 class NotSeen(AssertionError):
-    """What was waited for did not come."""
+    """An expected text or control that never appeared."""
 
 
 def eventually(look: Callable[[], T | None], what: str, deadline: float = DEADLINE) -> T:
-    """What ``look`` gives as soon as it is neither ``None`` nor false."""
+    """Return the first result of ``look`` that is true."""
     ends = time.monotonic() + deadline
     while True:
         seen = look()
@@ -59,12 +59,12 @@ def controls(blocks: list[Json]) -> Iterator[tuple[str, Json]]:
 
 
 def label(element: Json) -> str:
-    """What a person sees on a control."""
+    """Return the text on a control."""
     return str(next(texts({k: v for k, v in element.items() if k in {"text", "placeholder"}}), ""))
 
 
 def _client(seconds: float) -> httpx.Client:
-    """Keeps no connection open: nobody closes a person."""
+    """Return a client that keeps no connection open, since a person is never closed."""
     return httpx.Client(timeout=seconds, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
 
 
@@ -216,7 +216,7 @@ class Person:
         return self.post("/ui/action", surface=surface, action=action, state={})
 
     def choose(self, row: str, entry: str) -> Json:
-        """Open the menu beside the row that holds a text, and choose an entry."""
+        """Open the menu of the row that holds a text, and choose an entry."""
 
         def look() -> tuple[Json, str, Json, Json] | None:
             for message in reversed(self.thread()):

@@ -28,7 +28,7 @@ class Program:
     process: subprocess.Popen[bytes] | Fork | None = None
     url: str = ""
     address: str = ""
-    """What it printed for a person to open: the page's address with its token."""
+    """The page's address with its token, as printed for a person."""
 
     @property
     def log(self) -> Path:
@@ -66,7 +66,7 @@ class Program:
         return found.group(1) if found else None
 
     def kill(self) -> None:
-        """kill -9: nothing is flushed, nobody is told."""
+        """Kill the process with SIGKILL: nothing is flushed or reported."""
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()

@@ -183,7 +183,7 @@ class ThreePeople(Providers):
     sam: Person
     caldav: CalDav
     way: str
-    """Where the CalDAV calendar is behind its gate."""
+    """The URL of the CalDAV calendar behind its gate."""
     gates: dict[str, Gate]
 
     @property
@@ -197,7 +197,7 @@ class ThreePeople(Providers):
         assert done.returncode == 0, done.stderr
 
     def titles(self) -> dict[str, list[str]]:
-        """What is on each of the three calendars."""
+        """Return the titles on each of the three calendars."""
         return {
             "google": sorted(event.summary for event in self.google.calendars["primary"].shown().values()),
             "microsoft": sorted(str(item.values["subject"]) for item in self.microsoft.mailbox.items.values()),
@@ -207,7 +207,7 @@ class ThreePeople(Providers):
 
 @contextmanager
 def open_three_people(folder: Path, radicale: Radicale) -> Iterator[ThreePeople]:
-    """Start a workspace, three calendars, and the program; nobody is connected yet."""
+    """Start a workspace, three calendars, and the program, without any connections."""
     port, at_slack = free_port(), free_port()
     google, microsoft = build_emulators()
     gates = {

@@ -76,7 +76,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: object) -> None:
-        """Who asked was killed meanwhile."""
+        """Ignore errors: the client was killed meanwhile."""
 
 
 @contextmanager

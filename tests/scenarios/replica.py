@@ -36,7 +36,7 @@ async def run(url: str, database: str, name: str, limits: str) -> None:
     lanes = [row for row in LANES if row.name in names]
     supervisor = Supervisor(store.jobs, room.handlers, owner=name, clock=services.clock, lanes=lanes)
     async with run_slack_app(room, supervisor):
-        print(READY, flush=True)  # noqa: T201  to whoever started this
+        print(READY, flush=True)  # noqa: T201  read by the parent process
         await asyncio.Event().wait()
 
 

@@ -1,4 +1,4 @@
-"""A model server beside the real program, that has understood certain messages."""
+"""A model server for the real program, which understands certain messages."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ Answers = Mapping[str, Sequence[dict[str, Any]]]
 
 @dataclass
 class Listener:
-    """Answers each message with what it means, question by question; ``says`` replaces all that, while it is set.
-    ``rules`` are what there is to remember in a message. ``asked`` are the questions so far, by message, without those
-    for rules, which nobody waits for."""
+    """A model that answers each question about a message with the message's meaning.
+
+    ``says`` replaces every answer while it is set. ``rules`` are the rules in a message. ``asked`` are the questions
+    so far, by message, without those for rules, which run in the background.
+    """
 
     answers: Answers
     rules: Mapping[str, dict[str, Any]] = field(default_factory=dict)
@@ -45,7 +47,7 @@ class Listener:
 
 
 class Scripted(Protocol):
-    """What answers the requests of a program."""
+    """A script for the requests of a program."""
 
     def script(self, asked: Asked) -> Says: ...
 

@@ -1,8 +1,9 @@
-"""A conversation as data: what a person does, what a model understands of it, and the record of what they read.
+"""A conversation as data: the person's actions, a model's understanding of them, and the record of the person's view.
 
-``conversations/NAME.yaml`` holds the script: the person's messages, with a model's answers to each prompt. ``NAME.txt`` is
-the record. For each message it holds the prompts that were asked, in order, with a limit on their tokens (characters / 4),
-what the person was told while a slow model answered, the lines that the person reads that were not there before, and the calendar, where it has changed.
+``conversations/NAME.yaml`` holds the script: the person's messages, with a model's answers to each prompt.
+``NAME.txt`` is the record. For each message it holds the prompts in order, with a limit on their tokens (characters /
+4), the text shown while a slow model answered, the new lines that the person reads, and the calendar, where it has
+changed.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Turn:
 
     @property
     def headline(self) -> str:
-        """What the person does, as the record says it."""
+        """Return the person's action as the record shows it."""
         pressed = self.press or self.choose
         said = self.say or (self.timebox and f"/timebox {self.timebox}")
         done = f"> {said}" if said else pressed and f"[{pressed}]"
@@ -197,7 +198,7 @@ STEP = 50
 
 @dataclass
 class Heard:
-    """What came of a turn."""
+    """The record of a turn."""
 
     headline: str
     prompts: str

@@ -78,7 +78,7 @@ async def told(person: Person, words: str) -> Json:
 
 
 async def steady(store: Store) -> list[list[str]]:
-    """What a program that runs does not change by itself."""
+    """Return the rows that a running program does not change by itself."""
     tables = about(await dump(store), *OTHER.names)
     return [tables[name] for name in ("constraint_version", "task", "sync_tx", "event_head", "agent_client")]
 

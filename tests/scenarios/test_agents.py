@@ -30,7 +30,7 @@ TASKS = "tasks:read,tasks:write"
 
 
 async def door(data: Path, *arguments: str) -> str:
-    """What ``fateforger mcp ...`` prints."""
+    """Run ``fateforger mcp ...`` and return its output."""
     status, out, err = await asyncio.to_thread(run_inside, "mcp", *arguments, "--data-dir", str(data))
     assert status == 0, err
     return out
@@ -47,7 +47,7 @@ def everything_kept(data: Path) -> bytes:
 
 
 def piped(data: Path, token: str) -> StdioServerParameters:
-    """How an agent starts the door."""
+    """Return the parameters with which an agent starts the program."""
     environment = {"FATEFORGER_MCP_TOKEN": token, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     return StdioServerParameters(
         command=sys.executable, args=["-m", "fateforger", "mcp", "--data-dir", str(data)], env=environment
@@ -101,7 +101,7 @@ async def test_over_a_pipe(tmp_path: Path) -> None:
 
 @pytest.mark.process
 def test_over_a_pipe_without_a_token(tmp_path: Path) -> None:
-    """Nothing is answered; the sentence says what to do."""
+    """The program answers nothing; its message says what to do."""
     ended = subprocess.run(
         [sys.executable, "-m", "fateforger", "mcp", "--data-dir", str(tmp_path)],
         input=b"",

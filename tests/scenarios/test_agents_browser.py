@@ -1,5 +1,8 @@
-"""What an agent proposes, from its own protocol over a pipe and over HTTP to a click in a real browser: until then nothing
-is written, whatever it says and whoever else clicks; after it, it can be taken back."""
+"""An agent's proposal, from its own protocol over a pipe and over HTTP to a click in a real browser.
+
+Nothing is written before that click, for any text of the agent and any click of another person. After it, the write
+can be undone.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def program(tmp_path: Path) -> Iterator[Program]:
 
 
 async def rules(data: Path) -> list[str]:
-    """What is in force in the store itself."""
+    """Return the names of the active rules in the store itself."""
     store = open_store(data / "fateforger.db")
     try:
         return [version.record.name for version in await store.constraints.of(ALEX)]
@@ -64,7 +67,7 @@ def forge(program: Program, owner: Person) -> None:
 
 
 async def states(client: Client, *ids: str) -> list[str]:
-    """How proposals stand, as their agent is told."""
+    """Return the states of proposals, as their agent sees them."""
     return [(await asked(client, "get_proposal", id=each))["proposal"]["state"] for each in ids]
 
 

@@ -1,4 +1,4 @@
-"""What others in a channel see of a day that is planned there: that it goes on elsewhere, and no word of it."""
+"""Other people's view of a day that is planned in a channel: a note that it continues elsewhere, and no word of it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_in(person: Person, channel: str) -> list[str]:
 
 
 def nothing_of_it(program: Program) -> list[str]:
-    """What Robin reads in the channel, in which there is no word of anybody's day."""
+    """Return Robin's texts of the channel, after checking that they hold no word of any person's day."""
     robin = Person(program.address, ROBIN)
     seen = read_in(robin, GENERAL)
     assert [text for text in seen for word in PRIVATE if word in text] == []
@@ -108,7 +108,7 @@ def test_a_mention_and_the_button_of_its_welcome_plan_in_direct_messages(tmp_pat
 
 @pytest.mark.parametrize("command", [False, True], ids=["mention", "command"])
 def test_what_a_model_reads_in_a_channel_is_planned_in_direct_messages(tmp_path: Path, *, command: bool) -> None:
-    """K14, S447: what is said in words, with a mention or after the command."""
+    """K14, S447: this holds for a message in words, with a mention or after the command."""
     with speaking(Listener({SAID: [opening()]})) as settings, running(tmp_path, settings) as program:
         alex = program.person()
         if command:
@@ -121,7 +121,7 @@ def test_what_a_model_reads_in_a_channel_is_planned_in_direct_messages(tmp_path:
 
 
 def test_a_message_of_a_channel_is_saved_as_a_task_in_direct_messages(tmp_path: Path) -> None:
-    """K14: the shortcut on a message, and the queue that is asked for there; nobody else sees the form or the cards."""
+    """K14: the shortcut on a message, and the queue opened in the channel; only Alex sees the form and the cards."""
     with running(tmp_path) as program:
         alex, robin = program.person(), Person(program.address, ROBIN)
         said = robin.post("/ui/message", channel=GENERAL, text="Who sends the report?", thread_ts=None)["message"]

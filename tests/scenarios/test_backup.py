@@ -25,7 +25,7 @@ NOW = {"FATEFORGER_NOW": "2026-03-02T07:00:00+01:00"}
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def databases(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """What the old program and the new one keep their state in: files, or two databases of a server."""
+    """Yield the settings for the state of the old and the new program: files, or two databases of a server."""
     if request.param == "sqlite":
         yield {}, {}
         return

@@ -1,4 +1,4 @@
-"""Bad input gets one clear sentence at the door where it came in, and nothing typed or planned is lost."""
+"""Bad input gets one clear sentence where it was entered, and nothing typed or planned is lost."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def shoot(page: Page, name: str) -> None:
 
 
 def test_a_newcomer_connects_google_with_three_clicks(browser: BrowserContext, tmp_path: Path) -> None:
-    """S306, S316, S328: from the button in Slack, by the sign-in, to a choice that is said in plain words."""
+    """S306, S316, S328: the clicks go from the button in Slack, through the sign-in, to a choice in plain words."""
     expect.set_options(timeout=60_000)
     port = free_port()
     accounts = GoogleAccounts(

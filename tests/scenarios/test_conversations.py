@@ -168,7 +168,7 @@ class Conversation:
         )
 
     def let_answer(self, turn: Turn) -> None:
-        """Let a slow model answer once the person is told what it takes so long for."""
+        """Let a slow model answer once the person has read what takes so long."""
         if not self.reader.told.is_set():
             query = {"user": self.person.user, "channel": self.person.channel, "thread_ts": self.root}
             if turn.slow in json.dumps(self.person.get("/ui/messages", **query), ensure_ascii=False):
@@ -179,7 +179,7 @@ class Conversation:
         self.messages, self.blocks = self.read(), self.list_own()
 
     def wait_for(self, turn: Turn, expected: str, limit: int | None) -> str:
-        """Return what came of a turn: as soon as it is what the record holds, or what there is after a while."""
+        """Return the record of a turn: as soon as it is the expected one, or the latest one after a while."""
         last = ""
 
         def look() -> bool:
@@ -207,7 +207,7 @@ class Conversation:
         return bool(jobs or messages)
 
     def wait_quiet(self, turn: Turn) -> str:
-        """Return what came of a turn once nothing more comes."""
+        """Return the record of a turn once no more messages arrive."""
         began = since = time.monotonic()
         last: Heard | None = None
 

@@ -42,7 +42,7 @@ def test_it_is_well_until_it_is_dead(tmp_path: Path, postgres: str) -> None:
 
 
 def test_other_commands_know_where_it_listens(tmp_path: Path) -> None:
-    """S408: whatever ports it was started on; once it has ended, they name the configured ones again."""
+    """S408: this holds for any ports; after the end, commands name the configured ports again."""
     program = Program(tmp_path / "data").start()
 
     def say(*command: str) -> str:

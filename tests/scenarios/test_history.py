@@ -32,7 +32,7 @@ def history(person: Person) -> list[Json]:
 
 
 def rows(person: Person) -> list[str]:
-    """The row of each write that stands: what it says, and its button."""
+    """Return the text and the button of each write that is still in place."""
     return [
         f"{next(texts(block['text']))} | {label(block['accessory'])}"
         for block in history(person)

@@ -86,7 +86,7 @@ def list_above_the_fold(blocks: list[Json]) -> list[str]:
 
 
 def test_the_board_follows_every_change(program: Program) -> None:
-    """S353, S354, S355: nobody opens App Home again, and it says what is so."""
+    """S353, S354, S355: App Home shows the current state without being opened again."""
     person, calendar = program.person(), CalDav(program.caldav_url())
     home = Board(person)
     home.reads("Today, Monday 2 March", "I plan your day with you", "I know no rules of yours yet")

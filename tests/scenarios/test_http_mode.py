@@ -115,7 +115,7 @@ def test_a_day_is_planned_committed_and_taken_back_over_http(slack: Slack) -> No
 
 
 def examine(slack: Slack, **environment: str) -> dict[str, dict[str, str]]:
-    """What ``doctor`` says of each part."""
+    """Return the result of ``doctor`` for each part."""
     found = run(slack.program, "doctor", "--json", environment=slack.program.environment | environment)
     return {check["name"]: check for check in json.loads(found.stdout)["checks"]}
 
@@ -180,7 +180,7 @@ def test_only_fresh_requests_that_slack_signed_are_heard(slack: Slack) -> None:
 def test_killed_between_and_in_the_middle_nothing_is_lost_or_doubled(slack: Slack) -> None:
     """S334: a message to a dead program is sent again and read once; a commit that was cut off is finished."""
     person, program = slack.person, slack.program
-    slack.workspace.delivery.retry_seconds = (0.0, *[1.0] * 90)  # more often than Slack, so that nobody waits a minute
+    slack.workspace.delivery.retry_seconds = (0.0, *[1.0] * 90)  # more often than Slack, to save a minute
     for _, step in STEPS[:-1]:
         step(person)
     program.kill()

@@ -1,6 +1,7 @@
-"""Store and index agree, whatever dies: 400 writers at once, ``kill -9`` of the process that indexes, and again.
+"""Store and index agree after any crash: 400 writers at once, ``kill -9`` of the process that indexes, and a restart.
 
-``INDEX_KILLS`` says how often it is killed (once; two or three find work to die in). Each costs a process that imports Mem0.
+``INDEX_KILLS`` is the number of kills (one; two or three find work to interrupt). Each costs a process that imports
+Mem0.
 """
 
 from __future__ import annotations
@@ -107,8 +108,10 @@ EMBEDDED = 150
 
 
 async def test_vectors_of_an_earlier_embedder_are_replaced_although_the_program_dies(tmp_path: Path) -> None:
-    """The index of an existing data directory, made by spelling: embedded anew in the background, and after ``kill -9``
-    from where it was."""
+    """The index of an existing data directory, made by spelling, is embedded again in the background.
+
+    After ``kill -9`` this continues from where it was.
+    """
     store = open_store(tmp_path / "state.db")
     rules = [version_of(f"c{n}", description=f"project {n} gets an hour") for n in range(EMBEDDED)]
     await store.constraints.write([*rules, version_of("food", description="never eat shellfish")], cause="rules")

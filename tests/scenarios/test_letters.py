@@ -75,7 +75,7 @@ async def test_a_card_that_was_posted_before_the_program_died_is_not_posted_agai
 
 
 async def test_a_card_takes_the_place_of_the_one_that_was_pressed(post: Post) -> None:
-    """And comes anew where that is gone."""
+    """If that message is gone, the card is posted again."""
     await deliver_notification(letter("Waiting", "v1", post.person.channel), post.poster, again=False)
     (message,) = await post.person.roots()
     await deliver_notification(letter("Done", "v2", post.person.channel, ts=message["ts"]), post.poster, again=False)

@@ -42,7 +42,7 @@ async def begun(tmp_path: Path) -> AsyncIterator[Begun]:
 
 
 async def begin_in_channel(workspace: Workspace, store: Store) -> tuple[Session, list[str]]:
-    """Leave a session as an earlier program did: its first message and its card stand in a thread of the channel."""
+    """Leave a session as older versions did: its first message and its card are in a thread of the channel."""
     config = workspace.config
     client = AsyncWebClient(token=BOT_TOKEN, base_url=f"{config.public_url}/api/")
     session = Session(id="s1", user_id=ALEX, channel=GENERAL, created_at=AT, touched_at=AT, tz="Etc/UTC", date=AT.date(), planning=Planning(overview=f"{SECRET}\n"))  # fmt: skip

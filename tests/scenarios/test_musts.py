@@ -1,4 +1,4 @@
-"""A must is kept at the write, through the whole program: said in words, read late, and met by a meeting (K9)."""
+"""A must is kept at the write, through the whole program: stated in words, read late, and met by a meeting (K9)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RULES = {
 
 
 def test_what_was_just_said_or_booked_is_kept_on_the_calendar(tmp_path: Path) -> None:
-    """K9, S46, S119: in the message that drafts, by a meeting beside the draft, and by a rule beside the plan."""
+    """K9, S46, S119: a rule in the first message, a meeting after the draft, and a rule after the plan are all kept."""
     with speaking(Listener(MEANINGS, rules=RULES)) as settings:
         program = Program(tmp_path / "data", environment={**NOW, **settings})
         program.start()

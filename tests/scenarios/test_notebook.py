@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, and prints what stands in it.
+"""The notebook runs from its first cell to its last, and prints its stored output.
 
 ``NOTEBOOK_WRITE=1 pytest tests/scenarios/test_notebook.py`` writes down what it prints now.
 """
@@ -21,7 +21,7 @@ def read() -> nbformat.NotebookNode:
 
 
 def printed(notebook: nbformat.NotebookNode) -> list[str]:
-    """What each cell prints. Anything else that a cell may put out is shown as that."""
+    """Return the printed text of each cell. Any other kind of output is shown by the name of its kind."""
     return [
         "".join(o["text"] if o["output_type"] == "stream" else f"<{o['output_type']}>" for o in cell.outputs)
         for cell in notebook.cells

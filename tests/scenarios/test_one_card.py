@@ -57,7 +57,7 @@ class Death(Faults):
 
 @dataclass(frozen=True)
 class Way:
-    """How a person asks for a step that takes its time, and the card that it is asked on."""
+    """A request for a step that takes its time, and the card on which it is made."""
 
     ask: Callable[[Person, str], Awaitable[object]]
     begun: bool

@@ -67,7 +67,7 @@ def test_figures_count_what_people_did_and_name_nobody(program: Program, port: i
 
 
 def test_one_id_leads_from_a_click_to_the_calendar(program: Program) -> None:
-    """S318: each line of the log is JSON and names the command that caused it, and nobody's words."""
+    """S318: each line of the log is JSON and names the command that caused it, without any person's words."""
     said = lines(program)
     writing = next(line for line in said if line["message"].startswith("effect kind=write_calendar "))
     turn = next(line for line in said if line["message"].startswith("turn ") and line["cause"] == writing["cause"])

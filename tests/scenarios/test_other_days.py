@@ -171,7 +171,7 @@ def test_a_committed_plan_moves_to_another_day_and_comes_back_whole(tmp_path: Pa
 
 
 def test_a_day_with_a_plan_is_offered_the_tasks_instead(tmp_path: Path) -> None:
-    """Said in words: the move is refused, then joined, and the other thread has the tasks."""
+    """In words: the move is refused, then joined, and the other thread has the tasks."""
     meanings = {
         "move this plan to Tuesday": [wants("replan"), course(move_to="2026-03-03")],
         "then add them there": [wants("replan"), course(move_to="2026-03-03", join=True)],

@@ -163,7 +163,7 @@ def test_a_link_of_somebody_else_or_an_old_one_opens_nothing(program: Program) -
 
 
 def count_told(person: Person) -> int:
-    """How many messages say that the connection broke."""
+    """Count the messages that report the broken connection."""
     return sum("I can no longer reach your calendar." in m["text"] for m in person.roots())
 
 
@@ -265,7 +265,7 @@ def test_app_home_shows_the_connection_and_disconnects_it(program: Program, radi
 
 
 def test_an_administrator_opens_the_calendars_of_a_domain(tmp_path: Path) -> None:
-    """S305: one tap, whose card says what is read and written; nobody signs in."""
+    """S305: one tap does it; the card says what is read and written, and people do not sign in."""
     key = RSAKey.generate_key(2048, private=True)
     robot = Robot("robot@project.example", RSAKey.import_key(key.as_pem(private=False)), "example.com", SCOPES)
     began = datetime.now(UTC)
@@ -302,7 +302,7 @@ def test_an_administrator_opens_the_calendars_of_a_domain(tmp_path: Path) -> Non
 
 
 def test_a_return_that_this_browser_did_not_begin_connects_nothing(providers: Providers) -> None:
-    """S316: not with another state, nor without the cookie; and a no is said."""
+    """S316: neither with another state nor without the cookie; a refusal is shown."""
     robin = second(providers.program.person())
     robin.slash("/timebox", "connect")
     eventually(lambda: "/connect/" in str(robin.roots()), "a link")

@@ -1,4 +1,4 @@
-"""Whose calendar it is, with the real program connected to a workspace as to Slack, and several people in it."""
+"""The owner of the calendar, with the real program connected to a workspace as to Slack, and several people in it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Office:
         return self.program.printed()[before:]
 
     async def doctor(self) -> str:
-        """Return what is said about the owner."""
+        """Return the message about the owner."""
         words = ("doctor", "--json", "--data-dir", str(self.program.data))
         _, out, _ = await asyncio.to_thread(through_the_door, *words, environment=self.program.environment)
         (message,) = (str(check["message"]) for check in json.loads(out)["checks"] if check["name"] == "owner")
@@ -107,7 +107,7 @@ async def forget(person: Person) -> None:
 
 
 async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_by_forget_me(office: Office) -> None:
-    """K14: nobody plans before that, nobody but the owner after it, and nobody inherits it; restarts change nothing."""
+    """K14: no one plans before the claim, only the owner after it, and no one inherits it; restarts change nothing."""
     alex, robin = office.alex, office.robin
     printed = await office.start()
     (code,) = CODE.findall(printed)
@@ -156,7 +156,7 @@ async def test_the_calendar_is_claimed_with_the_code_that_up_prints_and_closed_b
 
 
 async def test_the_setting_names_the_owner_without_a_code(office: Office) -> None:
-    """K14: as before; whoever it names and is forgotten does not count any more."""
+    """K14: this works as before; a named person who is erased does not count any more."""
     office.program.environment["FATEFORGER_CALENDAR_OWNER"] = ROBIN
     printed = await office.start()
     assert f"Owner of the calendar: {ROBIN} (named by FATEFORGER_CALENDAR_OWNER)." in printed

@@ -128,7 +128,7 @@ async def desk_at(folder: Path, browser: Browser, listen: Listen = nothing, **sc
 
 
 def acknowledge_the_rest(app: AsyncApp) -> None:
-    """What a test does not look at is taken without a word; Bolt asks the first listener that fits."""
+    """Acknowledge all events that the test does not handle; Bolt asks the first listener that fits."""
 
     @app.event(re.compile(".*"))
     async def take() -> None: ...
@@ -618,7 +618,7 @@ async def test_the_page_heals_when_the_server_comes_back(tmp_path: Path, browser
 
 
 def test_every_file_of_the_page_is_used() -> None:
-    """What index.html needs, directly or through imports, is exactly what there is, and nothing comes from elsewhere."""
+    """The files are exactly those that index.html needs, directly or through imports; none comes from elsewhere."""
     found: set[Path] = set()
     waiting = [STATIC / "index.html"]
     while waiting:

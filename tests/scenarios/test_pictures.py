@@ -199,5 +199,5 @@ async def test_without_the_scope_there_are_no_pictures_and_one_line_says_so(
 
 
 async def doctored(settings: Settings) -> str:
-    """What doctor says is to be done about Slack."""
+    """Return the advice of doctor about Slack."""
     return next(check.fix for check in await run_checks(settings) if check.name == "slack")

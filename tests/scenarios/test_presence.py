@@ -1,4 +1,4 @@
-"""What a person sees of a turn that takes its time, on the local workspace: words, steps, Stop; and no ghosts."""
+"""A person's view of a long turn, on the local workspace: words, steps, Stop, and no leftovers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BRISK = Timing(stop=0.4, gap=0.05)
 
 
 class Held:
-    """Turns that do not go on before they are told to, or stopped."""
+    """Turns that wait until they are released or stopped."""
 
     def __init__(self, door: ScriptedDoor) -> None:
         self.door = door
@@ -60,7 +60,7 @@ WORKS, RESTS = "is working…", ""
 
 
 async def session_of(alex: Person, ts: str) -> Json:
-    """What the agent session of a thread says; empty when there is none."""
+    """Return the agent session of a thread; empty when there is none."""
     found: Json | None = (await alex.get("/ui/messages", channel=alex.channel, thread_ts=ts))["session"]
     return found or {}
 
@@ -74,7 +74,7 @@ async def reads(alex: Person, ts: str, **wanted: str) -> None:
 
 
 def changes_of(workspace: Workspace) -> list[Json]:
-    """What agent sessions say from now on, at each change."""
+    """Record the state of agent sessions from now on, at each change."""
     seen: list[Json] = []
     tell_session = workspace.tell_session
 
@@ -142,7 +142,7 @@ async def test_slack_says_that_the_bot_is_working_and_what_it_does_is_under_the_
 
 
 async def test_a_quick_turn_says_nothing(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
-    """Nobody wants a flicker: no call goes out, unless a process before may have left something."""
+    """The status must not flicker: no call goes out, unless an earlier process may have left a status."""
     changes = changes_of(workspace)
     async with chat_at(workspace, tmp_path, timing=replace(BRISK, soon=60.0)):
         ts = await alex.start()
@@ -523,7 +523,7 @@ async def test_without_agent_sessions_the_card_says_it_and_stops_it(
 
 
 async def test_a_workspace_without_agents_gets_its_answers_as_ever(without_agents: tuple[Chat, Person]) -> None:
-    """S271, S272, S273: no session, no title, no stream; the person is told nothing of it."""
+    """S271, S272, S273: there is no session, title or stream, and no message about it."""
     chat, alex = without_agents
     ts, held = await begun_by_words(alex, chat)
     chat.door.tell(Progress(doing=Activity.READING))
@@ -559,7 +559,7 @@ async def test_a_turn_without_a_card_of_its_own_takes_the_line_away_again(chat: 
 
 
 async def test_after_a_crash_nothing_is_left(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
-    """What a turn that died has left, and one that died after its answer, is gone once the program is back."""
+    """Leftovers of a turn that died, and of one that died after its answer, are gone once the program is back."""
     async with chat_at(workspace, tmp_path, timing=BRISK):
         answered = await alex.start()
         asked = await alex.start()
@@ -583,7 +583,7 @@ def named(blocks: list[Json]) -> list[Json]:
 
 
 def shape(message: Json) -> Json:
-    """What a message shows, without what is different in each."""
+    """Return the visible form of a message, without the parts that differ in each."""
     return {"text": message["text"], "blocks": [block["type"] for block in message["blocks"]]}
 
 

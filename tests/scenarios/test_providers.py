@@ -1,4 +1,4 @@
-"""What the running program asks of Google and Microsoft, and what becomes of people's writes there."""
+"""Requests of the running program to Google and Microsoft, and the fate of people's writes there."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_three_people_are_whole_after_a_kill_in_the_middle_of_all_their_writes(t
 
 
 def test_people_wait_for_a_write_only_if_it_is_to_their_calendar(three: ThreePeople) -> None:
-    """S329: the lease for writing is that of a calendar, whoever writes."""
+    """S329: the lease for writing belongs to a calendar, for any writer."""
     three.connect_caldav(three.alex)
     for person in three.people:
         for _, step in STEPS[:-1]:

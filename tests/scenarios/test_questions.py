@@ -19,7 +19,7 @@ ASKED = "“Prepare talk”: you moved it to 15:00 on your calendar; the plan ha
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    """Nothing is written before a commit."""
+    """Start a program that writes nothing before a commit."""
     where = {"FATEFORGER_NOW": MONDAY, "FATEFORGER_CALENDAR_WRITE": "commit"}
     running = Program(tmp_path / "data", environment=where)
     running.start()

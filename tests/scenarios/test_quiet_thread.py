@@ -85,7 +85,7 @@ def test_a_thread_of_twenty_messages_has_one_card_and_one_picture(tmp_path: Path
 
 @pytest.mark.process
 def test_a_message_that_is_edited_or_deleted_later_is_not_read_again(tmp_path: Path) -> None:
-    """S449: a plan follows what was sent; a person who corrects a message is told so, and what takes it back."""
+    """S449: a plan follows the sent message; a note after a correction says so, and how to take the change back."""
     first, (asked, later) = CHANGES[0], QUESTIONS
     talk = (*BEGINNING, first)
     meanings: Answers = {text: answers for text, _, answers in (*talk, asked, later)}
@@ -195,7 +195,7 @@ async def test_a_card_that_is_too_far_up_moves_to_the_end(
 
 
 async def update(chat: Chat, number: int, *, stays: bool = False) -> None:
-    """Let background work update the card of the only session, with what the reply to the last message said."""
+    """Let background work update the card of the only session, with the text of the reply to the last message."""
     ((session,), said) = await chat.store.sessions.of_user(ALEX), Prose(text="Heard: one")
     card = state_card(session.with_planning(overview=f"update {number}"))
     message = Outgoing(

@@ -42,7 +42,7 @@ def store() -> GoogleStore:
 
 @pytest.fixture
 async def calendar_url(store: GoogleStore, tmp_path: Path) -> AsyncIterator[str]:
-    """Where the server answers, started by the command of its image with the variables of the compose file."""
+    """Start the server by the command of its image, with the variables of the compose file, and yield its URL."""
     (line,) = instructions(DOCKERFILES["calendar"], "CMD")
     port = free_port()
     command = [str(port) if word == "3000" else word for word in json.loads(line)]

@@ -1,5 +1,4 @@
-"""Rules said in words, through the whole program: they are noted beside the conversation, and by one that was killed while
-it read, too."""
+"""Rules stated in words, through the whole program: they are noted during the conversation, and also after a crash."""
 
 from __future__ import annotations
 

@@ -435,7 +435,7 @@ async def test_what_slack_does_not_take_at_once_is_said_a_moment_later(chat: Cha
 async def test_a_sentence_is_said_by_the_next_program_if_this_one_ends(
     workspace: Workspace, tmp_path: Path, alex: Person
 ) -> None:
-    """S391: a form did not open, and the program ended before it said so: the click had no answer."""
+    """S391: a form did not open, and the program ended before it reported this: the click had no answer."""
     async with chat_at(workspace, tmp_path):
         ts = await alex.start()
         workspace.faults.plan("views.open", Fault(status=500))
@@ -458,7 +458,7 @@ async def test_a_button_of_a_plan_that_is_gone_says_so(chat: Chat, alex: Person)
 
 
 async def test_without_the_database_nothing_is_acknowledged(workspace: Workspace, tmp_path: Path, alex: Person) -> None:
-    """A click is told to the person, an event is sent again by Slack and then handled, once."""
+    """The person sees that a click failed; Slack sends an event again, and it is handled once."""
     workspace.delivery.ack_seconds = workspace.interactivity.ack_seconds = 0.3
     faults = Failing()
     async with chat_at(workspace, tmp_path, jobs=faults.jobs) as chat:
@@ -571,7 +571,7 @@ async def test_a_card_that_was_deleted_is_posted_anew(chat: Chat, alex: Person) 
 async def test_while_slack_limits_leave_no_room_a_card_is_posted_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S319: nobody waits a minute for a change of a message; what is out of date is changed once there is room."""
+    """S319: no one waits a minute for a change of a message; an outdated message is changed once there is room."""
     monkeypatch.setattr(limits, "CALLS_PER_WINDOW", {"chat.update": 4})
     monkeypatch.setattr(limits, "WINDOW", 2.0)
     limited = {"unlimited": frozenset[str]()}
@@ -611,7 +611,7 @@ async def test_a_plan_starts_once_slack_tells_the_time_zone(chat: Chat, alex: Pe
 
 
 async def test_a_plan_that_cannot_begin_is_not_forgotten_in_silence(chat: Chat, alex: Person) -> None:
-    """S319: after all tries the person is told, and can try once more."""
+    """S319: after all tries the person gets an apology and can try again."""
     chat.workspace.faults.plan("users.info", Fault(status=503), times=3)
     assert (await alex.slash())["ok"]
 
@@ -725,7 +725,7 @@ async def test_what_waits_for_another_try_is_tried_by_the_next_program_at_once(
 
 
 def beside(session: Session, number: int, *, stays: bool) -> Outgoing:
-    """A message beside the plan, opened by a click or kept up to date where it is."""
+    """Return a message next to the plan, opened by a click or kept up to date in place."""
     return Outgoing(
         id=f"beside-{number}",
         session_id=session.id,

@@ -117,7 +117,7 @@ def team(tmp_path: Path, vector_server: PostgresServer) -> Iterator[Team]:
         stack.callback(workspace.close)
         stack.enter_context(serve(workspace.app, port=at_slack, websockets=True))
         stack.enter_context(serve(proxy.app(), port=at_proxy))
-        # What an administrator puts into the file .env, and what is only here: other addresses, and the day.
+        # An administrator's .env file, with other addresses and a fixed day for the test.
         settings = read_compose(vectors) | build_settings(google, microsoft, port=at_proxy)
         settings |= {
             "FATEFORGER_PUBLIC_URL": public,

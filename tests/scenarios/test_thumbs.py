@@ -1,4 +1,4 @@
-"""Thumbs under a card that a model had a part in, and what could be said first: on the local workspace (S286)."""
+"""Thumbs under a card to which a model contributed, and suggested first messages, on the local workspace (S286)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_a_thumb_is_kept_with_the_turn_and_its_prompts(chat: Chat, alex: P
 
 
 def test_the_door_gives_every_rating(tmp_path: Path) -> None:
-    """What programs read, and what people do."""
+    """This holds for the JSON that programs read and the text that people read."""
     answer = CliRunner().invoke(root_command, ["feedback", "--json", "--data-dir", str(tmp_path)])
     assert (answer.exit_code, json.loads(answer.output)) == (0, {"feedback": []})
     answer = CliRunner().invoke(root_command, ["feedback", "--data-dir", str(tmp_path)])

@@ -1,4 +1,4 @@
-"""When the world fails: said plainly in the thread, with a way on; the calendar ends as planned or as before."""
+"""Outside failures are shown plainly in the thread, with a way on; the calendar ends as planned or as before."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ async def _counts(chat: Chat, programs: int) -> bool:
 
 
 class BusyLimit:
-    """Slack's limit of changes, which leaves no room until it is told so."""
+    """Slack's limit of changes, which leaves no room until it is freed."""
 
     def __init__(self) -> None:
         self.is_free = False

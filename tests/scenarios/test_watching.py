@@ -1,4 +1,4 @@
-"""What is changed on the calendar shows up in the open thread by itself: the real program over CalDAV, no click."""
+"""Changes on the calendar appear in the open thread by themselves: the real program over CalDAV, no click."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def program(tmp_path: Path) -> Iterator[Program]:
 
 
 def shows(person: Person, *expected: str, not_any_more: str = "") -> None:
-    """Wait until the card that stands says so."""
+    """Wait until the current card shows these texts."""
 
     def look() -> bool:
         said = str(person.card())

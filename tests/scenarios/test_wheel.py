@@ -48,7 +48,7 @@ def folder(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*command: str, cwd: Path, environment: dict[str, str] | None = None) -> str:
-    """Return what a command prints; one that fails is an error that shows what it said."""
+    """Return the output of a command. A command that fails raises an error with its output."""
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -126,7 +126,7 @@ def test_own_edits_after_the_commit_survive_the_undo(program: Program) -> None:
 
 
 def test_somebody_else_gets_a_polite_no(program: Program) -> None:
-    """S56, K14: another person neither sees the plan nor can press anything on it, and is told whose calendar it is."""
+    """S56, K14: another person neither sees the plan nor can press anything on it, and reads whose calendar it is."""
     person = program.person()
     people = person.get("/ui/state", user=person.user)["users"]
     other_id = next(p["id"] for p in people if not p["is_bot"] and p["id"] != person.user)
@@ -151,7 +151,7 @@ def test_somebody_else_gets_a_polite_no(program: Program) -> None:
 
 
 def test_a_day_of_three_hundred_meetings_is_planned_around(program: Program) -> None:
-    """S121: a full calendar is read whole, said briefly, and never overlapped."""
+    """S121: a full calendar is read whole, described briefly, and never overlapped."""
     calendar = CalDav(program.caldav_url())
     begin = at(7)
     for number in range(300):
@@ -181,7 +181,7 @@ def test_a_day_of_three_hundred_meetings_is_planned_around(program: Program) -> 
 def test_bad_input_gets_a_sentence_at_its_field(
     program: Program, form: str, values: dict[str, str], field: str, sentence: str
 ) -> None:
-    """Bad input ends at the door where it came in; nothing typed is lost."""
+    """Bad input is refused in the form where it was entered; nothing typed is lost."""
     person = program.person()
     person.slash("/timebox")
     person.press(form)

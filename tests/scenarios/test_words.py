@@ -175,7 +175,7 @@ def press_stop(person: Person) -> None:
 
 
 def threads(person: Person) -> list[str]:
-    """What each thread of the direct messages says."""
+    """Return the text of each thread of the direct messages."""
     found = []
     for root in person.roots():
         inside = person.get("/ui/messages", user=person.user, channel=person.channel, thread_ts=root["ts"])["messages"]
@@ -192,7 +192,7 @@ TROUBLE = (
 
 
 def test_without_its_model_the_day_is_finished_by_buttons(tmp_path: Path) -> None:
-    """S124: key refused, too many requests, no such model, nonsense, nobody there; each is said, and changes nothing."""
+    """S124: a refused key, too many requests, no such model, nonsense, no server: each is shown and changes nothing."""
     listener = Listener(MEANINGS)
     with speaking(listener) as settings:
         running = Program(tmp_path / "data", environment={**NOW, **settings})

@@ -1,4 +1,4 @@
-"""An unmodified slack-bolt app, told only `base_url`, in a workspace over real HTTP and WebSockets."""
+"""An unmodified slack-bolt app with only `base_url` set, in a workspace over real HTTP and WebSockets."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ ANSWERS: dict[str, Json] = {
     "change": {"response_action": "update", "view": modal(section("Changed."))},
     "broken": {"response_action": "errors", "errors": {"nowhere": "?"}},
 }
-"""How the app answers a form, by the title entered; with nothing for any other."""
+"""The app's answers to a form, by the title entered; none for any other title."""
 
 
 async def test_a_form_is_opened_refused_corrected_and_accepted(tmp_path: Path) -> None:

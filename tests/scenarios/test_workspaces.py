@@ -155,7 +155,7 @@ def test_app_home_of_each_person_of_an_id_follows_its_own_workspace(two: TwoTeam
 def test_every_program_stops_work_for_a_workspace_that_removed_the_app(
     tmp_path: Path, radicale: Radicale, vector_server: PostgresServer
 ) -> None:
-    """S393: one of two programs is told; neither reads a calendar there any more, and the other workspace goes on."""
+    """S393: one of two programs gets the event; then neither reads calendars there. The other workspace goes on."""
     (tmp_path / "other").mkdir()
     second = Radicale(tmp_path / "other" / "dav", free_port())
     second.start()

@@ -1,4 +1,4 @@
-"""Services that answer without end, a byte at a time, or with a bomb: each client gives up, and the person is told."""
+"""Services that answer without end, a byte at a time, or with a bomb: each client gives up and tells the person."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ async def test_a_hostile_answer_is_given_up(
 @pytest.mark.process
 @pytest.mark.parametrize("manner", ["endless", "slow", "bomb in a bomb"])
 def test_a_day_is_planned_with_hostile_services(manner: str, server: HostileServer, tmp_path: Path) -> None:
-    """S397: the person is told, goes on with buttons, and memory stays bounded."""
+    """S397: the program tells the person, who goes on with buttons; memory stays bounded."""
     server.manner = manner
     program = Program(
         tmp_path / "data",

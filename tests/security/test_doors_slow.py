@@ -167,7 +167,7 @@ async def test_one_machine_does_not_shut_out_another(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.process
 def test_the_calendar_is_read_at_an_address_of_the_network(tmp_path: Path) -> None:
-    """S398: the program's own calendar client is let in, whatever address the page listens on."""
+    """S398: the program's own calendar client is let in at any address that the page listens on."""
     program = Program(tmp_path / "data", environment={"FATEFORGER_HOST": "127.0.0.2"}).start()
     try:
         person = program.person()

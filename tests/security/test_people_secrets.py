@@ -293,7 +293,7 @@ def test_a_secret_is_found_in_other_spellings(spelling: str) -> None:
 
 
 def test_a_password_that_is_an_ordinary_word_changes_no_data() -> None:
-    """S383: what commands write can be read again, whatever short password is configured."""
+    """S383: output of commands can be read again, even with a short password that is an ordinary word."""
     protect(["work", "a longer password"])
     try:
         assert dump_json_line({"name": "work on a longer password"}) == '{"name": "work on •••"}'

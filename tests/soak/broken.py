@@ -27,7 +27,7 @@ class Passing:
 
 
 class Blind(Passing):
-    """What the person changed is not looked at: events show as the program left them, so an undo takes them back."""
+    """Reads that show events as the program left them: the person's changes are ignored, so an undo takes them back."""
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         return tuple(self._as_left(e) for e in await self._real.window(start, end))
@@ -41,7 +41,7 @@ class Blind(Passing):
 
 
 class NoMarks(Passing):
-    """Nobody reads the mark of an op: a write whose answer was lost is not recognised."""
+    """Reads that hide the mark of an op: a write whose answer was lost is not recognized."""
 
     async def get(self, event_id: str) -> EventImage | None:
         image: EventImage | None = await self._real.get(event_id)
@@ -51,7 +51,7 @@ class NoMarks(Passing):
 
 
 class PrefixOnly(Passing):
-    """Whatever begins like an id of ours is taken for ours: here the person's own occurrence of a series."""
+    """A calendar that takes any event with our id prefix for ours: here an occurrence of the person's own series."""
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         seen: tuple[EventImage, ...] = await self._real.window(start, end)
@@ -115,7 +115,7 @@ class Shallow(Passing):
 
 
 class Bare(Passing):
-    """What the person put into an event, beyond what we write, is not looked at."""
+    """Reads that hide the person's additions to an event, beyond the fields that the program writes."""
 
     async def window(self, start: datetime, end: datetime) -> tuple[EventImage, ...]:
         return tuple(map(_bare, await self._real.window(start, end)))

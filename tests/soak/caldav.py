@@ -26,7 +26,7 @@ FAULTS: tuple[Fault, ...] = (
     Status(502, after=True), Status(503, retry_after=40), Status(503, after=True), Status(507),
 )  # fmt: skip
 OURS = re.compile(r"DTSTART|DTEND|DURATION|SUMMARY|DESCRIPTION|COLOR|DTSTAMP|LAST-MODIFIED|SEQUENCE|X-FATEFORGER-.*")
-"""What the program may write over. Any other line of an event stays as it is, whoever wrote it."""
+"""Lines that the program may overwrite. Any other line of an event stays as it is, by any author."""
 _HREF = re.compile(r"<(?:\w+:)?href>([^<]+)<")
 
 

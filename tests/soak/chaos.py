@@ -59,7 +59,7 @@ WAY_ON = ("Try again", "Refine", "Commit to calendar", "Continue", "Plan this da
 UNDO = ("Undo", "Take all of it off the calendar")
 """Labels of the button that takes the plan off the calendar. The second one is on the card of a plan that is being refined."""
 TO_BE_WRITTEN = "Your next change puts all of this on your calendar"
-"""What the card says once Undo has left only blocks on the calendar that the person had changed there."""
+"""Text of the card after Undo has left only blocks on the calendar that the person had changed there."""
 OUT_OF_DATE = "That card was out of date"
 WORDS = "Please go on"
 
@@ -156,7 +156,7 @@ class Human:
         return answer
 
     def _edit(self, before: str) -> Deed:
-        """In the calendar's own page, once a day: it has to stay, whatever comes."""
+        """Edit an event on the calendar's own page, once a day. The edit has to stay."""
         if not self.edited and self.titles[0] in self.calendar.titles() and self.rng.random() < 0.5:
             self.edited = f"Mine {self.mark}"
             self.calendar.retitle(self.titles[0], self.edited)
@@ -187,7 +187,7 @@ class Human:
         return any(self.person.has(label) for label in UNDO) and not partly
 
     def view(self) -> str:
-        """All that the program has said to the person in this day's conversation."""
+        """Return every message of the program in this day's conversation."""
         messages = [*self.person.roots(), *(self.person.thread() if self.person.opened else ())]
         return str([each for each in messages if each.get("user") != self.person.user])
 

@@ -28,7 +28,7 @@ Kind = Literal["fake", "google", "microsoft", "caldav"]
 HABITS: tuple[tuple[Habit, ...], ...] = (
     (), (), ("no etag",), ("early etag",), ("weak etag",), ("rewrites",), ("no uid filter", "uid is 400"), ("ignores time",),
 )  # fmt: skip
-"""What CalDAV servers do that is not in the RFC, and never at the cost of a write."""
+"""Behaviors of CalDAV servers that are not in the RFC, and that never cost a write."""
 
 
 @cache
@@ -50,10 +50,11 @@ def as_given(fields: EventFields) -> EventFields:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where and when, and how the calendar behaves: ``conditional`` writes, ``lag`` of its lists, ``html`` notes, and the
-    ``habits`` of a CalDAV server.
+    """The place, the day and the behavior of the calendar.
 
-    ``kind`` is the calendar: the fake of the port, or an adapter with its whole way to the emulator of a provider.
+    ``conditional``: conditional writes. ``lag``: delay of its lists. ``html``: HTML notes. ``habits``: those of a
+    CalDAV server. ``kind`` is the calendar: the fake of the port, or an adapter in front of the emulator of a
+    provider.
     """
 
     tz: str
@@ -122,7 +123,7 @@ def some_timing(rng: Random) -> FixedStart:
 
 
 def fits(plan: TBPlan) -> bool:
-    """Whether a plan can be written: its blocks do not overlap."""
+    """Return true if a plan can be written: its blocks do not overlap."""
     try:
         build_desired_day(plan)
     except PlanInvalid:
@@ -131,7 +132,7 @@ def fits(plan: TBPlan) -> bool:
 
 
 def repaired(plan: TBPlan, rng: Random) -> TBPlan:
-    """What a person makes of a plan that cannot be written: they move what overlaps, or give it up."""
+    """Repair a plan that cannot be written, as a person would: move the blocks that overlap, or drop them."""
     for _ in range(60):
         try:
             build_desired_day(plan)

@@ -1,4 +1,4 @@
-"""What a person does in the calendar's own page, to events of ours and to their own."""
+"""Actions of a person on the calendar's own page, on events of the program and on their own."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Hands:
             self.truth.person_changed(event, self.store.user_edit(event.id, **changes))
 
     def _own(self, event: EventImage, what: str) -> dict[str, object]:
-        """What a calendar's own page can put into an event that no program of ours ever writes."""
+        """Return a change that a calendar's own page can make to an event and that the program never writes."""
         n = self.done
         extras: dict[str, dict[str, object]] = {
             "invite": {"attendees": [{"email": "ben@example.com"}]},

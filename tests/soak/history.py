@@ -47,7 +47,7 @@ Act = Callable[[CalendarSubmitter], Awaitable[SyncResult]]
 BEGIN = timedelta(hours=6)
 SETTLE_ROUNDS = 5
 LATE = "/late"
-"""How the cause of a transaction ends that takes back a create which arrived after its undo."""
+"""Suffix of the cause of a transaction that takes back a create which arrived after its undo."""
 MOST_UNDOS = 60
 
 
@@ -172,7 +172,7 @@ class History:
             self._command(asked, rng)
 
     def step_empty(self, rng: Random) -> None:
-        """In quiet weather, one undo after the other until there is nothing to undo: nothing of ours is left."""
+        """Undo without faults until there is nothing to undo; no event of the program is left."""
         self.calendar.clear()
         self.step_wait(rng)
         if not self._ready(rng):
@@ -287,8 +287,10 @@ class History:
         return {b.key: shape_of(self.store.normalize(b.fields)) for b in blocks}
 
     def _look(self, rng: Random) -> bool:
-        """The day is read, what is new there is taken over into the plan and said; the engine is told, if that takes
-        no write (as the coordinator does before a change)."""
+        """Read the day, take changes over into the plan and tell the person.
+
+        Tell the engine if that takes no write, as the coordinator does before a change.
+        """
         if not self._ready(rng):
             return False
         assert self.process is not None
@@ -362,8 +364,10 @@ class History:
         return self.commands[cause]
 
     def _command(self, asked: Asked, rng: Random, *, calm: bool = False) -> None:
-        """Carry out a command in whatever weather. When the process dies, the command is repeated at the next start,
-        at once or later; but before any other."""
+        """Carry out a command, possibly with faults.
+
+        When the process dies, the command is repeated at the next start or later, but before any other.
+        """
         if not self._ready(rng):
             self.unfinished.append(asked)
             return
@@ -423,8 +427,10 @@ class History:
                 raise end
 
     def _fold(self, asked: Asked, result: SyncResult) -> None:
-        """What the thread makes of it: the person's own changes go into the plan; after an undo the plan stays, or is
-        as it was before."""
+        """Update the thread's plan from a result.
+
+        A submit takes over the person's own changes. An undo leaves the plan, or restores the earlier one.
+        """
         self.snapshot = predict_snapshot(self.snapshot, result)
         if asked.command.kind == "submit":
             for transaction in result.transactions:
@@ -560,8 +566,10 @@ class History:
                 self.truth.breach("plan", f"“{ours[event_id].summary}” is on the calendar, but not in the plan")
 
     def _given_away(self, title: str) -> bool:
-        """Check whether the thread said that the event is the person's now, who never touched it. One case is known:
-        nobody saw the answer to a write that the calendar then rewrote."""
+        """Check whether the thread gave the person an event that they never touched.
+
+        One case is known: the answer to a write was lost, and the calendar then rewrote the event.
+        """
         said = (
             f"I left “{title}”",
             f"I kept what you changed of “{title}”",
@@ -570,7 +578,7 @@ class History:
         return self.setting.html and any(map(self._said, said))
 
     def _said(self, what: str) -> bool:
-        """Whether the thread ever said that."""
+        """Check whether the thread has ever shown this text."""
         return any(what in words for command in self.commands.values() for words in command.words)
 
     def _stood_for(self, block: Shape) -> bool:

@@ -36,12 +36,12 @@ COMMIT, UNDO = "Commit to calendar", "Undo"
 CALL_SECONDS = 0.2
 AROUND_THE_CLICK = 1.0
 WHILE_WRITING = 3 * CALL_SECONDS
-"""How long after a first write the last of them is over, about: four go at once."""
+"""Approximate time from a first write until the last one is over: four run at once."""
 
 
 @dataclass
 class Kills:
-    """Where the kills hit, and how long each open transaction took to settle, from when the page answered."""
+    """Counts of kills by place, and the time each open transaction took to settle, from when the page answered."""
 
     hits: Counter[str] = field(default_factory=Counter)
     settled: list[float] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Victim:
         self._look(accepted=accepted)
 
     def _press_and_kill(self) -> bool:
-        """Whether the click was accepted before the program died."""
+        """Click, kill the program meanwhile, and return whether the click was accepted."""
         eventually(lambda: self.person.has(self._button), f"the button {self._button}")
         control = self.person.find(self._button)
         self.way.written.clear()
@@ -114,7 +114,10 @@ class Victim:
         self.program.kill()
 
     def _hit(self, accepted: bool) -> tuple[str, bool]:  # noqa: FBT001  one of two
-        """Where the program died, by what its database and the calendar say of the write."""
+        """Return where in the write the program died, and whether a transaction was open then.
+
+        The database and the calendar tell it.
+        """
         found = self._transactions()
         if not found:
             return ("idle, or before the first intent" if accepted else "before the click was taken"), False

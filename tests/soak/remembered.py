@@ -1,7 +1,7 @@
-"""A thousand days of a person who tells their rules, in five languages: says them, says them again, changes them, takes
-them back, lets them run out. What the planner follows each day is held against what the person means.
+"""A thousand days of a person who states, repeats, changes and revokes rules in five languages, and lets them expire.
 
-What they mean is kept here in the simplest way: of what was said about one thing and covers a day, the last counts.
+The rules that the planner follows each day are compared with those that the person means. These are kept here in the
+simplest way: of all statements on one subject that cover a day, the last one counts.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ HOURS = {
     "habit": (6, 20),
 }
 ONE_AT_A_TIME = ("bedtime", "work_end", "lunch", "sleep")
-"""Things of which a person has one: what is said about them later counts instead of what was said before."""
+"""Subjects of which a person has one: a later statement replaces the earlier one."""
 
 
 @dataclass(frozen=True)
 class Meant:
-    """Something that the person said and means. ``days`` are weekdays; both dates are inclusive."""
+    """A rule that the person stated and means. ``days`` are weekdays; both dates are inclusive."""
 
     about: str
     hour: int
@@ -75,7 +75,7 @@ class Meant:
 
 @dataclass
 class Totals:
-    """What came of all days."""
+    """Sums over all days."""
 
     days: int = 0
     said: int = 0
@@ -188,7 +188,7 @@ class Life:
         return {"min_sleep": "sleep", "avoid_window": "calls", "prefer_window": "habit"}[str(kind)]
 
     def _undo(self) -> None:
-        """What was said last today was a slip."""
+        """Undo the last statement of today as a slip."""
         before, seq = list(self.means), len(self.store)
         self._say_new_slot()
         write = self.session.rules.memory_writes[-1] if self.session.rules.memory_writes else None

@@ -37,7 +37,7 @@ KINDS = ("lost", "foreign", "duplicate", "blamed", "left", "plan", "unsettled", 
 
 @dataclass
 class Tally:
-    """What came of some histories. ``failed`` are the names of those with breaches."""
+    """Results of some histories. ``failed`` are the names of those with breaches."""
 
     histories: int = 0
     breaches: Counter[str] = field(default_factory=Counter)

@@ -1,13 +1,13 @@
-"""Command lines on one calendar, some at the same time, some killed: applied, undone in any order, edited by hand between.
+"""Commands on one calendar: some at the same time, some killed, undone in any order, with edits by hand in between.
 
-Each command is a process of its own, against a server that speaks as google-calendar-mcp does. A command that was killed is
-typed again, as a person would. Then, judged by the calendar alone:
+Each command is a process of its own, against a server that speaks as google-calendar-mcp does. A killed command is
+typed again, as a person would. Then the calendar alone decides:
 
 - every event of other people is byte for byte as it was, and no block is there twice;
-- what the person put into an event is still there, and so is the event;
-- an undo leads to the calendar as it was before what it takes back, if nobody touched that meanwhile: also an undo that
-  was killed and typed again, and an undo of an apply that was;
-- after one undo more than there is to undo, nothing is left but what the person had a hand in.
+- every event that the person changed is still there, with the person's change;
+- an undo leads to the calendar as it was before the command it takes back, if the person did not touch it meanwhile;
+  this includes an undo that was killed and typed again, and an undo of an apply that was killed;
+- after one more undo than there are commands to undo, only blocks that the person changed are left.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SlowGoogle(GoogleMcp):
 
 @dataclass
 class Ended:
-    """How a command ended; ``document`` is ``None`` when it was killed."""
+    """The end of a command; ``document`` is ``None`` when it was killed."""
 
     status: int
     document: dict[str, Any] | None
@@ -103,7 +103,7 @@ class Terminals:
             await self.carry_out("undo", target, target=target)
 
     async def crowd(self) -> None:
-        """Several at once; which comes first nobody knows."""
+        """Run several commands at once, in an unknown order."""
         plan = self.folder / f"plan{self.commands}.json"
         plan.write_text(json.dumps(self.some_plan()))
         apply = ("apply", str(plan), "--yes", "--keep", "calendar")
@@ -250,7 +250,7 @@ async def play(folder: Path, seed: str) -> Terminals:
 
 @dataclass
 class Played:
-    """What came of some histories: how many commands were typed and killed, and what went wrong, by history."""
+    """Results of some histories: the number of commands typed and killed, and the failures by history."""
 
     histories: int = 0
     commands: int = 0

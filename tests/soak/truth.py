@@ -1,37 +1,39 @@
-"""What an honest witness at the calendar counts as lost, foreign and twice.
+"""An independent observer at the calendar, which counts lost edits, foreign writes and duplicates.
 
-The witness sees what the person does on the calendar, what they wish in the thread, and every write of the program at
-the moment it takes effect. It shares no decision with the engine: it knows an event of ours by having seen it made.
+The observer sees what the person does on the calendar, what they wish in the thread, and every write of the program at
+the moment it takes effect. It shares no decision with the engine. It knows an event of the program because it saw the
+program create it.
 
-An **edit** is a field of an event of ours as the person left it there, an event of ours that they deleted, or anything
-else that they put into one (`OWN`: a place, guests, reminders of their own, ...). It stands until the person changes it
-again. Putting a value back to what the program wrote is no edit, and for an undo neither is putting it back to what the program had written before: the event is as it was left.
+An **edit** is a field of a program's event as the person left it, a program's event that they deleted, or anything
+else that they put into one (`OWN`: a place, guests, reminders of their own, ...). It counts until the person changes
+it again. A value put back to what the program wrote is no edit. For an undo, neither is one put back to what the
+program had written before: the event is as it was left.
 
 The program may replace the value of an edit only when a later wish of the person says so:
 
-- a submit wishes another value for that field (or no longer wishes the block), and the edit had been *taken*: the plan
-  in the thread held it before, so the person has seen it there; so had they what an undo gave back, also when it lands
-  late, while the next submit is on its way already. Start and end count as one field.
-- a submit wishes another value for that field and was told to prefer the plan. An edit that was not taken then has to
-  be named in what the thread says: audible, not silent.
-- an undo may put a value over an edit only where one of the transactions that it takes back had put the edit back
-  (a redo), or when it was told to use force. An undo that takes back the write over an edit gives the edit back.
-- what is not ours to write (`OWN`) is never changed, and never goes with an event unless by force; an undo that brings
-  such an event back brings back all of it that a calendar lets a program write, and names the rest.
-- a deleted event comes back only when a later submit asks for the block anew: with other contents than it had been
-  asked for, or after the plan in the thread was without it, or after an undo of what had been written for it, or with
-  a yes to the question what became of blocks that are gone. Or when an undo takes back a transaction that itself had deleted an event of that block.
+- A submit wishes another value for that field (or no longer wishes the block), and the edit had been *taken*: the plan
+  in the thread held it before, so the person has seen it there. They have also seen a value that an undo restored, even
+  one that lands late, while the next submit is already being sent. Start and end count as one field.
+- A submit wishes another value for that field and was to prefer the plan. An edit that was not taken then has to be
+  named in the thread.
+- An undo may put a value over an edit only where one of the transactions that it takes back had put the edit back
+  (a redo), or when it was to use force. An undo that takes back the write over an edit gives the edit back.
+- What the program never writes (`OWN`) is never changed, and never goes with an event unless by force. An undo that
+  brings such an event back restores all of it that a calendar lets a program write, and names the rest.
+- A deleted event comes back only when a later submit asks for the block again: with other contents than before, or
+  after the plan in the thread was without it, or after an undo of its write, or with a yes to the question about gone
+  blocks. It also comes back when an undo takes back a transaction that had deleted an event of that block.
 
-An event that the person made into something that may not be written to (all-day, repeating) is theirs from then on;
-what the plan still wants may be written again once they delete it.
+An event that the person made into something that may not be written to (all-day, repeating) is theirs from then on. A
+block that the plan still holds may be written again once they delete that event.
 
-Everything else that changes an edit is a **lost edit**. Without conditional writes (Google through MCP) nobody can
-stop a write that is on its way: an edit made after the program last read that event and before its write landed is
-counted apart, as **raced**. With conditional writes such an edit is lost like any other.
+Everything else that changes an edit is a **lost edit**. Without conditional writes (Google through MCP) a write that
+was sent cannot be stopped: an edit made after the program last read that event and before its write landed is counted
+separately, as **raced**. With conditional writes such an edit is lost like any other.
 
 A **foreign write** is any write to an event that the program did not make, and any event of the person's own that is
-not, to the byte, as they left it. A **duplicate** is a second live event of the program's for one block, or two that
-show the same, whenever no command is under way; a submit must not even make one for a moment.
+not, to the byte, as they left it. A **duplicate** is a second live event of the program for one block, or two events
+that show the same, while no command is running. A submit must not make one even for a moment.
 """
 
 from __future__ import annotations
@@ -61,12 +63,14 @@ OWN = (
     "location", "reminders", "visibility", "transparency", "guestsCanModify", "guestsCanInviteOthers", "source",
     "attendees", "attachments", "conferenceData", "hangoutLink", "otherProperties",
 )  # fmt: skip
-"""What a person may put into an event that the program never writes of its own accord, by Google's names; and what only
-Outlook has."""
+"""Parts of an event that the person may set and the program never writes by itself.
+
+By Google's names; the last one holds those that only Outlook has.
+"""
 UNWRITABLE = frozenset({"conferenceData", "hangoutLink"})
-"""What no program can put into a new event: a video call gets another address."""
+"""Parts that no program can put into a new event: a video call gets another address."""
 PLAIN = {"reminders": {"useDefault": True}}
-"""How Google shows what nobody set."""
+"""Reminders that were never set, as Google shows them."""
 Shape = Mapping[str, Any]
 
 
@@ -91,7 +95,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass
 class Command:
-    """What the person asked for, once, and what was known when they did. ``words`` is what the thread said of it."""
+    """A command of the person, and the state when they gave it. ``words`` are the thread's messages about it."""
 
     name: str
     kind: Literal["submit", "undo"]
@@ -119,8 +123,7 @@ class Edit:
 
 @dataclass
 class Deletion:
-    """An event of ours that the person deleted; ``asked`` is the block as the last submit that
-    was carried out had wished it."""
+    """An event of the program that the person deleted; ``asked`` is the block as last submitted."""
 
     event_id: str
     at: int
@@ -171,7 +174,7 @@ class Truth:
     landed: dict[str, int] = field(default_factory=dict)
     """Events that came long after the program had given them up, and when."""
     sent: dict[str, int] = field(default_factory=dict)
-    """When the program had last looked at an event as it sent the write that lands now, late."""
+    """Time of the program's last read of the event before it sent the write that lands now, late."""
     _keys: dict[str, str | None] = field(default_factory=dict)
     _keys_touched: set[str | None] = field(default_factory=set)
     _left: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -247,8 +250,10 @@ class Truth:
         return Command(name, "undo", self._now, force=force)
 
     def blames(self, command: Command, sentences: Iterable[str]) -> None:
-        """Check that nobody is told to have changed what only the program wrote. An undo names a block by a title that
-        it gave it, which another event of the block may have had."""
+        """Check that the thread does not blame the person for changes of the program.
+
+        An undo names a block by a title that it gave it, which another event of the block may have had.
+        """
         blocks = self._keys_touched | {self._keys.get(event_id) for event_id in self.touched}
         touched = self.touched | {event_id for event_id, key in self._keys.items() if key in blocks}
         mine = {title for event_id in touched for title in self.titles[event_id]}
@@ -266,7 +271,10 @@ class Truth:
     def answered(
         self, command: Command, sentences: Iterable[str], *, whole: bool, asked_about: Collection[str] = ()
     ) -> None:
-        """The thread says what came of it; ``whole``: all that was wished is done, but for the blocks ``asked_about``."""
+        """Record the thread's answer.
+
+        ``whole``: every wish is done, except for the blocks ``asked_about``.
+        """
         if whole and command.kind == "submit":
             decided = {key: block for key, block in command.wish.items() if key not in asked_about}
             self.asked = {key: block for key, block in self.asked.items() if key in asked_about} | decided
@@ -376,7 +384,7 @@ class Truth:
     # --- at rest ---
 
     def at_rest(self, events: Mapping[str, EventImage]) -> None:
-        """Nothing is under way: every event of the person's own and every edit is where they left it."""
+        """Check, with nothing in progress, that the person's events and every edit are where they left them."""
         for event_id, image in self.theirs.items():
             if events.get(event_id) != image:
                 self.breach("foreign", f"{event_id} “{image.summary}” is not as the person left it")
@@ -395,9 +403,12 @@ class Truth:
         self.single()
 
     def single(self, since: int | None = None) -> None:
-        """Between two commands every block is there once. (Within one, an undo may bring an event back before it
-        takes another away.) What landed after ``since``, or is not listed since then, nobody can have seen yet; what landed
-        late, and the person then put something into, is left to them."""
+        """Check that every block is there once between two commands.
+
+        Within one command, an undo may bring an event back before it takes another away. An event that landed after
+        ``since``, or is not listed since then, is not counted: the program cannot have seen it. An event that landed
+        late and that the person then edited is left to them.
+        """
         theirs = self.landed.keys() & self.touched
         ours = [e for e in self.live.values() if e.id not in theirs]
         ours = [e for e in ours if since is None or self._is_known(e.id, since)]
@@ -408,7 +419,7 @@ class Truth:
                 self.breach("duplicate", f"{times} events are {what}")
 
     def _is_known(self, event_id: str, since: int) -> bool:
-        """Whether an event landed in time, or landed late before ``since`` and was shown to the program after that."""
+        """Check whether an event landed in time, or landed late and was then shown to the program."""
         landed = self.landed.get(event_id)
         return landed is None or (landed <= since and self.looked_at(event_id) > landed)
 
@@ -470,7 +481,7 @@ class Truth:
                 self.transactions[transaction_id].back.add((image.id, name))
 
     def _own_comes_back(self, transaction_id: str, image: EventImage, targets: Iterable[Written]) -> None:
-        """Whatever else was in the event that a target deleted is in the one that takes its place."""
+        """Check that the event that replaces a deleted one has the person's additions to it."""
         had = next((target.own[key_of(image)] for target in targets if key_of(image) in target.own), {})
         has = own_of(image)
         missing = sorted(name for name, value in had.items() if name not in self.unwritable and has.get(name) != value)
@@ -503,7 +514,11 @@ class Truth:
         return command.kind == "submit" and (key in command.absent or command.wish.get(key) != deletion.asked)
 
     def _is_back(self, by: Written, place: tuple[str, str], edit: Edit) -> bool:
-        """Whether an undo takes back what gave the edit back, or finds an event as one of its transactions left it."""
+        """Check whether an undo may restore the value of an edit.
+
+        It may where it takes back the transaction that gave the edit back, or where one of its transactions left that
+        value.
+        """
         back = edit.put_back_by is not None and edit.put_back_by in by.targets
         return back or (bool(by.targets) and edit.value in self._ever.get(place, ()))
 
@@ -511,7 +526,7 @@ class Truth:
         return not self.conditional and at > self.sent.get(event_id, self.looked_at(event_id))
 
     def looked_at(self, event_id: str) -> int:
-        """When the program last read the event."""
+        """Return the time when the program last read the event."""
         return self._looked.get(event_id, 0)
 
     def _standing(self, event_id: str) -> list[tuple[tuple[str, str], Edit]]:
@@ -535,5 +550,5 @@ class Truth:
 
 
 def key_of(image: EventImage) -> str | None:
-    """The block that an event of ours says it is."""
+    """Return the key of the block that an event of the program belongs to."""
     return image.properties.get("ffu")

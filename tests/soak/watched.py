@@ -134,7 +134,7 @@ class Late(GoogleCalendarFake):
     delays: Delays
 
     def land(self) -> None:
-        """Whatever is due by now takes effect."""
+        """Apply every write that is due by now."""
         self._land()
 
     def clear(self) -> None:
@@ -142,7 +142,7 @@ class Late(GoogleCalendarFake):
         self._armed.clear()
 
     def restart(self) -> None:
-        """The program starts anew."""
+        """Restart the program."""
 
     def trouble(self, rng: Random) -> str:
         """Let some of the next requests meet a fault of their own kind. Says which, if there are any."""
@@ -184,7 +184,7 @@ Due = tuple[int, Callable[[], object]]
 
 @dataclass
 class Delays:
-    """When what is on its way to a calendar arrives, by the clock."""
+    """The time when each late write reaches a calendar."""
 
     calendar: GoogleCalendarFake
     store: WatchedStore
@@ -210,7 +210,7 @@ class Delays:
                     self.due[id(landing)] = self.clock.now() + timedelta(seconds=latest * (calls % 7) / 7)
 
     def part(self, late: list[Due], *, everything: bool) -> tuple[list[Due], list[Callable[[], object]]]:
-        """What is still on its way, and what has arrived."""
+        """Split late writes into those still due and those that have arrived."""
         due = [effect for _, effect in late if everything or self.clock.now() >= self.due[id(effect)]]
         return [one for one in late if one[1] not in due], due
 

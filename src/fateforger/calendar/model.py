@@ -319,7 +319,7 @@ class Verb(StrEnum):
     FORGET = "forget"
     """It is gone from the calendar, and not wanted back."""
     NOOP = "noop"
-    """Nothing to do: the calendar shows it already."""
+    """The calendar shows it already: no change."""
     SKIP = "skip"
     """Not done on purpose; ``reason`` says why."""
 

@@ -273,9 +273,9 @@ class ConstraintRecord(Value):
 
     @property
     def dimension(self) -> Dimension:
-        """What kind of statement it is, known without a model.
+        """The kind of the statement, known without a model.
 
-        Where that is not said, typed fields that ask for something state a policy, and words alone a state.
+        Without an explicit kind, typed fields that ask for something state a policy, and words alone a state.
         """
         if self.aspect is not None and self.aspect.dimension is not None:
             return self.aspect.dimension

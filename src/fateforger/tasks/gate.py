@@ -37,10 +37,10 @@ YOU_SAID = mark_message("You said that it is done.")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was done for a task, as its person or an agent reports it.
+    """The work done for a task, as its person or an agent reports it.
 
-    ``steps`` are the actions of each step, in order. ``met`` are the positions of the criteria that are met. ``stated``
-    are states that the person says hold, or do not.
+    ``steps`` are the actions of each step, in order. ``met`` are the positions of the criteria that are met.
+    ``stated`` are states that the person says hold, or do not.
     """
 
     steps: tuple[tuple[str, ...], ...] = ()

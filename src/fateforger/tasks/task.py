@@ -135,7 +135,7 @@ class TaskSpec(Value):
     remind_at: AwareDatetime | None = None
     """Instant at which the person wants to be reminded, in their zone."""
     details: TaskDetails = TaskDetails()
-    """What a day's plan has to know. On the first day that it may begin, it is put on the list of that day."""
+    """Details that a day's plan needs. On the first day that it may begin, the task is put on the list of that day."""
     _stored = model_validator(mode="before")(read_day)
 
 

@@ -1,4 +1,4 @@
-"""What a message wants of the queue (S147-S153), and the state transitions of a task (S167).
+"""The requests of messages to the queue (S147-S153), and the state transitions of a task (S167).
 
                ┌──────── release, a dead executor ────────┐
 ACTIVE ──> RUNNING ──> DONE                                │

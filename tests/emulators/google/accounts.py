@@ -53,7 +53,7 @@ class Robot:
 
 @dataclass
 class Grant:
-    """What a person allowed a program."""
+    """The scopes that a person granted to a program."""
 
     account: str
     scopes: tuple[str, ...]
@@ -136,7 +136,7 @@ class GoogleAccounts:
     # --- for the calendar's side ---
 
     def account_of(self, token: str, wanted: tuple[str, ...]) -> str:
-        """Whose token it is. Raises :class:`Refusal` unless it is good and has one of the scopes."""
+        """Return the account of a token. Raises :class:`Refusal` unless it is valid and has one of the scopes."""
         grant, until = self._access.get(token, (None, self.now()))
         if grant is None or grant.ended or self.now() >= until:
             raise Refusal(401, "Invalid Credentials", "authError")

@@ -1,4 +1,4 @@
-"""Push channels: who wants to be told that a calendar changed, and the notices that are due."""
+"""Push channels: the subscribers to changes of a calendar, and the notices that are due."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _PATH = re.compile(rf"{ROOT}/calendars/(?P<calendar>[^/]+)/events(?:/(?P<event>[
 
 
 class Google(Protocol):
-    """What the interface is about."""
+    """The state behind the interface."""
 
     calendars: dict[str, GoogleStore]
     accounts: GoogleAccounts

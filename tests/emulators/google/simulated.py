@@ -76,7 +76,7 @@ class _Way(httpx.AsyncBaseTransport):
 
 
 def name_request(ask: Ask) -> tuple[Verb, str | None]:
-    """What a request is for the port, and its event."""
+    """Return the port's verb for a request, and its event."""
     event_id = unquote(ask.path.partition("/events")[2].strip("/")) or None
     if ask.method == "POST":
         return "create", str(ask.json["id"])

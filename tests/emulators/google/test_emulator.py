@@ -1,4 +1,4 @@
-"""What Google's documentation says, asked of the emulator over HTTP."""
+"""Statements of Google's documentation, checked against the emulator over HTTP."""
 
 from __future__ import annotations
 

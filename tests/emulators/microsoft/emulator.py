@@ -85,7 +85,7 @@ class MicrosoftEmulator:
 
     @property
     def mailbox(self) -> Mailbox:
-        """That of the only person there is at first."""
+        """The mailbox of Ann, the only person at first."""
         return self.mailboxes[ANN]
 
     def inject(self, fault: Fault, *, at: int | None = None, method: str | None = None) -> None:

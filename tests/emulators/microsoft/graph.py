@@ -66,7 +66,7 @@ class Round:
 
 @dataclass
 class Preferences:
-    """What the ``Prefer`` header asks for."""
+    """Values of the ``Prefer`` header."""
 
     immutable: bool = False
     time_zone: str = "UTC"

@@ -1,9 +1,10 @@
-"""What Exchange keeps for one mailbox: calendars, events, versions, and a log of changes. No protocol: only the rules.
+"""The state of one Exchange mailbox: calendars, events, versions, and a log of changes. Only rules, no protocol.
 
 Written from the reference of Microsoft Graph v1.0. The rules: the server chooses ids; every change gives an event
-another change key; a ``transactionId`` creates one event; a deleted event goes to the bin, where no request for events
-finds it. How long a transaction id is remembered is not documented: here it is for good, also when its event is
-deleted. Time does not pass: stamps count up from a fixed instant, so equal histories leave equal mailboxes.
+another change key; a ``transactionId`` creates one event; a deleted event goes to the bin, where requests for events
+do not find it. The documentation does not say how long a transaction id is remembered. Here it is remembered forever,
+also when its event is deleted. Time does not pass: stamps count up from a fixed instant, so equal histories leave
+equal mailboxes.
 """
 
 from __future__ import annotations
@@ -102,8 +103,11 @@ Watch = Callable[[Item | None, Item | None], None]
 
 @dataclass
 class Mailbox:
-    """``watch`` is told of every write through the protocol with the event before and after. ``zones`` are the rules of
-    the server's zones, which need not be those of everybody else."""
+    """A mailbox.
+
+    ``watch`` gets every write through the protocol, with the event before and after. ``zones`` are the rules of the
+    server's zones, which may differ from those of other programs.
+    """
 
     time_zone: str = "Europe/Berlin"
     items: dict[str, Item] = field(default_factory=dict)
@@ -120,7 +124,7 @@ class Mailbox:
     _minted: int = 0
 
     def copy(self) -> Mailbox:
-        """The same mailbox, to go on in another way; nobody watches it."""
+        """Return a copy of the mailbox without a watcher, for another course of events."""
         other = copy.copy(self)
         other.items, other.bin = copy.deepcopy(self.items), copy.deepcopy(self.bin)
         other.log, other.transactions = list(self.log), dict(self.transactions)
@@ -345,7 +349,7 @@ _LISTED = ("singleInstance", "seriesMaster")
 
 
 def _new_values() -> Json:
-    """An event that nobody has touched, as Graph shows it."""
+    """Return the fields of an untouched event, as Graph shows it."""
     return {
         **_TEXT,
         "body": {"contentType": "text", "content": ""},

@@ -1,6 +1,6 @@
 """Microsoft's sign-in (OAuth 2.0, v2.0 endpoints): consent of a person, consent of an administrator, and tokens.
 
-Access tokens end after an hour; refresh tokens are given anew with each renewal, and older ones stay good, as the
+Access tokens end after an hour. Each renewal gives a new refresh token, and older ones stay valid, as the
 documentation says. ``revoke`` ends all tokens of a person.
 """
 
@@ -33,7 +33,7 @@ class App:
 
 @dataclass(frozen=True)
 class Grant:
-    """What a code or token stands for. Without ``user`` it is the program's own."""
+    """The grant behind a code or token. Without ``user`` it is the program's own."""
 
     client: str
     user: str | None
@@ -80,7 +80,7 @@ class SignIn:
         return self._keep_token(Grant("the-client", user, scopes))
 
     def check(self, header: str) -> Grant:
-        """What a token allows. Raises :class:`Refusal` with status 401."""
+        """Return the grant of a token. Raises :class:`Refusal` with status 401."""
         kind, _, token = header.partition(" ")
         grant = self._tokens.get(token)
         if kind != "Bearer" or grant is None:

@@ -55,7 +55,7 @@ class SlackTeams:
     calls: list[tuple[str, str]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
-    """What was sent to each workspace, as ``TEAM METHOD BODY``."""
+    """Calls to each workspace, as ``TEAM METHOD BODY``."""
     _codes: dict[str, tuple[str, str]] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop | None = None
 

@@ -1,4 +1,4 @@
-"""What predicates may look at: files and commands that were allowed, and nothing else (S136, S143)."""
+"""Predicates may look only at files and commands that were allowed (S136, S143)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PYTHON = sys.executable
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with two documents and a test, and a secret beside it."""
+    """Return a folder with two documents and a test, and a secret next to them."""
     folder = tmp_path / "project"
     for path, text in (
         ("docs/plan.md", "# Plan\n## Approved Plan\n"),
@@ -69,13 +69,13 @@ def command(folder: Path, *words: str, seconds: float = 60) -> AllowedCommand:
 async def test_a_file_is_looked_at_as_far_as_it_was_allowed(
     project: Path, pattern: str, text: str, told: CheckAnswer
 ) -> None:
-    """Three answers: it holds the text, no such file does, or it cannot be told and why."""
+    """There are three answers: the file holds the text, no such file does, or unknown with the reason."""
     assert await facts(project, "docs/**/*.md").contains(pattern, text) == told
 
 
 @pytest.mark.parametrize("pattern", ["../secret.md", "docs/../../secret.md", "/etc/passwd", "docs/\x00.md", ""])
 async def test_a_pattern_never_leaves_its_folder(project: Path, pattern: str) -> None:
-    """Whatever is allowed: the pattern of a check is not trusted either."""
+    """This holds for any allowed paths: the pattern of a check is not trusted either."""
     for allowed in ("**", "../*.md", pattern or "**"):
         told = await facts(project, allowed).contains(pattern, "## Approved Plan")
         assert told == CheckAnswer(None, f"Files like “{pattern}” may not be looked at.")
@@ -173,7 +173,7 @@ async def test_there_is_no_shell(project: Path) -> None:
 
 
 async def test_it_runs_in_its_folder_without_our_keys(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What this program was told in its environment stays here; and nobody types anything."""
+    """The command gets neither the program's settings from the environment nor any input."""
     monkeypatch.setenv("FATEFORGER_MODEL_KEY", "sk-secret")
     script = (
         "import os, sys; "
@@ -185,7 +185,7 @@ async def test_it_runs_in_its_folder_without_our_keys(project: Path, monkeypatch
 
 
 async def test_one_that_takes_too_long_is_ended_with_all_that_it_started(project: Path) -> None:
-    """Told apart from one that fails: unknown."""
+    """A timeout is no failure of the command: the result is unknown."""
     script = "sleep 60 & echo $! > child; wait"
     slow = facts(project, slow=command(project, "sh", "-c", script, seconds=2))
     assert await slow.succeeds("slow") == CheckAnswer(None, "“slow” took longer than 2 seconds, so it was ended.")
@@ -196,7 +196,7 @@ async def test_one_that_takes_too_long_is_ended_with_all_that_it_started(project
 
 
 def _alive(pid: int) -> bool:
-    """A dead child that nobody waited for is not alive."""
+    """Check whether a process is alive; a dead child that is not yet reaped is not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

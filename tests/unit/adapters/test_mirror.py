@@ -64,7 +64,7 @@ async def test_every_field_comes_across(tmp_path: Path) -> None:
 
 
 async def test_a_row_without_a_uid_gets_the_one_that_follows_from_it(tmp_path: Path) -> None:
-    """S6: the same rule said twice is one constraint, whatever is kept beside it."""
+    """S6: the same rule in two rows is one constraint, even if their other fields differ."""
     rows = await read(mirror_file(tmp_path / "old.db", {"name": "Gym"}, {"name": "Gym", "hints": '{"energy": "low"}'}))
     first, second = (read_row(row.fields).uid for row in rows)
     assert first == second

@@ -53,8 +53,10 @@ def test_what_is_no_picture_is_refused() -> None:
 @pytest.mark.parametrize("bold", [False, True])
 @pytest.mark.parametrize("words", ["Write the report", "WWWiii…", "Größe ŁΩЖ", "שלום עולם", "اجتماع الفريق", "🚀🎉"])
 def test_a_text_ends_where_the_layout_takes_it_to_end(words: str, bold: bool) -> None:  # noqa: FBT001  a parameter
-    """What the layout measures is what is drawn: nothing is beyond the width, something is just before it
-    (joined Arabic letters are narrower than each of them alone)."""
+    """The layout measures what is drawn: nothing lies beyond the width, something lies just before it.
+
+    Joined Arabic letters are narrower than each of them alone.
+    """
     wide = width(words, 40, bold=bold)
 
     def strip(x: float, text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What is done when a provider asks to wait, or an account has no budget: nothing is sent, and the answer says why."""
+"""A provider that asks to wait, or an account without a budget: nothing is sent, and the answer says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may ask: names, scopes, tokens; and what is kept of what was asked."""
+"""Clients: names, scopes, tokens, and the record of their calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is let in, what is refused, and that everything is on record first."""
+"""Admission of clients, refusals, and the record that is written before each call."""
 
 from __future__ import annotations
 

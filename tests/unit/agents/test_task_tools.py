@@ -1,4 +1,4 @@
-"""The queue through the door of agents."""
+"""The queue, as agents use it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRUE = {
     "success_criteria_defined", "plan_approved", "tests_exist", "tests_fail", "tests_pass", "critic_reviewed", "goal_articulated",
     "assumptions_documented", "probes_identified", "review_task_exists",
 }  # fmt: skip
-"""What the person says yes to, when they are asked about a published plan."""
+"""Facts that the person confirms when asked about a published plan."""
 SIGNED = """\
 workflow: ship
 actions: [release]
@@ -141,7 +141,7 @@ async def test_what_only_the_person_can_say_is_not_believed(robot: Agents) -> No
 
 
 async def test_a_file_approves_nothing(robot: Agents) -> None:
-    """S136, S291: whoever does the work can write it, so the person is asked all the same."""
+    """S136, S291: the worker could have written the file, so the person is asked anyway."""
     robot.workflows = read_own({"ship": SIGNED})
     robot.facts = TableFacts(files=True)
     task = await created(robot, workflow="ship")
@@ -168,7 +168,7 @@ async def test_steps_are_looked_at_as_they_are_recorded(robot: Agents) -> None:
 
 
 async def test_a_plan_is_done_when_it_was_committed(robot: Agents) -> None:
-    """S162: the fact is looked up, whatever the agent says."""
+    """S162: the fact is looked up and does not depend on the agent's claim."""
     task = await created(robot, work={"kind": "plan_day", "date": "2026-03-02"})
     pulled = (await robot.done("pull"))["task"]
     assert pulled["completes"] == "It is done when the plan of 2026-03-02 was committed."

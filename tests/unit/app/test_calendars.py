@@ -1,4 +1,4 @@
-"""What ``doctor`` says of calendars: which is written to, which are read, and which name is wrong."""
+"""Messages of ``doctor`` about calendars: the one to write to, those to read, and a wrong name."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ async def test_nothing_is_written_to_a_calendar_that_nobody_chose(caldav: str, t
 async def test_the_pane_and_the_tools_say_why_the_calendar_cannot_be_used(
     caldav: str, tmp_path: Path, path: str, said: str, door: str
 ) -> None:
-    """S438: a server that answers is not said to be silent."""
+    """S438: a server that answers is not reported as silent."""
     settings = read_settings(data_dir=tmp_path, caldav_url=caldav + path, caldav_username="me")
     local = LocalServer(settings, build_clock(settings), port=0)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(getattr(local, door)), base_url="http://pane") as http:
@@ -166,7 +166,7 @@ def test_the_journals_name_of_a_calendar_holds_no_password() -> None:
 
 
 def test_what_is_reserved_leaves_room_for_what_the_server_repeats() -> None:
-    """P18: and a day of 40 blocks and its undo go through beside a program that watches the calendar."""
+    """P18: a day of 40 blocks and its undo also go through while a program watches the calendar."""
     assert GOOGLE_LIMIT.requests <= MOST_A_MINUTE - 4 * 3
     assert GOOGLE_LIMIT.requests - GOOGLE_LIMIT.background >= (1 + 40 + 1) + (1 + 2 * 40 + 1)
 

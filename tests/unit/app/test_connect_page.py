@@ -1,4 +1,4 @@
-"""What a person sees and does on the page of their connection, over emulators of Google and Microsoft."""
+"""The page of a person's connection: its contents and actions, over emulators of Google and Microsoft."""
 
 from __future__ import annotations
 

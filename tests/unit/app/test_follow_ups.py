@@ -1,4 +1,4 @@
-"""What is done after a connection broke or works again: once by all programs together."""
+"""Follow-ups after a connection broke or works again: done once by all programs together."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ async def test_doctor_on_the_embedded_one(tmp_path: Path) -> None:
 
 
 async def test_doctor_names_what_only_mem0_holds(tmp_path: Path) -> None:
-    """S321: after the database was lost, it is said before anything else is written."""
+    """S321: after the loss of the database, this is reported before anything else is written."""
     here = settings(tmp_path)
     store = await open_state(here)
     await store.constraints.write([version_of("c")], cause="x")

@@ -58,7 +58,7 @@ class Failing(MemoryConstraints):
 
 
 async def test_dry_run_writes_nothing_and_apply_once(tmp_path: Path) -> None:
-    """S38: dry run unless told, idempotent, how far it is told."""
+    """S38: a dry run is the default, a second run writes nothing, and the progress is reported."""
     path, store = mirror_file(tmp_path / "old.db", *RULES), MemoryConstraints()
     report = await moved(path, store, apply=False)
     assert (len(report.rows), report.written, await store.of(ALEX)) == (500, 0, ())

@@ -1,4 +1,4 @@
-"""Which model is spoken to, and what doctor says of it."""
+"""The choice of the model, and messages of doctor about it."""
 
 from __future__ import annotations
 

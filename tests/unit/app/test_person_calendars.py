@@ -1,4 +1,4 @@
-"""Which calendar a person has in a running program."""
+"""The calendar of a person in a running program."""
 
 from __future__ import annotations
 

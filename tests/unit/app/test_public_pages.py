@@ -1,4 +1,4 @@
-"""What is reached under the public address, and what only from this machine."""
+"""Pages under the public address, and pages for this machine only."""
 
 from __future__ import annotations
 

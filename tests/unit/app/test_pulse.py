@@ -1,4 +1,4 @@
-"""Whoever asks whether the program is well costs it next to nothing."""
+"""A health check costs the program next to nothing."""
 
 from __future__ import annotations
 

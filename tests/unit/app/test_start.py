@@ -1,4 +1,4 @@
-"""What stops the program from starting is one sentence, with what to do."""
+"""Each obstacle to a start is reported in one sentence, with the way to remove it."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ async def test_a_second_program_needs_parts_that_can_be_shared(
     await first.aclose()
     await second.aclose()
     third = open_store(postgres)
-    await take_place(settings[1], third.database)  # whoever ended is in nobody's way
+    await take_place(settings[1], third.database)  # the ended program does not block it
     await third.aclose()
 
 

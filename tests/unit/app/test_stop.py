@@ -1,4 +1,4 @@
-"""The program stops without a word about it, whoever is looking at its pages."""
+"""The program stops without noise, even while its pages are open."""
 
 from __future__ import annotations
 

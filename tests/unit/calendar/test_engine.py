@@ -104,7 +104,7 @@ def test_the_persons_change_stays_and_is_told() -> None:
 
 @pytest.mark.parametrize("keep", ["open", "calendar"])
 def test_a_conflict_stays_as_the_calendar_shows_it(keep: Keep) -> None:
-    """S200, S201: nobody chose, or the person chose the calendar."""
+    """S200, S201: there is no choice yet, or the person chose the calendar."""
     paper = written()
     paper = paper.edit(paper.shown("a").id, summary="Mine")
     plan = paper.plan(day_of(wanted("a", fields("Plan", 540, 60, "notes"))), keep=keep)
@@ -268,7 +268,7 @@ def test_a_create_that_landed_late() -> None:
     "event_id", ["user1", "fftb" + "0" * 32 + "_20260302T080000Z", "fftbshort", OwnedId("fftb" + "1" * 32)]
 )
 def test_foreign_events_are_never_acted_upon(event_id: str) -> None:
-    """S75, P1: no id of ours, or one without our mark for this day."""
+    """S75, P1: this covers foreign ids, and ids of the program without its mark for this day."""
     marker = None if OwnedId.is_one(event_id) else Marker(key="a", generation=0, day=DAY, op_id="x")
     paper = Paper().with_event(event(event_id, FOCUS, marker))
     assert paper.plan(EMPTY).ops == ()
@@ -282,7 +282,7 @@ def test_another_days_event_is_foreign() -> None:
 
 
 def test_a_series_made_of_an_event_is_left_alone() -> None:
-    """Pitfall 4: its occurrences have ids of their own; the first event stands for all of them."""
+    """Pitfall 4: its occurrences have ids of their own; the first event represents all of them."""
     paper = written()
     master = paper.shown("a")
     occurrence = master.model_copy(update={"id": master.id + "_20260302T080000Z", "series_id": master.id})
@@ -316,7 +316,7 @@ def test_order_of_the_ops() -> None:
 
 
 def test_a_plan_survives_json() -> None:
-    """What is journaled is what was decided."""
+    """The journal holds exactly the decided plan."""
     paper = written().with_event(event("user1", fields("Dentist", 700)))
     plan = paper.edit(paper.shown("a").id, summary="Mine").plan(
         day_of(wanted("a", LATER), wanted("b", fields("Dentist", 705), index=1))

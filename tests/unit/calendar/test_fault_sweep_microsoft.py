@@ -73,7 +73,7 @@ async def test_every_single_fault_of_a_call_or_commit(act: Act) -> None:
 
 @pytest.mark.parametrize("act", ACTS)
 async def test_every_single_fault_of_a_request(act: Act) -> None:
-    """S310, P1-P6, P11, P18, P19: a program that was told nothing finds out what became of its write."""
+    """S310, P1-P6, P11, P18, P19: a program without an answer finds out the outcome of its write."""
     prepared = await OutlookHistory(act, "conditional").prepare()
     smooth = await play(prepared)
     for position in range(smooth.requests_after - smooth.requests + 2):

@@ -54,7 +54,7 @@ WORKSHOP = event("user1", fields("Workshop", 540, 480))
 
 
 def test_a_block_inside_a_long_event_is_not_written_on_top_of_it() -> None:
-    """S79, S80: the share is that of the block, and the person is told."""
+    """S79, S80: the overlap is measured as a share of the block, and the person gets a note."""
     plan = against(fields("Deep work", 600, 30), WORKSHOP)
     assert [(op.verb, op.event_id) for op in plan.ops] == [(Verb.NOOP, "user1")]
     assert plan.warnings == ("I did not add “Deep work”: “Workshop” takes up the same time on your calendar, 09:00–17:00.",)  # fmt: skip
@@ -68,7 +68,7 @@ def test_what_is_taken_up_is_said_once_and_by_its_name() -> None:
 
 
 def test_a_long_event_takes_up_the_time_of_any_number_of_blocks() -> None:
-    """S79: the sentences stay a handful; a block that only touches it is written, and told."""
+    """S79: the notes stay a handful; a block that only touches it is written, with a note."""
     blocks = [wanted(f"b{n}", fields(f"b{n}", 540 + 60 * n, 30), index=n) for n in range(7)]
     after = wanted("after", fields("After", 1000, 60), index=7)
     plan = Paper().with_event(WORKSHOP).plan(day_of(*blocks, after))

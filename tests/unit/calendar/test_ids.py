@@ -33,7 +33,7 @@ def test_a_later_generation_appends_its_number() -> None:
 
 
 def test_a_plan_gets_the_golden_ids() -> None:
-    """S73: the name, the local start and the place in the plan, whatever the key is."""
+    """S73: the id depends on the name, the local start and the place in the plan, not on the key."""
     first = block("x", "09:00", name=" Deep work ")
     assert [op.event_id for op in Paper().plan(build_desired_day(plan_of(first))).ops] == [mint(GOLDEN)]
     second = Paper().plan(build_desired_day(plan_of(block("a", "07:00"), first)))
@@ -67,7 +67,7 @@ def test_an_id_is_traced_to_its_seed() -> None:
 
 @pytest.mark.parametrize("bad", ["fftb_x", "fftb", "fftb" + "z" * 32, "fftb" + "0" * 32 + "_20250616T080000Z", "x"])
 def test_what_is_no_id_of_ours(bad: str) -> None:
-    """S75, S203: no write takes the id of a foreign event, and nothing that anybody could permit changes that."""
+    """S75, S203: no write takes the id of a foreign event, and no confirmation can permit one."""
     assert not OwnedId.is_one(bad)
     with pytest.raises(ValueError, match="not the id of an event made by fateforger"):
         OwnedId(bad)

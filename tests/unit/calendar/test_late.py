@@ -100,7 +100,7 @@ async def test_the_same_plan_again_is_whole_and_can_be_taken_back(world: World) 
 
 
 async def test_what_the_person_changed_stays(world: World) -> None:
-    """P7: it is theirs from then on, said once."""
+    """P7: the event is theirs from then on; one note says so."""
     await taken_back(world)
     (mine,) = [e for e in world.store.shown().values() if e.summary == "b"]
     world.store.user_edit(mine.id, start=at("20:00"), end=at("21:00"))

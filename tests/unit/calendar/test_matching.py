@@ -1,4 +1,4 @@
-"""Which block is which event (S74, S77)."""
+"""The pairing of blocks and events (S74, S77)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fateforger.planning.plan import ET, type_of_color
 
 
 def outcome(there: list[EventFields], plan: list[EventFields]) -> list[tuple[str, int | None, int | None]]:
-    """Which wish met which event (by place), when no key helps: ``(verb, wish, event)`` in the order of the plan."""
+    """Return ``(verb, wish, event)`` for each op of the plan, by place, when no key helps with the pairing."""
     paper = Paper().submit(day_of(*(wanted(f"old{n}", f, index=n) for n, f in enumerate(there))))[0]
     ids = {h.event_id: int(h.key[3:]) for h in paper.ledger.heads}
     kinds = [type_of_color(f.color_id) for f in plan]
@@ -23,7 +23,7 @@ def outcome(there: list[EventFields], plan: list[EventFields]) -> list[tuple[str
 
 
 def test_the_key_decides_first() -> None:
-    """S74: a block that is renamed and moved keeps its event, whatever else looks alike."""
+    """S74: a block that is renamed and moved keeps its event, even if another event looks alike."""
     paper = Paper().submit(day_of(wanted("a", fields("Focus", 540)), wanted("b", fields("Lunch", 720), index=1)))[0]
     swapped = day_of(wanted("a", fields("Lunch", 720)), wanted("b", fields("Focus", 540), index=1))
     after = paper.submit(swapped)[0]

@@ -26,7 +26,7 @@ CHAIN = plan_of(
 
 
 def after(key: str, **changes: Any) -> TBPlan:
-    """The plan after the person changed one block on the calendar, and what is told."""
+    """Return the plan after the person changed one block on the calendar."""
     return adopt_changes(CHAIN, _plan(key, **changes).adopted)
 
 
@@ -40,7 +40,7 @@ def starts(plan: TBPlan) -> dict[str, str]:
 
 
 def test_a_moved_block_takes_nothing_along() -> None:
-    """What leaned on it keeps the time it had."""
+    """A block that was timed by it keeps its time."""
     moved = after("a", start=at("18:00"), end=at("19:30"))
     assert moved.block("a").timing == FixedWindow(start=time(18), end=time(19, 30))
     assert starts(moved) == {"a": "18:00", "b": "10:00", "c": "10:30", "d": "14:30", "e": "15:00"}
@@ -67,7 +67,7 @@ def test_title_notes_and_type() -> None:
     [{"summary": ""}, {"summary": "x" * 301}, {"description": "x" * 9_000}, {"color_id": "11"}, {"color_id": None}],
 )
 def test_what_a_plan_cannot_hold_is_left_as_it_is(what: dict[str, Any]) -> None:
-    """S420: and not told, as it would be at each write."""
+    """S420: it is not reported either, as that would repeat at each write."""
     assert after("a", **what) == CHAIN
     assert describe_changes(_plan("a", **what), ZoneInfo(TZ)) == ()
 

@@ -80,7 +80,7 @@ def test_moves_of_a_transaction(first: TxState, then: TxState) -> None:
 
 
 def test_a_transaction_begins_with_everything_pending() -> None:
-    """What is only told (a linked block) is skipped from the start."""
+    """An op that only informs (a linked block) is skipped from the start."""
     begins = transaction()
     assert [(r.op.key, r.state) for r in begins.records] == [
         ("a", S.PENDING),

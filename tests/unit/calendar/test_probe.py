@@ -97,7 +97,7 @@ def test_an_update_of_what_is_gone(*, gone: bool) -> None:
 
 
 def test_an_update_that_did_not_land() -> None:
-    """It is decided anew upon what is there, also under another version."""
+    """The update is decided again from the current event, also from another version of it."""
     op, event = op_and_event(Verb.UPDATE)
     newer = event.model_copy(update={"version": "9"})
     assert judge(op, newer) == NotYet(op.model_copy(update={"before": newer}))

@@ -28,7 +28,7 @@ AFTER = plan_of(block("keep", "08:00"), block("move", "09:30", notes="new"), blo
 
 @dataclass(frozen=True)
 class Edit:
-    """What the person does to a block, and how to tell whether it is still so."""
+    """A person's change to a block, and a check that it is still in place."""
 
     name: str
     key: str
@@ -182,7 +182,7 @@ async def test_an_edit_right_after_a_write_is_not_taken_for_the_write(
 
 
 async def test_a_copy_made_in_the_calendar_is_foreign() -> None:
-    """P1: it has our private properties, but not an id of ours."""
+    """P1: it has our private properties, but no id of the program."""
     world = World(MemoryJournal())
     submitter = world.submitter()
     await submitter.submit_plan(BEFORE, cause="first")

@@ -124,7 +124,7 @@ async def test_s231_days_when_the_clock_changes(world: World) -> None:
 
 
 async def test_s236_undo_after_a_halted_submit(world: World) -> None:
-    """S236, S87: one op is refused for good, the rest stands, and all of it can be taken back."""
+    """S236, S87: one op is refused for good, the rest is kept, and all of it can be undone."""
     submitter = world.submitter()
     world.calendar.inject(Answer(Rejected("Forbidden.")), verb="create", nth=1)
     result = await submitter.submit_plan(DAY_PLAN, cause="1")
@@ -176,7 +176,7 @@ async def test_s237_a_lost_database_meets_used_ids(tmp_path: Path) -> None:
 
 
 async def test_a_lost_database_adopts_what_is_there(tmp_path: Path) -> None:
-    """P5, fault "DB lost": live events of ours are recognised by their marks; nothing is deleted or doubled."""
+    """P5, fault "DB lost": live events of the program are recognized by their marks; nothing is deleted or doubled."""
     first = open_store(tmp_path / "old.db")
     world = World(first.journal)
     await world.submitter().submit_plan(DAY_PLAN, cause="1")
@@ -194,7 +194,7 @@ async def test_a_lost_database_adopts_what_is_there(tmp_path: Path) -> None:
 
 
 async def test_s239_undo_keeps_what_the_person_changed(world: World) -> None:
-    """S239, P7: told, and by field."""
+    """S239, P7: the fields that it keeps are named."""
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
     await submitter.submit_plan(
@@ -333,8 +333,10 @@ async def test_what_half_an_undo_removed_was_not_deleted_by_the_person() -> None
 
 
 async def test_an_undo_answers_no_question(world: World) -> None:
-    """P8, S201: deleted by the person and changed by the plan is asked about, and after an undo it still is: the block is
-    not brought back as if the plan had asked for it anew."""
+    """P8, S201: a block that the person deleted and the plan changed is asked about, and still is after an undo.
+
+    The undo does not bring the block back as a new request of the plan.
+    """
     submitter = world.submitter()
     await submitter.submit_plan(DAY_PLAN, cause="1")
     world.store.user_delete(event(world, "b").id)

@@ -67,7 +67,7 @@ def test_added_and_removed_before_and_after_it_is_done() -> None:
 
 
 def test_a_plan_in_words_tells_the_persons_own_changes_and_what_asks_first() -> None:
-    """S200, S242: what was dragged is said, and so is what needs a yes."""
+    """S200, S242: blocks that were dragged are named, and so are changes that need a yes."""
     paper = Paper().submit(day_of(wanted("a"), wanted("b", fields("b", 700), index=1)))[0]
     dragged = paper.edit(paper.shown("a").id, start=fields("a", 600).start, end=fields("a", 600).end)
     words = describe_plan(dragged.plan(day_of(wanted("a"), wanted("b", fields("b", 720), index=1))))

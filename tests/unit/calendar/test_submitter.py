@@ -1,4 +1,4 @@
-"""Carrying out: order, waiting, pausing, going on, leases, and what the person is told."""
+"""Carrying out a sync plan: order, waiting, pausing, continuing, leases, and the notes to the person."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ async def test_an_expired_login_at_the_reading_is_an_error(world: World) -> None
 
 
 async def test_a_calendar_that_goes_away_pauses(world: World) -> None:
-    """What is under way stays in flight; when the calendar is back, one look at each event settles it."""
+    """An unanswered write stays in flight; when the calendar is back, one read of each event settles it."""
     world.limits = Limits(concurrency=1)
     world.calendar.inject(Answer(Unknown("reset")), verb="create", nth=1)
     storm(world, Fail(CalendarUnreachable("The calendar does not answer.")), "get", 4)
@@ -392,7 +392,7 @@ async def test_a_write_that_never_arrives_fails_in_the_end(world: World) -> None
 
 
 async def test_a_create_that_lands_after_it_was_given_up_is_removed(world: World) -> None:
-    """Our mark and an id of ours, but no record: the next plan that lacks it deletes it."""
+    """It has our mark and our id, but no record: the next plan without it deletes it."""
     last = Limits().attempts - 1
     storm(world, Answer(Unknown("reset")), "create", last)
     world.calendar.inject(LandLate(calls=3), verb="create", nth=last)
@@ -508,7 +508,7 @@ async def test_a_group_is_taken_back_as_one(world: World) -> None:
 
 
 async def test_a_group_undo_can_be_redone(world: World) -> None:
-    """P6b: and the group stands again, to be taken back whole or in part."""
+    """P6b: then the group is in place again, and can be undone whole or in part."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1", group="g")
     await submitter.submit_plan(NEXT, cause="2", group="g")
@@ -546,7 +546,7 @@ async def test_undo_goes_back_step_by_step(world: World) -> None:
 
 
 async def test_going_back_to_before_an_older_write(world: World) -> None:
-    """P6b, P17: it and what came after it as one transaction, and all of that again."""
+    """P6b, P17: the older write and the later ones are undone as one transaction, and redone as one."""
     submitter = world.submitter()
     views = [world.managed()]
     for cause, plan in enumerate((PLAN, NEXT, plan_of(block("a", "20:00")))):
@@ -581,7 +581,7 @@ async def test_no_write_lies_too_far_back(world: World) -> None:
 
 
 async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
-    """P6b, P17: what that undo made not stand stands again, for it did before."""
+    """P6b, P17: the changes that this undo had taken back are in place again, as they were before."""
     submitter = world.submitter()
     for cause, plan in enumerate((plan_of(block("a", "08:00")), plan_of(), plan_of(block("b", "10:00")))):
         await submitter.submit_plan(plan, cause=f"s{cause}", confirmed=set(SafetyCheckKind))
@@ -600,7 +600,7 @@ async def test_a_redo_takes_an_undo_without_writes_along(world: World) -> None:
 
 
 async def test_a_list_that_is_out_of_date_undoes_nothing(world: World) -> None:
-    """S89: another write, an undo of the same, and a name that nobody knows."""
+    """S89: the list may miss another write or an undo, or hold an unknown name."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1")
     await submitter.submit_plan(NEXT, cause="2")
@@ -616,7 +616,7 @@ async def test_a_list_that_is_out_of_date_undoes_nothing(world: World) -> None:
 
 
 async def test_a_paused_write_is_settled_and_taken_back(world: World) -> None:
-    """S236: what was written of it goes, what waited is given up; and it counts among what came after an older one."""
+    """S236: its finished writes are undone and the waiting ones dropped; an undo since an older write includes it."""
     submitter = world.submitter()
     await submitter.submit_plan(PLAN, cause="1")
     view = world.managed()

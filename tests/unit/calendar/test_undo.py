@@ -106,7 +106,7 @@ def test_an_updated_block_gets_its_fields_back() -> None:
     ],
 )
 def test_fields_that_the_person_changed_stay(what: dict[str, Any], left: set[str] | None, kept: str) -> None:
-    """P7: a start or an end alone would make a block that nobody wanted."""
+    """P7: a start or an end alone would give the block a length that no one chose."""
     paper, done = after(FIRST, SECOND)
     plan = undo_plan(paper.edit(paper.shown("a").id, **what), done[0])
     assert plan.warnings == (f"I kept what you changed of “Focus” since: {kept}.",)
@@ -159,8 +159,10 @@ def test_a_deleted_block_comes_back_with_all_that_was_added() -> None:
 
 
 def test_a_transaction_of_an_earlier_version_comes_back_whole() -> None:
-    """K12: a journal written before extras were known kept the calendar's whole answer, and that is enough; a record
-    without a known state is compared with an event that nobody touched."""
+    """K12: a journal from before the extras kept the calendar's whole answer, which is enough.
+
+    A record without a known state is compared with an untouched event.
+    """
     paper, done = after(FIRST, day_of())
     document = with_before(done[0], raw=RICH).model_dump(mode="json")
     old = document["records"][0]["op"]
@@ -274,7 +276,7 @@ def test_a_block_that_was_brought_back_dropped_and_planned_anew_goes_with_all_el
 
 
 def test_an_event_that_stands_in_for_an_older_one_goes_when_that_is_taken_back() -> None:
-    """P6, P17: a redo that found the block planned anew had nothing to write; the first submit stands again."""
+    """P6, P17: a redo found the block planned again and had nothing to write; the first submit is in place again."""
     paper, first = Paper().submit(FIRST, tx="t0")
     paper, undone = paper.undo(first, tx="u0")
     paper, anew = paper.submit(FIRST, tx="t1")

@@ -65,7 +65,7 @@ async def fail_both(store: Store) -> None:
 
 
 def test_failed_work_is_listed_retried_and_dropped(data: Path) -> None:
-    """S359: each with its reason, by number or all at once, and nobody's words."""
+    """S359: each has its reason, by number or all at once, and no person's words."""
     assert "No job was given up." in admin(data, "jobs", "list")
     write(data, fail_both)
     said = admin(data, "jobs", "list") + admin(data, "messages", "list")
@@ -89,7 +89,7 @@ def test_people_and_connections_without_their_words(data: Path) -> None:
     (link,) = as_json(data, "connections")["connections"]
     assert (link["provider"], link["state"], link["problem"]) == ("caldav", "connected", "")
     assert ANNA.account not in json.dumps(link)
-    # The key is not here, so nobody can use the login.
+    # The key is missing, so the login cannot be used.
     said = admin(data, "check", status=3)
     assert "No key can decrypt the logins of U1." in said
     assert "● tables    All tables are whole." in said

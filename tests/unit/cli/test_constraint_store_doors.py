@@ -97,7 +97,7 @@ def test_without_a_person_they_are_those_of_the_calendars_owner(doors: Doors, mo
 
 
 def test_an_id_that_nobody_has_is_pointed_out(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S422: it may be mistyped, or be of somebody new; so the command does what it was told, and says so."""
+    """S422: it may be mistyped or belong to a new person, so the command works and says so."""
     monkeypatch.setenv("FATEFORGER_CALENDAR_OWNER", "UOWNER")
     where = ("--data-dir", str(doors.data), "--now", EARLY)
     for number, door in enumerate(
@@ -178,7 +178,7 @@ def test_a_person_writes_in_words(doors: Doors) -> None:
 
 
 def test_one_of_a_session_says_which(doors: Doors) -> None:
-    """S3, A9: without a scope it belongs to the session it was said in, if there is one."""
+    """S3, A9: without a scope the constraint belongs to the session it came from, if there is one."""
     record = doors.file("r.json", {"name": "Short lunch"})
     uid = doors.done("add", record, "--user", "U1", "--session", "S1")["constraint"]["uid"]
     assert doors.asked("--date", "2026-03-04") == []
@@ -230,7 +230,7 @@ def bed_at(clock: str, uid: str, **fields: Any) -> dict[str, Any]:
 
 
 def test_adding_settles_what_it_contradicts(doors: Doors) -> None:
-    """S29, S179, A4: as in a thread. What it took the place of is put away, said, and back when it is put away."""
+    """S29, S179, A4: as in a thread, the replaced rule is put away with a note, and returns when the new one is."""
     doors.done("add", doors.file("22.json", bed_at("22:00", "old")), "--user", "U1")
     answer = doors.done("add", doors.file("23.json", bed_at("23:00", "new")), "--user", "U1", now=LATE)
     assert answer["lines"] == ["“Bed at 23:00” takes the place of “Bed at 22:00” from now on."]
@@ -243,7 +243,7 @@ def test_adding_settles_what_it_contradicts(doors: Doors) -> None:
 
 
 def test_a_clock_that_stands_still_keeps_the_order(doors: Doors) -> None:
-    """What is said last counts, also when all of it is said and asked at one instant."""
+    """The last statement counts, even when all writes and queries share one instant."""
 
     def applies() -> list[str]:
         answer = doors.done("query", "--user", "U1", "--date", "2026-03-10")

@@ -194,7 +194,7 @@ def test_an_order_of_named_tasks_holds_across_days(due: str, conflict: list[str]
 
 
 def test_an_order_that_cannot_be_kept_across_days_is_told() -> None:
-    """It is only wished for, so the plan stands."""
+    """The order is only a wish, so the draft is valid."""
     wish = about("order", "sequencing", ["outline", "draft"])
     wish["constraint_record"]["necessity"] = "should"
     document = {
@@ -339,7 +339,7 @@ def check(plan: Any, said: Any, tmp_path: Path) -> Any:
 
 
 def test_check_asks_a_plan_for_nothing_that_only_an_instance_has() -> None:
-    """S50: a plan names no tasks, so none can be the one thing; and an instance is told where it belongs."""
+    """S50: a plan names no tasks, so none can be the one thing; an instance is refused with the right command."""
     plan = json.dumps(drafted(DAY)["plan"])
     result = CliRunner().invoke(plan_command, ["check", "-", "--json"], input=plan)
     told = [finding["message"] for finding in json.loads(result.stdout)["findings"]]

@@ -1,4 +1,4 @@
-"""What a door does not load, which costs its caller a good part of a second, and where its output goes."""
+"""Modules that a command does not load, since each costs its caller time, and the place of its output."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SERVING = {"icalendar", "mcp", "radicale", "starlette", "uvicorn"}
 FEATURES = ("agents", "conversation", "drafting", "memory", "quality", "session", "slack", "tasks", "ui", "workers")
 TABLES = ("agents", "calendars", "constraints", "jobs", "people", "sessions", "store", "tasks", "usage")
 UNUSED = {f"fateforger.{name}" for name in FEATURES} | {f"fateforger.adapters.store.{name}" for name in TABLES}
-"""What no command about the calendar alone needs."""
+"""Modules that commands about the calendar alone do not need."""
 PLAN = {"date": "2026-03-02", "tz": "Europe/Berlin", "events": []}
 
 
 def loaded(*arguments: str, data: Path) -> set[str]:
-    """The packages of others, and our modules, in memory when the door has done its work."""
+    """Return the third-party packages and our modules in memory after the command."""
     program = (
         "import atexit, json, sys\n"
         "kept = lambda name: name if name.startswith('fateforger') else name.partition('.')[0]\n"

@@ -60,7 +60,7 @@ async def document(folder: Path, *arguments: str, env: dict[str, str] | None = N
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """The door inside this process, on a database that has its tables already."""
+    """The command inside this process, on a database that has its tables already."""
 
     folder: Path
     capsys: pytest.CaptureFixture[str]
@@ -113,7 +113,7 @@ async def test_the_script_as_the_seeds_have_it(tmp_path: Path) -> None:
 
 
 async def in_mem0(data: Path) -> tuple[Version, ...]:
-    """What Mem0 holds, read after the process that wrote it has ended."""
+    """Return the contents of Mem0, read after the process that wrote it has ended."""
     memory = build_memory(read_settings(data_dir=data))
     try:
         return (await memory.list_everything()).versions
@@ -122,7 +122,7 @@ async def in_mem0(data: Path) -> tuple[Version, ...]:
 
 
 async def test_mem0_that_cannot_be_filled_is_said(tmp_path: Path) -> None:
-    """What was moved is safe in the database, and the next run fills Mem0."""
+    """The moved rows are safe in the database, and the next run fills Mem0."""
     with_tables(tmp_path / "data")
     mirror_file(tmp_path / "old.db", {"name": "Gym", "hints": '{"uid": "tb_gym"}'})
     arguments = (*PROGRAM, "--source", "sqlite", "--file", "old.db", "--apply")
@@ -196,7 +196,7 @@ def test_taking_back(door: Door) -> None:
 
 
 async def test_notion_through_the_door(tmp_path: Path) -> None:
-    """The token comes from the environment and is in nothing that is said."""
+    """The token comes from the environment and appears in no output."""
     tb = TbDatabases()
     tb.constraint("Gym", UID="tb_gym")
     with_tables(tmp_path / "data")

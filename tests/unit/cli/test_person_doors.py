@@ -168,7 +168,7 @@ def test_it_says_what_there_is_kind_by_kind(doors: Doors) -> None:
     ]
     nothing = (0, "Nothing is held about U_NOBODY.\n", "")
     assert doors.text("erase", "U_NOBODY") == nothing
-    for name in ("nobody.json", "again.json"):  # no export leaves a note about somebody whom nobody knows
+    for name in ("nobody.json", "again.json"):  # no export leaves a note about an unknown person
         assert doors.text("export", "U_NOBODY", "--to", str(doors.data / name)) == nothing
 
 

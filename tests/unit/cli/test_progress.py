@@ -1,4 +1,4 @@
-"""What a command says on standard error while it works."""
+"""Messages of a command on standard error while it works."""
 
 from __future__ import annotations
 

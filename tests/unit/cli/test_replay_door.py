@@ -1,4 +1,4 @@
-"""``fateforger replay``: the same or different, field by field, without asking anybody (S60)."""
+"""``fateforger replay``: the same or different, field by field, without any model (S60)."""
 
 from __future__ import annotations
 

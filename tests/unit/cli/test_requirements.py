@@ -1,4 +1,4 @@
-"""What is not installed stops the start, all of it named at once (S222)."""
+"""Missing packages stop the start, all named at once (S222)."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ async def test_an_apply_that_died_and_was_settled_meanwhile_needs_one_undo(tmp_p
 
 
 async def test_another_command_does_not_finish_what_died(tmp_path: Path) -> None:
-    """K13: what was interrupted is settled, and the undo of what came after it goes back to before that."""
+    """K13: an interrupted write is settled, and the undo of a later one goes back to before that."""
     deaths = 0
     for count, dies in enumerate(places(24, 12)):
         terminal, _ = await prepared(tmp_path / f"{count}", ONE, TWO, THREE)
@@ -185,7 +185,7 @@ async def test_an_answer_that_was_seen_is_seen(tmp_path: Path) -> None:
 
 
 async def dying(command: Awaitable[SyncResult]) -> bool:
-    """Whether a command died before it came to an end."""
+    """Run a command and return whether it died before it came to an end."""
     try:
         await command
     except Died:

@@ -1,5 +1,8 @@
-"""What a person puts into an event on their calendar, and what submits and undos make of it: the program in a process
-of its own, against a server that speaks as google-calendar-mcp does, and against the embedded calendar."""
+"""A person's additions to an event on their calendar, and the effect of submits and undos on them.
+
+The program runs in a process of its own, against a server that speaks as google-calendar-mcp does, and against the
+embedded calendar.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ ADDED: dict[str, tuple[dict[str, Any], str]] = {
     "guests": ({"extras": {"attendees": GUESTS}}, "added guests"),
     "video call": ({"extras": {"hangoutLink": "https://meet.example.com/x"}}, "added a video call"),
 }  # fmt: skip
-"""What the person does in their calendar, and how it is told."""
+"""Changes of the person in their calendar, and the words for each."""
 
 
 @pytest.fixture
@@ -100,7 +103,7 @@ async def test_data_of_another_program_stays(doors: Doors, store: GoogleStore) -
 
 
 async def test_a_submit_leaves_what_the_person_added_to(doors: Doors, store: GoogleStore) -> None:
-    """K12: a block that the plan drops stays when they added to it, and they are told; without additions it goes."""
+    """K12: a block that the plan drops stays when the person added to it, with a note; without additions it goes."""
     await apply(doors, A, B, C)
     extras = {"location": "Room 5", "visibility": "private", "reminders": {"useDefault": False, "overrides": []}}
     edited = store.user_edit(shown(store)["Alpha"].id, extras=extras)
@@ -190,7 +193,7 @@ async def test_a_place_added_while_the_answer_was_lost_is_kept(
 
 
 async def test_a_color_that_cannot_be_taken_away_stops_nothing(doors: Doors, store: GoogleStore) -> None:
-    """K12: it is said, the rest is taken back, and the next undo neither blames the person nor leaves anything."""
+    """K12: a note reports it, the rest is undone, and the next undo neither blames the person nor leaves anything."""
     await apply(doors, A)
     alpha = shown(store)["Alpha"].id
     store.user_edit(alpha, color_id=None)

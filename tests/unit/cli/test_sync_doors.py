@@ -211,7 +211,7 @@ async def test_the_embedded_calendar_needs_no_account(tmp_path: Path) -> None:
 async def test_a_result_is_shown_though_no_thread_can_be_told(
     doors: Doors, google: GoogleMcp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """S450: the calendar is written by then, so a store that fails after it is said, and fails nothing."""
+    """S450: the calendar is written by then, so a store that fails later only causes a note."""
 
     async def fail(*_: object) -> None:
         raise StoreUnavailable("The database does not answer.")

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.process
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma"}
 ALONG = "This also took back later writes: {} made from the command line."
 Day = dict[str, str]
-"""When each block begins, by its key."""
+"""The start of each block, by its key."""
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ async def undo(doors: Doors, *arguments: str) -> list[str]:
 
 
 def shown(google: GoogleMcp) -> Day:
-    """What is on the calendar now."""
+    """Return the starts of the blocks that are on the calendar now."""
     store, keys = google.tools.calendars["primary"].store, {name: key for key, name in NAMES.items()}
     berlin = ZoneInfo("Europe/Berlin")
     starts = {keys[e.summary]: e.start for e in store.shown().values()}
@@ -186,7 +186,7 @@ async def test_a_day_in_another_zone_is_one_day(doors: Doors, google: GoogleMcp)
 
 
 async def test_a_create_that_arrives_after_its_undo_is_removed(doors: Doors, google: GoogleMcp) -> None:
-    """P4, K13: Google carries it out long after we gave up; the next look finds it, whatever it is for."""
+    """P4, K13: Google carries it out long after the program gave up; the next read finds it, in any command."""
     await apply(doors, {"a": "09:00"})
     google.inject(Google(503, "Service Unavailable"), tool="create-event", times=4)
     both = doors.plan(plan_of({"a": "12:00", "b": "10:00"}))

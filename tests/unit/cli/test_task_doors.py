@@ -210,7 +210,7 @@ def test_what_makes_no_sense_is_refused(doors: Doors) -> None:
 
 
 def test_without_a_person_it_is_the_queue_of_the_calendars_owner(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
-    """K15: of the local page it is the person whose page that is; with Slack nobody until somebody is the owner."""
+    """K15: on the local page it is the page's person; with Slack there is none before the calendar has an owner."""
     doors.add("a")
     listed = doors.text("list", "--json", user=None)
     assert (listed[0], json.loads(listed[1])["tasks"]) == (0, [])
@@ -243,7 +243,7 @@ def test_what_is_not_done_after_all_comes_back(doors: Doors) -> None:
 
 
 def test_a_task_is_pulled_and_done(doors: Doors) -> None:
-    """S157-S160, S162: the next one, then the one that was named; what is missing is said."""
+    """S157-S160, S162: first the next task, then the named one; missing criteria are listed."""
     assert doors.refused("pull") == "The queue is empty, so there is nothing to pull."
     first = doors.add("Ask Ann", "--criterion", "She knows", "--criterion", "She agrees")
     later = doors.add("Write", "--after", first, "--priority", "0")

@@ -73,7 +73,7 @@ def test_people_read_the_same(door: Door) -> None:
 
 
 def test_a_workflow_that_ships_is_called_by_its_name_and_extended(door: Door) -> None:
-    """S140: a parent lies beside the file, or comes with the program."""
+    """S140: a parent is a file in the same folder, or comes with the program."""
     door.file("ship.yaml", RULES)
     child = door.file("child.yaml", "workflow: child\nextends: ship\ndisable: [AFTER write: test]\n")
     trace = door.file("trace.jsonl", '{"do":["write"]}\n')

@@ -23,7 +23,7 @@ def door(tmp_path: Path) -> Door:
 
 
 def known(*, approved: bool = False) -> str:
-    """What is so besides the plan, as the published tables take it."""
+    """Return the facts besides the plan, in the form of the published tables."""
     session = dict.fromkeys(USUAL, False) | dict.fromkeys(USUAL[:2], True)
     body = "## Approved Plan\n## Critic Review" if approved else ""
     task = {"body": body, "tags": [], "actionable": "true", "over_decomposed": "false"}
@@ -82,7 +82,7 @@ def test_a_mistaken_name_is_refused_with_its_place(door: Door, rules: str, mista
 
 
 def test_a_name_of_the_wrong_kind_is_refused_in_plans_traces_and_steps(door: Door) -> None:
-    """S292; R6: each is told where it stands."""
+    """S292; R6: each error names its place."""
     plan = door.file("plan.txt", "write_test\ncommit + test_passes\n")
     trace = door.file("trace.jsonl", '{"do":[]}\n{"do":["commit"],"true":["commit"]}\n')
     told = []

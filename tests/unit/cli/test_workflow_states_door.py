@@ -29,7 +29,7 @@ constraints:
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workflow, a trace, what is known, and an approved plan that nobody allowed to look at."""
+    """Write a workflow, a trace, known facts, and an approved plan that may not be read."""
     (tmp_path / "docs").mkdir()
     for name, text in (
         ("ship.yaml", SHIP),
@@ -58,7 +58,7 @@ def verdicts(report: dict[str, Any]) -> list[str]:
 
 @pytest.mark.usefixtures("files")
 def test_without_leave_what_has_to_be_looked_at_is_unknown() -> None:
-    """An unknown state keeps nobody from knowing the rest; its reason says what to set."""
+    """An unknown state does not hide the others; its reason names the setting that is missing."""
     report = document("--evaluate", "--do", "ship", "--known", "known.json")
     why = ["No files and commands may be looked at; FATEFORGER_FACTS names the file that allows some."]
     assert report["states"] == [

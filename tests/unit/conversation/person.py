@@ -1,4 +1,4 @@
-"""A person at the door: presses what is on the card in front of them, fills in what a form asks, and reads."""
+"""A person in a thread: presses buttons on the card, fills in forms, and reads."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ PATIENT = 20.0
 
 @dataclass
 class HandClock:
-    """Stands still until it is moved."""
+    """A clock that does not move by itself."""
 
     at: datetime = MORNING
 
@@ -97,14 +97,14 @@ class House:
     model: Model | None = None
     kept: RecordingSink | None = None
     sessions: Sessions | None = None
-    """What stands in for the store's own sessions, in the coordinator."""
+    """Replaces the store's own sessions in the coordinator."""
     constraints: Constraints | None = None
-    """What stands in for the store's own."""
+    """Replaces the store's own constraints."""
     tasks: Tasks | None = None
-    """What stands in for the store's own queue."""
+    """Replaces the store's own queue."""
     workflows: Workflows = field(default_factory=Workflows)
     facts: Facts = field(default_factory=NothingAllowed)
-    """What the rules of tasks may look at."""
+    """Facts that the rules of tasks may check."""
     elsewhere: OpenTasks | None = None
     """Their list of tasks elsewhere."""
     index: Finder | None = None
@@ -116,7 +116,7 @@ class House:
     patience: float = 20.0
     """Seconds that the store of constraints and the extractor are given."""
     extract_seconds: float = 0.0
-    """How long a draft or a commit waits for the extractor, which works only while lanes do."""
+    """Seconds that a draft or a commit waits for the extractor, which works only while lanes do."""
     improver: Improver | None = None
     """Looks for better drafts; without it the first one is the final one."""
     coordinator: PlanningCoordinator = field(init=False)
@@ -219,7 +219,7 @@ class House:
         return Supervisor(jobs, handlers, owner="w", clock=clock, lanes=lanes)
 
     async def work(self) -> None:
-        """Let everything be done that waits on a lane and may run by now; a clock that stands still is moved on."""
+        """Run all jobs that wait on a lane and are due; a stopped clock is moved on."""
         async with self.working() as supervisor:
             await self.until(lambda: self.is_idle(supervisor))
 
@@ -258,7 +258,7 @@ class House:
         return self.calendar
 
     def on_calendar(self, *, whole: bool = False) -> dict[str, str]:
-        """What the calendar shows: title to local times; the end of the day, which each draft has, only when ``whole``."""
+        """Return the local times on the calendar by title; the end of the day only when ``whole``."""
         return {
             e.summary: f"{local(e.start)}-{local(e.end)}"
             for e in self.calendar.store.shown().values()
@@ -340,13 +340,13 @@ class Person:
         await self.send(command)
 
     async def press_beside(self, slot: str, label: str, *, row: str = "") -> None:
-        """Press the button with that label on the message beside the plan, in the row that shows the text."""
+        """Press the button with that label on the message next to the plan, in the row with the text."""
         found = [button for text, button in self.buttons_beside(slot) if button.label in said(label) and row in text]
         assert len(found) == 1, f"{label!r} in {row!r} not among {self.buttons_beside(slot)}"
         await self.click(found[0].action, found[0].target)
 
     def buttons_beside(self, slot: str) -> list[tuple[str, Button]]:
-        """The buttons of a message beside the plan, each with the text of its row."""
+        """Return the buttons of a message next to the plan, each with the text of its row."""
         found: list[tuple[str, Button]] = []
         for part in self.messages[slot].card.parts:
             if isinstance(part, Controls):
@@ -356,7 +356,7 @@ class Person:
         return found
 
     def beside(self, slot: str) -> str:
-        """Everything that a message beside the plan says."""
+        """Return the text of a message next to the plan."""
         return "\n".join(getattr(part, "text", "") for part in self.messages[slot].card.parts)
 
     async def press(self, label: str) -> None:
@@ -421,7 +421,7 @@ class Person:
         return None
 
     async def look(self, form: str, *, target: str = "", done: str | None = None, **chosen: str) -> Form:
-        """Open a form, or show it anew with what was chosen in it."""
+        """Open a form, or show it again with the chosen values."""
         request = FormRequest(
             form=form, session_id=self.session_id, user_id=self.user, target=target, chosen=chosen, done=done
         )
@@ -549,7 +549,7 @@ def buttons_in(shown: Form) -> list[Button]:
 
 
 def words_in(shown: Form) -> str:
-    """Everything that stands between the fields of a form."""
+    """Return all text between the fields of a form."""
     return "\n".join(words for part in shown.fields if (words := getattr(part, "text", "")))
 
 

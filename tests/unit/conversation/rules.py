@@ -1,4 +1,4 @@
-"""Constraints for tests of the turn: said once, stored, and recalled by a session."""
+"""Constraints for tests of the turn: from this session, stored, and recalled by a session."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def planned(stage: TimeboxingStage, *tasks: Task, events: tuple[EventImage, ...]
     base = session(stage, *events, inputs=InputFacts(tasks=tasks or (task("Report"), task("Mail"))))
     fresh = draft_day(base)
     assert fresh.planning.plan is not None
-    # The end of the day, which each draft has, is in nobody's way here.
+    # The end of the day, which each draft has, does not matter here.
     plan = fresh.planning.plan.replace(event for event in fresh.planning.plan.events if event.name != "Shut down")
     return with_fields(fresh.with_planning(plan=plan), **more)
 

@@ -1,4 +1,4 @@
-"""What would make the plan better, on the card with a button each; a click is a change like any other (S50, S55)."""
+"""Suggestions for a better plan, on the card with a button each; a click is a change like any other (S50, S55)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_the_card_names_what_is_missing_and_offers_what_helps(anna: Person
 
 
 async def test_one_tap_makes_the_change_and_undo_takes_it_back(house: House, anna: Person) -> None:
-    """S49, S51, S55: said, on the calendar, one update."""
+    """S49, S51, S55: the change is described, and is on the calendar with one update."""
     await crowded(anna)
     before = house.on_calendar()
     await anna.press(BREAK)

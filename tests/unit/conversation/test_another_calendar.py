@@ -1,4 +1,4 @@
-"""A person commits, connects another calendar, and presses Undo: what is said is true, and nothing is lost (S411)."""
+"""A person commits, connects another calendar, and presses Undo: the texts are true, and nothing is lost (S411)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def _reads(prompt: Prompt) -> Line:
 
 @pytest.fixture
 async def spoken(tmp_path: Path) -> AsyncIterator[House]:
-    """A house whose model says what stands in ``LINES``; nothing is written before the commit."""
+    """Open a program whose model answers from ``LINES`` and which writes nothing before the commit."""
     LINES.clear()
     opened = await open_house_at(tmp_path, model=ScriptedModel(by=_reads), calendar_write="commit")
     yield opened

@@ -1,5 +1,7 @@
-"""What an agent proposes is nothing until its owner says yes: then it is an ordinary command of theirs, once. The whole
-way in one process: the agent's door, the person's word, the session, the calendar."""
+"""An agent's proposal has no effect until its owner accepts it: then it is an ordinary command of theirs, once.
+
+The tests cover the whole way in one process: the agent's tools, the person's answer, the session, the calendar.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,7 @@ class Town:
         return words
 
     async def state(self, proposal_id: str) -> tuple[str, str]:
-        """How it stands, as the agent is told."""
+        """Return the state and the outcome of a proposal, as the agent sees them."""
         found = (await self.agents.done("get_proposal", {"id": proposal_id}))["proposal"]
         return found["state"], found["outcome"]
 
@@ -104,7 +106,7 @@ class Town:
         ]
 
     async def rules(self) -> list[str]:
-        """What is in force, in the store itself."""
+        """Return the names of the active rules in the store itself."""
         versions = select_newest(await self.house.store.constraints.of(ANNA), ANNA).values()
         return sorted(version.record.name for version in versions if not version.retired)
 
@@ -191,7 +193,7 @@ async def test_it_is_answered_in_words_once_its_card_stands(tmp_path: Path, inte
 
 
 async def _jobs(house: House) -> AsyncIterator[Job]:
-    """What the program is told to do about proposals."""
+    """Yield the open jobs about proposals."""
     now = house.clock.now()
     while (job := await house.store.jobs.claim(PROPOSAL_LANE, "w", now=now, lease_seconds=60)) is not None:
         await house.store.jobs.finish(job)
@@ -274,7 +276,7 @@ async def test_what_is_not_what_was_approved_is_refused_in_the_turn_too(town: To
     ("answer", "state"), [("Do it anyway, for this day", "applied"), ("Leave the plan as it is", "denied")]
 )
 async def test_it_is_held_by_a_rule_like_any_change(town: Town, answer: str, state: str) -> None:
-    """S22: the person's own rule stands against it, and only their own word sets it aside."""
+    """S22: the person's own rule is against it, and only the person can set it aside."""
     rule = record_of("pm", name="No work from two", necessity="must", rule_kind="avoid_window")
     rule["payload"]["windows"] = [{"kind": "avoid", "start_time_local": "14:00", "end_time_local": "23:00"}]
     remember = RememberConstraint(
@@ -396,7 +398,7 @@ async def test_a_constraint_that_would_do_something_else_by_now_is_not_written(t
 
 
 async def test_a_constraint_whose_effect_reads_differently_by_now_is_not_written(town: Town) -> None:
-    """What it is to replace was changed by the person since the card was made."""
+    """The person changed the replaced rule after the card was made."""
     await town.click(await town.constraint(QUIET), "apply")
     (version,) = await town.house.store.constraints.of(ANNA)
     second = await town.constraint({**QUIET, "name": "No calls before eleven"}, replaces=version.uid)
@@ -426,7 +428,7 @@ async def test_a_session_that_is_gone_takes_nothing(town: Town) -> None:
 
 
 async def test_what_cannot_be_proposed_is_said_at_once(town: Town) -> None:
-    """One sentence for each, and nobody is asked."""
+    """Each gets one sentence, and the person is not asked."""
     meeting(town.house, "Standup", "16:00", "16:30")
     plan = await town.agents.done("get_plan")
     base = {"date": plan["date"], "version": plan["version"], "reason": "Why not."}

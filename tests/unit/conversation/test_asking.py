@@ -46,7 +46,7 @@ class Lines:
         return Completion(text=str(line), model="lines", seconds=0.0)
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 def question(*, seconds: float = 5, tries: int = 2) -> ModelQuestion[Pick]:
@@ -101,7 +101,7 @@ async def test_s98_no_answer_in_time_is_an_error() -> None:
     "wrap", [lambda m: m, ListeningModel, lambda m: TurnModel(m, RunningTurn(NOW), lambda _: None)]
 )
 async def test_a_slow_model_has_more_time(wrap: Callable[[Model], Model]) -> None:
-    """S274: whatever stands between it and its caller."""
+    """S274: this holds for any wrapper between the model and its caller."""
     model = Lines(['{"number": 1}'], time_factor=3.0)
     await ask(wrap(model), question(seconds=20))
     assert 50 < model.seconds[0] <= 60

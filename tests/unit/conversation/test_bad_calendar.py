@@ -143,7 +143,7 @@ async def ready(scene: Scene) -> Scene:
 
 
 async def test_a_plan_in_another_zone_than_the_calendars(scene: Scene) -> None:
-    """S231: the instants are right whatever the calendar's own zone; again there is nothing to do, and back it goes."""
+    """S231: the instants are right in any zone of the calendar; a second commit has nothing to do, and Undo works."""
     scene.one_calendar().store.time_zone = "America/New_York"
     meeting(scene.house, "Standup", "09:30", "10:00")
     await scene.anna.to_committed("Report", "Mail")
@@ -186,7 +186,7 @@ async def test_a_calendar_that_vanished_before_the_commit(ready: Scene) -> None:
 
 
 async def test_a_calendar_that_vanishes_in_the_middle_of_a_commit(ready: Scene) -> None:
-    """What was written is named, and so is what is not; Undo is offered, and cannot be done while it is away."""
+    """The message names the written blocks and the others; Undo is offered, but fails while the calendar is away."""
     gone = ready.one_calendar()
     ready.after_one_create(Does(ready.server.tools.calendars.clear))
     said = await ready.commit()
@@ -296,7 +296,7 @@ async def test_a_server_that_hangs_before_the_commit(ready: Scene) -> None:
 
 @hasty
 async def test_a_server_that_hangs_in_the_middle_of_a_commit(ready: Scene) -> None:
-    """Of two calls nobody knows whether they arrived, and one did: that is what is said, and it is not made twice."""
+    """Two calls have no answer, and one of them arrived: the message says so, and its event is not made twice."""
     ready.server.inject(Hangs(), tool="create-event", applied=True)
     ready.server.inject(Does(lambda: ready.storm(Hangs())), tool="create-event", applied=True)
     async with asyncio.timeout(60):
@@ -329,8 +329,10 @@ async def test_a_restart_after_a_hang_makes_nothing_twice(ready: Scene) -> None:
 
 @hasty
 async def test_a_commit_of_which_nothing_is_known_is_found_out_by_itself(ready: Scene) -> None:
-    """No answer to any call: the card says so. As soon as the calendar answers again it says what arrived, and offers
-    Undo, without a click; meanwhile nobody writes."""
+    """Without an answer to any call, the card says so; once there is one, it names the events and offers Undo.
+
+    No click is needed; nothing is written meanwhile.
+    """
     watch = Watch(ready.house, ready.anna)
     ready.server.inject(Hangs(), tool="create-event", applied=True, times=4)
     ready.server.inject(Hangs(), tool="get-event", times=ALWAYS)

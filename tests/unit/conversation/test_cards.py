@@ -1,4 +1,4 @@
-"""What the person reads, card by card."""
+"""The person's view of each card."""
 
 from __future__ import annotations
 

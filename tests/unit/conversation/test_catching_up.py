@@ -1,4 +1,4 @@
-"""Days of which nobody said how they went are caught up with in one step, which one Undo takes back."""
+"""Earlier days without an answer are caught up with in one step, which one Undo takes back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LATER = "You caught up with Monday: 2 things are on your list, one thing is sett
 
 
 async def morning(house: House, days: int) -> Person:
-    """The person at Stage 2, so many days after Monday morning, with a program that was started anew."""
+    """Restart the program that many days after Monday morning, and bring the person to Stage 2."""
     house.restart()
     house.clock.at = MORNING + timedelta(days=days)
     person = Person(house)
@@ -36,7 +36,7 @@ def block(session: Session, title: str) -> str:
 
 
 async def asked(person: Person) -> dict[str, list[str]]:
-    """What the form asks of each day, all of it ticked."""
+    """Return the tasks on the form by day, after checking that all of them are ticked."""
     shown = await person.look("catch_up")
     fields = [field for field in shown.inputs if isinstance(field, ManyField)]
     assert all(field.boxes and field.value == tuple(c.value for c in field.choices) for field in fields)
@@ -109,7 +109,7 @@ async def test_one_undo_takes_all_of_it_back(anna: Person, house: House) -> None
 async def test_what_was_left_unticked_is_not_asked_again(
     anna: Person, house: House, steps: tuple[str, ...], day: str
 ) -> None:
-    """Whether or not the day on which that was said ever reached the calendar; what was brought is asked anew."""
+    """This holds even if that day never reached the calendar; a task that was brought along is asked about again."""
     await anna.to_committed()
     tuesday = await morning(house, 1)
     await tuesday.fill("catch_up", day_1=await ids(tuesday, "Mail"))

@@ -1,4 +1,4 @@
-"""A session that is done with and that nobody came back to is closed, without a word (S211)."""
+"""A finished session that the person left is closed silently once its day is over (S211)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIDNIGHT = datetime(2026, 3, 2, 23, 0, tzinfo=UTC)
 
 
 async def look(house: House) -> int:
-    """One round, and what it put on the lane; how many sessions were told."""
+    """Run one round and its jobs; return the number of sessions that got a command."""
     await SessionCloser(house.store.sessions, house.store.jobs, house.clock).run_once()
     told, now = 0, house.clock.now()
     while job := await house.store.jobs.claim("turn", "test", now=now, lease_seconds=60):

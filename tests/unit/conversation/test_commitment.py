@@ -1,4 +1,4 @@
-"""What makes a big item a success, and what the person commits to with the plan (S209)."""
+"""Success criteria of a big item, and the person's commitment with the plan (S209)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_more_than_three_lines_are_too_many(anna: Person) -> None:
 
 
 async def test_criteria_in_words(tmp_path: Path) -> None:
-    """S209, S214: what the form takes can be said as well."""
+    """S209, S214: words have the same effect as the form."""
     said = [new("Report", 90, one_thing=True, done_when=["Bo has it"]), new("Plan", 60)]
     changed = inputs(change=[change(2, done_when=["Two pages"])])
     lines = [wants("answer"), inputs(add=said), wants("answer"), changed]

@@ -61,7 +61,7 @@ def judging(*rows: int) -> ScriptedModel:
 
 
 def reading(topics: bool = True) -> ScriptedModel:  # noqa: FBT001, FBT002  of a test
-    """A model that finds the rules of :data:`TOLD` in messages."""
+    """Return a model that finds the rules of :data:`TOLD` in messages."""
 
     def answer(prompt: Prompt) -> Line:
         told = next((line for words, line in TOLD.items() if words in prompt.user), None)
@@ -194,7 +194,7 @@ async def test_keeping_both_can_be_taken_back(opened: Opener) -> None:
 
 
 async def test_both_stay_and_it_is_not_asked_again(opened: Opener) -> None:
-    """Not when one of them is said again, nor in another thread, nor after a restart."""
+    """This holds when one of them is repeated, in another thread, and after a restart."""
     anna = await opened(judge=judging(1))
     await say(anna, VEGETARIAN)
     await say(anna, FISH)
@@ -293,7 +293,7 @@ async def test_what_was_told_outside_of_a_plan_is_asked_about_in_the_next_one(op
 
 
 async def test_what_was_told_by_form_outside_of_a_plan_is_asked_about_at_once(talk: Talker) -> None:
-    """In direct messages, as what was told in words; the next plan asks no more."""
+    """This happens in direct messages, as for rules in words; the next plan does not ask again."""
     await talk.house.remembered.write(
         [version_of("veg", user=ANNA, description=VEGETARIAN, topics=["food"], at="2026-03-01T07:30:00+00:00")],
         cause="earlier",
@@ -417,7 +417,7 @@ async def tell_both(talk: Talker) -> None:
 
 
 async def let_compare(talk: Talker) -> None:
-    """Let what was told be compared, and what follows from it arrive."""
+    """Wait until new rules are compared and the results have arrived."""
 
     async def is_compared() -> bool:
         await talk.desk.read()

@@ -1,5 +1,8 @@
-"""“I stop at 17”, then “I work till 19 now”: only the later one counts, in any language, whatever of it a model could put
-into times, and whether it was overheard or told to be remembered (S179, S188; C-05, L-04)."""
+"""“I stop at 17”, then “I work till 19 now”: only the later rule counts, in any language.
+
+This holds even if a model could not turn all of it into times, for rules that were found in a message and for explicit
+ones (S179, S188; C-05, L-04).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models cost is added up wherever they are asked, and said at a door (S221)."""
+"""The usage of models is added up for every call, and shown by a command (S221)."""
 
 from __future__ import annotations
 

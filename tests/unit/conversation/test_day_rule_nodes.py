@@ -87,8 +87,10 @@ async def test_a_change_that_breaks_a_must_waits_for_a_word() -> None:
 
 
 async def test_what_was_broken_before_holds_up_no_change() -> None:
-    """Only what a change breaks anew; a meeting of others that nobody here can move never stands in the way. What the
-    blocks broke before is asked about before it is written (K9)."""
+    """Only new breaches count; a meeting of others, which cannot be moved here, never blocks a change.
+
+    Earlier breaches of the person's blocks are asked about before the write (K9).
+    """
     rules = (DEEP_FIRST, version_of("late", seq=6, necessity="must", day_rule="NEVER: meeting_after_17"))
     out = await run_turn(turn(NOW, said("shift_block", key=MAIL, minutes=15), memory=stored(*rules)))
     assert out.session.planning.plan != NOW.planning.plan
@@ -137,7 +139,7 @@ def test_what_was_read_out_of_unclear_words_is_asked_with_buttons() -> None:
 
 
 async def test_clashing_rules_are_asked_with_both_sentences() -> None:
-    """S143: told in words, where no form could refuse it."""
+    """S143: this covers a rule in words, where no form could refuse it."""
     always = version_of("a", seq=9, name="Always", day_rule="ALWAYS: NOT meeting")
     record = version_of(None, name="Meet", day_rule="ALWAYS: meeting").record.model_dump(mode="json", by_alias=True)
     record["lifecycle"]["uid"] = None

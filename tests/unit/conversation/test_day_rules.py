@@ -1,4 +1,4 @@
-"""Rules over the order of the day by form: added, refused at the door, shown, changed, taken back (S214)."""
+"""Rules over the order of the day by form: added, refused, shown, changed, taken back (S214)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_a_rule_without_words_speaks_for_itself(anna: Person, house: House
     ],
 )
 async def test_a_mistake_is_said_beside_the_field_with_its_place(anna: Person, typed: str, sentence: str) -> None:
-    """What to write instead, while the form is still open; nothing is remembered."""
+    """The form stays open with a hint on the right form; nothing is remembered."""
     await anna.to_frame()
     errors = await anna.fill("rule_day", day_rule=typed)
     assert errors is not None

@@ -37,7 +37,7 @@ def rest(title: str, start: str, minutes: int) -> dict[str, Any]:
 AFTER_TEN = {"blocks": [at(1, "10:00"), rest("Walk", "11:00", 15), at(2, "13:30")]}
 LATER = {"blocks": [at(1, "11:00"), at(2, "14:00")]}
 OWN = ["09:00 Report", "10:10 Mail", "12:30 Lunch", "17:30 Shut down"]
-"""What our own rules make of it."""
+"""The draft of the program's own rules."""
 
 
 class Thinking:
@@ -65,7 +65,7 @@ class Thinking:
             self.under_way -= 1
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 def listening(house: House, model: ScriptedModel | Thinking) -> Person:
@@ -87,7 +87,7 @@ T = TypeVar("T")
 
 
 async def until(look: Callable[[], Awaitable[T]]) -> T:
-    """What a look gives as soon as it gives something."""
+    """Return the first result of ``look`` that is true."""
     async with asyncio.timeout(60):
         while not (seen := await look()):  # noqa: ASYNC110  the background announces nothing
             await asyncio.sleep(0)
@@ -105,7 +105,7 @@ async def until_kept(anna: Person) -> Session:
 
 
 async def until_idle(house: House) -> None:
-    """Nothing is drafted, and nothing waits to be kept."""
+    """Wait until no draft is being made and none waits to be recorded."""
 
     async def look() -> bool:
         return not any(t.get_name().startswith(("drafting", "keeping")) for t in asyncio.all_tasks())

@@ -1,4 +1,4 @@
-"""What a person's days teach about the length of their tasks: asked about, planned with, shown, corrected, forgotten."""
+"""Lengths of tasks that a person's days teach: asked about, planned with, shown, corrected, forgotten."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def other_texts(text: str) -> Iterator[str]:
 
 
 async def test_one_more_of_anything_is_wrong() -> None:
-    """S280: What nobody asked for is a mistake, even if all that was asked for is there."""
+    """S280: an extra wish is a mistake, even if all expected ones are there."""
     one = case_of({"decide": {"wishes": [{"intent": "proceed"}]}})
     assert await mistakes_of(one, "decide", wants("proceed")) == ()
     more = await mistakes_of(one, "decide", wants("proceed", {"intent": "commit", "number": None, "words": None}))

@@ -115,7 +115,7 @@ async def test_a_rule_about_the_night_is_followed(anna: Person, fields: dict[str
 
 
 async def test_rules_that_contradict_each_other_are_named_and_one_click_lets_one_go(anna: Person) -> None:
-    """The draft does without one meanwhile; setting one aside drafts anew, and Undo does, too."""
+    """The draft leaves one rule out meanwhile; setting one aside makes a new draft, and so does Undo."""
     await anna.to_tasks()
     windows = [{"kind": "prefer", "start": "14:00", "end": "15:00"}]
     await told(anna, "Two hours of focus", necessity="must", rule_kind="capacity",
@@ -179,7 +179,7 @@ async def defer(anna: Person) -> None:
 async def test_what_does_not_fit_has_a_way_out_for_each_button(
     anna: Person, house: House, label: str, mail: str | None, said: str
 ) -> None:
-    """Pressing one drafts the day anew, says what came of it, and everything that is left has its place."""
+    """Each button makes a new draft and names the result; all that is left has its place."""
     meeting(house, "Workshop", "13:30", "17:00")
     await anna.to_tasks()
     await anna.fill("rule_new", words="Nothing before ten", kind="avoid_window", times="0-10", necessity="must")
@@ -248,7 +248,7 @@ async def test_a_day_that_is_full_names_five_with_buttons_and_the_rest_without(a
 
 
 async def test_a_task_can_be_done_in_pieces_or_wait_for_another_day(anna: Person, house: House) -> None:
-    """What is shallow is not split unless the person says so; what waits is kept, and off this day."""
+    """Shallow work is not split unless the person says so; a task that waits is kept, and off this day."""
     meeting(house, "Workshop", "10:00", "12:30")
     meeting(house, "Review", "14:15", "17:00")
     await anna.to_tasks()

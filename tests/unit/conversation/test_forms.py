@@ -1,4 +1,4 @@
-"""What forms ask, what they take, and one sentence per field that cannot be used."""
+"""Fields of forms, their accepted values, and one sentence per field that cannot be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a day is for, and its blocks of deep work: by form and in words, shown, and in the draft (S43)."""
+"""The goal of a day and its blocks of deep work: by form and in words, shown, and in the draft (S43)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def test_too_many_goals_are_refused_at_the_field(anna: Person) -> None:
 
 
 async def test_goals_and_blocks_in_words() -> None:
-    """S43: what is not said stays."""
+    """S43: values that the message does not mention stay."""
     now = session(TimeboxingStage.CAPTURE_INPUTS, inputs=InputFacts(goals=("Rest",), blocks=BlockPlan(minutes=60)))
     model = ScriptedModel(wants("answer"), inputs(deep_blocks=2))
     after = (await run_turn(turn(now, said("user_reply", text="…")), model)).session.day.inputs

@@ -35,7 +35,7 @@ def edges_of(flow: GraphFlow, node: str) -> list[Any]:
 
 
 def follows(flow: GraphFlow, node: str, step: Step) -> list[str]:
-    """Where a node leads with this step."""
+    """Return the nodes that a node leads to with this step."""
     message = Message(content=step, source=node)
     return [edge.target for edge in edges_of(flow, node) if edge.check_condition(message)]
 
@@ -119,7 +119,7 @@ async def test_the_same_turn_gives_the_same_outcome() -> None:
 
 
 async def test_turns_can_be_kept_and_replayed() -> None:
-    """What goes in and what comes out survive JSON."""
+    """Input and outcome survive JSON."""
     given = turn(planned(TimeboxingStage.REFINE), said("shift_block", key="mail", minutes=15))
     kept = TurnInput.model_validate_json(given.model_dump_json())
     assert kept == given
@@ -128,7 +128,7 @@ async def test_turns_can_be_kept_and_replayed() -> None:
 
 
 def test_what_travels_in_the_graph_is_not_in_its_logs() -> None:
-    """The library formats every message for its logs; sessions hold what is nobody's business."""
+    """The library formats every message for its logs; sessions hold private data."""
     step = Step(stage=TimeboxingStage.DATE, turn=turn(session(), said("user_reply", text="secret plans")))
     message = Message(content=step, source="coordinator")
     assert "secret" not in repr(message) + str(message.model_dump_json()) + message.to_text()
@@ -161,7 +161,7 @@ class Silent:
         raise AssertionError
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 async def test_a_turn_that_is_cancelled_ends_its_call_of_the_model() -> None:

@@ -124,7 +124,7 @@ async def test_a_frame_that_makes_no_sense_does_not_go_on() -> None:
 
 
 async def test_tasks_in_words_at_any_step_before_refining() -> None:
-    """Nothing that is said is lost because it was said early."""
+    """A statement is not lost because it came early."""
     for stage in (Stage.COLLECT_CONSTRAINTS, Stage.CAPTURE_INPUTS):
         out, _ = await heard(
             session(stage),

@@ -164,7 +164,7 @@ async def test_in_words_it_is_held_like_a_click() -> None:
 
 
 async def test_a_rule_that_cannot_be_read_keeps_no_change_from_being_made() -> None:
-    """S25: the plan is changed; what is said about memory and makes no sense is said."""
+    """S25: the plan is changed; the unusable request about memory gets a note."""
     model = ScriptedModel(
         wants("answer", also("memory")), patch(timed(1, "14:00", 60)), wish("memory_archive_constraint", 9)
     )
@@ -188,7 +188,7 @@ async def test_why_a_block_is_where_it_is() -> None:
 
 
 async def test_why_of_a_block_that_the_person_put_there() -> None:
-    """S277: their change is the cause, whatever a draft would find; once it is elsewhere again, it is not."""
+    """S277: the person's own change is the reason, not the draft's; after another move it no longer is."""
     moved = (await after(NOW, said("shift_block", key=SECOND, minutes=290))).session
     (why,) = lines(await after(moved, said("explain_block", key=SECOND)))[1:]
     assert why.startswith("You put it there: “Mail” is now 15:00–16:00")

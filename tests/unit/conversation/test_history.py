@@ -247,7 +247,7 @@ async def test_an_earlier_session_of_the_day_is_in_the_history(house: House, ann
 
 
 async def test_a_long_history_is_listed_in_parts(house: House, anna: Person) -> None:
-    """Nothing is cut silently."""
+    """Entries are not cut silently."""
     await anna.to_refine("Report")
     for _ in range(6):
         await anna.choose("Report", "15 min later")
@@ -291,7 +291,7 @@ async def at_the_command_line(house: House, anna: Person) -> None:
 
 @pytest.mark.parametrize("label", ["Undo", "Undo last update"])
 async def test_an_undo_takes_along_what_the_command_line_wrote_since(house: House, anna: Person, label: str) -> None:
-    """K13: both buttons go back to before what they name, say what else that took back, and blame nobody."""
+    """K13: both buttons go back to before the named change, list the other writes taken back, and blame no one."""
     await anna.to_refine("Report", "Mail")
     if label == "Undo":
         await anna.press("Commit to calendar")

@@ -116,8 +116,7 @@ ATTACKS = list(attacks())
 
 
 async def answered(case: Case, text: str) -> tuple[TurnOutcome | None, tuple[str, ...], list[Prompt]]:
-    """What comes of it when the model says the same thing again and again: the turn, if it makes commands, and what the
-    person reads."""
+    """Return the turn, if any, the text for the person and the prompts, for a model that always answers the same."""
 
     def says(prompt: Prompt) -> str:
         if case.first is not None and prompt.name.startswith("decide"):
@@ -152,7 +151,7 @@ def check_change(before: Session, outcome: TurnOutcome) -> None:
 
 
 def check_words(session_: Session, answer: str = "") -> None:
-    """Nothing on the card pings anybody, leads anywhere or shows a name of ours that the model did not make up."""
+    """Check that nothing on the card pings a person, leads anywhere or shows an internal name."""
     blocks = render(stage_card(session_), session="-", v="-").blocks
     marked = _words(blocks, plain=False)
     assert [mark for mark in ("<!", "<@", "<#", "<http", "```") if mark in marked] == []
@@ -160,7 +159,7 @@ def check_words(session_: Session, answer: str = "") -> None:
 
 
 def _words(value: Any, *, plain: bool = True) -> str:
-    """What can be read in blocks, without the addresses of controls; with or without what Slack shows just as it is."""
+    """Return the readable text of blocks, without the addresses of controls; plain text only if ``plain``."""
     if isinstance(value, dict):
         if not plain and value.get("type") == "plain_text":
             return ""
@@ -200,7 +199,7 @@ async def test_some_of_them_are_understood() -> None:
 @pytest.mark.parametrize("words", SPOKEN)
 @pytest.mark.parametrize("where", ["question", "answer", "title", "notes", "block"])
 async def test_what_a_model_says_is_only_text(words: str, where: str) -> None:
-    """It is escaped, pings nobody and leads nowhere; a title that it gives is a title."""
+    """The text is escaped, pings no one and leads nowhere; a title that it gives is a title."""
     now = {"question": Stage.DATE, "answer": Stage.REFINE, "block": Stage.REFINE}.get(where, Stage.CAPTURE_INPUTS)
     right = {
         "question": day(question=words),
@@ -279,7 +278,7 @@ def check_told(prompts: list[Prompt], outcome: TurnOutcome) -> None:
 @pytest.mark.parametrize("stage", Stage)
 @pytest.mark.parametrize("number", range(len(TONGUES)))
 async def test_a_decision_in_several_languages_moves_nothing(stage: Stage, number: int) -> None:
-    """S284: it counts as telling something, and what is told then makes no sense either."""
+    """S284: the answer counts as a statement, and the statement makes no sense either."""
     now, wrong = known(stage), json.dumps(TONGUES[number])
     outcome, prompts = await hear(now, wrong, date=wrong, facts=wrong, patch=wrong)
     check_nothing_done(now, outcome)
@@ -317,7 +316,7 @@ async def list_possible(now: Session) -> set[Intent]:
 @pytest.mark.parametrize("intent", [each for each in Intent if each is not Intent.CHANGE])
 @pytest.mark.parametrize("stage", Stage)
 async def test_what_is_not_possible_now_is_not_done(stage: Stage, intent: Intent, number: int | None) -> None:
-    """S284: whatever else the model answers is right; a change of blocks counts as telling something there."""
+    """S284: this holds even if the rest of the answer is right; a change of blocks counts as a statement there."""
     now = known(stage)
     if intent in await list_possible(now):
         return

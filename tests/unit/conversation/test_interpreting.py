@@ -1,4 +1,4 @@
-"""What a message says about how days should be, as constraint records: structured, in any language (S1, S3, S5, S94)."""
+"""Constraint records from a message about a person's days: structured, in any language (S1, S3, S5, S94)."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ async def test_s116_it_is_the_background_clients_work() -> None:
 
 
 async def test_nothing_is_remembered_of_a_message_with_a_secret() -> None:
-    """Whichever form it has: that is for the model to see."""
+    """The model recognizes secrets of any form."""
     told = found(rule("Wifi", "the wifi password is hunter2")) | {"holds_secret": True}
     assert await records_of("the wifi password is hunter2", told) == ()
 
@@ -142,7 +142,7 @@ async def test_what_one_has_one_of_and_what_it_is_about_are_typed() -> None:
 
 
 async def test_a_rule_over_the_order_of_the_day_is_typed_and_read_by_the_parser() -> None:
-    """S1, S94: the words stay the person's; which blocks it is about stands in the rule alone."""
+    """S1, S94: the words stay the person's; only the rule itself names the kinds of blocks."""
     line = rule(
         "Eerst mail", "eerst de mail, dan pas diep werk", day_rule="BEFORE deep_work:admin_done", confidence=0.6
     )

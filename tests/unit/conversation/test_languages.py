@@ -136,7 +136,7 @@ UNREAD = {
 
 
 def shown(messages: Iterable[Outgoing]) -> list[str]:
-    """What each message says that is not shown already: its reply first, then its card without that."""
+    """Return the new text of each message: its reply first, then its card without that."""
     cards: list[Card] = []
     last: dict[str, Outgoing] = {}
     for message in messages:

@@ -1,4 +1,4 @@
-"""What a message is about decides which rules its prompt shows, whatever the plan holds (S172, S175, S176; C-01, C-02)."""
+"""The subject of a message decides which rules its prompt shows, for any plan (S172, S175, S176; C-01, C-02)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""A person tells their rules, by form commands and in words: they count at once, are written for good, whatever goes
-wrong on the way, and no reply waits for any of it."""
+"""Rules of a person, by form and in words: they count at once and are written in spite of failures.
+
+No reply waits for any of it.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +173,7 @@ async def test_a_contradiction_is_settled_and_taken_back(anna: Person, house: Ho
 
 
 async def test_a_command_that_is_repeated_writes_once(troubled: tuple[House, Person, Troubled]) -> None:
-    """Also when the program died between writing and saving: the same comes of it again, with its Undo."""
+    """This also holds when the program died between writing and saving: the result is the same, with its Undo."""
     _, anna, store = troubled
     await anna.to_tasks()
     command = RememberConstraint(**envelope(anna), record=rule_of("Bed at ten", "22:00"))
@@ -221,7 +223,7 @@ async def test_what_cannot_be_written_now_is_written_later(troubled: tuple[House
 
 
 async def test_what_waits_is_limited_and_nothing_is_lost(troubled: tuple[House, Person, Troubled]) -> None:
-    """S117: beyond ten writes the session alone keeps what was told; one of the ten writes it with its own."""
+    """S117: beyond ten writes only the session holds the rule; one of the ten writes it along with its own."""
     house, anna, store = troubled
     await anna.to_tasks()
     store.down = True
@@ -274,7 +276,7 @@ async def test_no_reply_waits_for_a_hung_store(troubled: tuple[House, Person, Tr
 
 
 async def test_rules_said_in_words_count_for_good(tmp_path: Path) -> None:
-    """S1, S2: each reply is read once, in the background, and what it says is said and written."""
+    """S1, S2: each reply is read once, in the background; its rules are noted and written."""
     extractor = extracting(elf=found(bed("23:00")))
     house, anna = await spoken(tmp_path, extractor)
     await anna.says("um elf ins Bett")
@@ -287,7 +289,7 @@ async def test_rules_said_in_words_count_for_good(tmp_path: Path) -> None:
 
 
 async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) -> None:
-    """S2: nothing in it was for the plan, which is said at once; once the rule is found in it, that is taken back."""
+    """S2: the first reply finds nothing for the plan; once the rule is found, that note is taken back."""
     extractor = extracting(elf=found(bed("23:00")))
     house, anna = await spoken(
         tmp_path,
@@ -303,7 +305,7 @@ async def test_a_reply_that_only_tells_a_rule_was_no_nonsense(tmp_path: Path) ->
 
 
 async def test_a_rule_that_is_found_later_is_said_without_the_earlier_reply(tmp_path: Path) -> None:
-    """S267: the card goes to the end for it, and leaves out what the reply to the message said."""
+    """S267: the card moves to the end for it, and leaves out the reply to the message."""
     house, anna = await spoken(
         tmp_path,
         extracting(elf=found(bed("23:00"))),
@@ -324,7 +326,7 @@ async def test_a_rule_that_is_found_later_is_said_without_the_earlier_reply(tmp_
 
 
 async def test_no_reply_waits_for_a_hung_model(tmp_path: Path) -> None:
-    """S4, S100: in the end it is said, once, and nothing but that is lost."""
+    """S4, S100: the failure is noted once in the end, and nothing else is lost."""
     house, anna = await spoken(tmp_path, ScriptedModel(by=lambda _: None))
     house.patience = 600.0
     async with house.working(), asyncio.timeout(60):
@@ -396,7 +398,7 @@ async def test_a_program_that_dies_while_it_reads_reads_again(tmp_path: Path) ->
 
 
 async def test_a_secret_in_words_is_kept_nowhere(tmp_path: Path) -> None:
-    """What the model recognises as one; what has a form was taken out before it came here."""
+    """The model recognizes this secret; those with a known form were removed earlier."""
     told = found(rule("Wifi", "the password is hunter2")) | {"holds_secret": True, "question": "hunter2?"}
     house, anna = await spoken(tmp_path, extracting(hunter2=told))
     await anna.says("the password is hunter2")

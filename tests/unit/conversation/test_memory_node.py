@@ -1,4 +1,4 @@
-"""What a person says about their constraints, at any stage."""
+"""Statements of a person about their constraints, at any stage."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_what_begins_later_leaves_the_old_one_in_force_until_then() -> None:
 
 
 def test_a_write_of_another_conversation_is_taken_back_by_what_the_store_knows() -> None:
-    """What wrote it need not be of this session."""
+    """The writing command may belong to another session."""
     old = stored(bed("22:00", "old"))
     gone = old.model_copy(
         update={
@@ -296,7 +296,7 @@ def test_a_constraint_nobody_knows() -> None:
 
 
 def test_revising() -> None:
-    """S35: the uid stays, whatever becomes of the rest."""
+    """S35: the uid stays, even if all else changes."""
     old = stored(bed("22:00", "old"))
     out = do(session(), "revise_constraint", old, uid="old", seen=1, record=bed("21:30", "old"))
     assert [(item.uid, item.record.name) for item in rules_in_force(out.session).applicable] == [

@@ -41,7 +41,7 @@ def test_s26_s118_five_operations_by_their_names() -> None:
     "more", [{"mood": "fine"}, {"numbers": "many"}, {"wish": "memory_delete"}, {"rule": {"mood": 1}}]
 )
 def test_s26_the_schema_is_strict(more: dict[str, Any]) -> None:
-    """Nothing that is not named, and no wrong type."""
+    """Unknown fields and wrong types are refused."""
     assert MemoryWords.model_json_schema()["additionalProperties"] is False
     with pytest.raises(ValidationError):
         MemoryWords.model_validate({**wish("memory_get_constraint", 1), **more})

@@ -1,4 +1,4 @@
-"""What is wanted of memory, in words: the same commands as by its card, and the plan stays as it is (S23-S31, S214)."""
+"""Requests about memory in words: the same commands as by its card, and the plan stays as it is (S23-S31, S214)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def test_a_new_rule_in_the_place_of_an_old_one() -> None:
 
 
 async def test_a_new_rule() -> None:
-    """What is told in so many words is confirmed."""
+    """An explicit statement is saved as confirmed."""
     out, _ = await heard(wish("remember", rule=rule(description="Kids at 15:00 on Tuesdays", days_of_week=["TU"])))
     (command,) = out.heard
     assert isinstance(command, RememberConstraint)
@@ -99,7 +99,7 @@ async def test_a_new_rule() -> None:
 
 
 async def test_a_rule_over_the_order_of_the_day() -> None:
-    """New, and in the place of what a rule said before; a text that is no rule goes back to the model."""
+    """It is new, or replaces the text of a rule; a text that is no rule goes back to the model."""
     told = rule(description="a break after each meeting", day_rule="AFTER meeting: break", event_types=["M", "R"])
     out, _ = await heard(wish("remember", rule=told))
     (command,) = out.heard
@@ -132,7 +132,7 @@ async def test_several_rows_at_once() -> None:
 
 
 async def test_what_do_you_know_about_it_shows_those_rows() -> None:
-    """Nothing is written, and the card beside the plan holds the ones that are meant."""
+    """Nothing is written, and the card next to the plan holds only the rows in question."""
     out, _ = await heard(wish("memory_list_constraints", row("calls"), row("quiet")))
     assert out.session.thread.memory is not None
     assert ({r.uid for r in out.session.thread.memory.rows}, out.session.thread.memory.total) == ({"calls", "quiet"}, 2)
@@ -198,7 +198,7 @@ HOSTILE: tuple[Line, ...] = (
 
 @pytest.mark.parametrize("line", HOSTILE, ids=range(len(HOSTILE)))
 async def test_hostile_answers_write_nothing(line: Line) -> None:
-    """S26, S30: they go back once, and then it is said that the answer cannot be used."""
+    """S26, S30: the answer goes back once, and then a note says that it cannot be used."""
     out, _ = await heard(line, line)
     assert (out.effects, out.session.rules.said, out.session.rules.set_aside) == ((), (), ())
     assert out.session.planning.plan == NOW.planning.plan

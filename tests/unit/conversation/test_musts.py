@@ -107,7 +107,7 @@ async def test_what_changes_nothing_of_the_draft_stops_nobody(anna: Person, hous
 
 @pytest.mark.parametrize("write", ["refine", "commit"])
 async def test_a_must_by_form_mends_the_plan_by_few_moves(anna: Person, house: House, write: str) -> None:
-    """K9: one step, said, and taken back by one press; then the commit asks."""
+    """K9: it is one step, with a note, and one press undoes it; then the commit asks."""
     await anna.to_refine("Report", "Mail")
     await anna.pick("set_calendar_write", write)
     before = await times(anna)
@@ -139,7 +139,7 @@ async def test_a_plan_on_the_calendar_follows_at_once_where_changes_do(anna: Per
 
 
 async def test_a_meeting_in_the_background_mends_the_plan(anna: Person, house: House) -> None:
-    """S200, K9: shown in the card that stands; nothing is written before the person does something."""
+    """S200, K9: the current card shows it; nothing is written before the person acts."""
     await anna.to_refine("Report", "Mail")
     meeting(house, "Dentist", "09:30", "10:00")
     await look(anna)
@@ -320,7 +320,7 @@ async def test_a_rule_put_away_for_good_is_a_yes_too(anna: Person, house: House)
 
 
 async def test_try_again_is_held_to_the_musts_too(anna: Person, house: House) -> None:
-    """K9: what was told after a commit that failed."""
+    """K9: this covers a rule that came after a failed commit."""
     await anna.to_refine("Report")
     await anna.pick("set_calendar_write", "commit")
     for nth in range(8):
@@ -416,7 +416,7 @@ async def test_a_stop_while_the_rules_of_a_message_are_read_says_that_these_are_
 
 
 async def test_a_draft_waits_for_the_rule_in_its_own_message(tmp_path: Path) -> None:
-    """K9, S119: what is said in one breath is followed at once; it is written and said once."""
+    """K9, S119: a rule in the same message is followed at once; it is written and noted once."""
     house, anna = await spoken(tmp_path, reading(dentist=early_rule()), extract_seconds=60)
     await with_lanes(house, anna.says("the report, I am at the dentist until 11, so nothing before 11! Go on."))
     session = await anna.session()

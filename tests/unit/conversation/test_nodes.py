@@ -1,4 +1,4 @@
-"""What the nodes do, without a graph around them."""
+"""The nodes, without a graph around them."""
 
 from __future__ import annotations
 

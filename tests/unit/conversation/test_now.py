@@ -151,7 +151,7 @@ async def test_a_block_that_the_person_puts_into_the_past_stays_there(anna: Pers
 
 
 async def test_a_start_before_now_that_the_person_says_is_the_frame(anna: Person, house: House) -> None:
-    """K11: it is what they said, and nothing new goes there; tomorrow starts as usual."""
+    """K11: the frame follows the person's words, and nothing new goes before now; tomorrow starts as usual."""
     at(house, "15:02")
     await anna.to_frame()
     await anna.pick("set_day_start", time(8))

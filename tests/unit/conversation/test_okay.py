@@ -21,7 +21,7 @@ async def okay(tmp_path: Path) -> AsyncIterator[House]:
 
 
 async def test_an_okay_plan_is_written_without_a_commit(okay: House) -> None:
-    """S210: it is said, each change follows, and all of it can be taken off again."""
+    """S210: a note says so, each change follows, and all of it can be taken off again."""
     anna = Person(okay)
     await anna.to_refine("Report", "Mail")
     assert okay.on_calendar() == {"Report": "09:00-10:00", "Mail": "10:10-11:10", "Lunch": "12:30-13:15"}
@@ -68,7 +68,7 @@ async def test_it_is_not_so_unless_it_was_chosen(tmp_path: Path, when: str) -> N
 
 
 async def test_a_day_that_could_not_be_read_is_not_written_by_itself(okay: House) -> None:
-    """S210: nobody knows which meetings the plan runs into."""
+    """S210: the meetings that the plan may run into are unknown."""
     for nth in range(20):
         okay.calendar.inject(Fail(), verb="window", nth=nth)
     anna = Person(okay)

@@ -122,7 +122,7 @@ NO_CALLS = must(
 
 @pytest.mark.parametrize("kind", ["SW", "DW", "PR"])
 async def test_a_block_at_a_forbidden_time_is_asked_about_whatever_kind_it_is_said_to_be(kind: str) -> None:
-    """S288, K9, S175: “fit the vendor demo in at 8” is a call, whatever a model calls it."""
+    """S288, K9, S175: “fit the vendor demo in at 8” is a call, under any kind that a model gives it."""
     now = refining(NO_CALLS)
     model = ScriptedModel(wants("change"), patch(block("Vendor demo", "08:00", 30, kind)))
     changed = (await run_turn(turn(now, said("user_reply", text="fit the vendor demo in at 8")), model)).session

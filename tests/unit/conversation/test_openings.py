@@ -70,7 +70,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
 
 
 async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -> None:
-    """S270: one question to the model, and no confirmation of what was said; the card of the tasks says what was noted."""
+    """S270: there is one question to the model and no confirmation; the card of the tasks shows the noted facts."""
     said = opening(date="2026-03-03", frame=frame_of(day_start="08:00"), inputs=inputs_of(add=[new("Report", 90)]))
     anna = await talk(said)
     assert await anna.opens("plan tomorrow from 8, I have to write the report, 90 minutes") is True
@@ -85,7 +85,7 @@ async def test_a_day_its_frame_and_its_tasks_in_the_first_message(talk: Begin) -
 
 
 async def test_the_card_of_a_first_message_offers_the_queue(talk: Begin) -> None:
-    """What waits there can be added at once, without another message."""
+    """A waiting task can be added at once, without another message."""
     anna = await talk(opening(date="2026-03-03", inputs=inputs_of(add=[new("Report", 90)])))
     await Desk(anna.house).adds("Call the tax office", work={"kind": "do", "minutes": 15})
     await anna.opens("plan tomorrow, the tax office from my queue and the report, 90 minutes")
@@ -119,7 +119,7 @@ async def test_anything_else_is_for_the_welcome(talk: Begin) -> None:
 
 
 async def test_words_after_the_command_begin_a_plan_in_any_case(talk: Begin) -> None:
-    """S447: the person asked for a plan by the command itself, whatever a model makes of the words."""
+    """S447: the command itself asks for a plan, for any reading of the words."""
     anna = await talk(opening(plan=False))
     assert await anna.opens("hello there", to_plan=True, thread_ts=None) is True
     assert anna.person.card.text == "Shall we plan Monday 2 March?"
@@ -167,7 +167,7 @@ async def test_without_a_model_nothing_is_read(house: House) -> None:
 
 
 async def test_a_repeated_message_starts_once(talk: Begin) -> None:
-    """K7: a job that is tried again asks nobody again."""
+    """K7: a job that is tried again does not ask the model again."""
     anna = await talk(opening())
     assert [await anna.opens("plan"), await anna.opens("plan")] == [True, True]
     assert len(await anna.house.store.sessions.of_user(ANNA)) == 1
@@ -232,7 +232,7 @@ async def test_what_follows_in_the_thread_counts_once_the_session_runs(talk: Beg
 
 
 async def test_s101_a_request_to_start_is_not_read_for_rules(talk: Begin) -> None:
-    """What tells a rule is, as the reading says."""
+    """Only a message that the reading marks as a rule is read for rules."""
     anna = await talk(opening(date="2026-03-03"), wants("answer", rules=True), day())
     anna.house.extractor = ScriptedModel(by=lambda _: None)
     anna.house.model = anna.model
@@ -310,7 +310,7 @@ async def test_the_thumbs_of_a_first_card_stay_when_the_calendar_and_a_rule_arri
 
 
 async def test_a_first_message_can_ask_for_what_is_written(talk: Begin) -> None:
-    """What it wants besides the day has its effects, like any other message."""
+    """Other requests in it have their effects, like those of any other message."""
     put_away = wish("remember", rule=words_of_rule(name="Ten", description="no calls before 10", topics=["calls"]))
     anna = await talk(opening(date="2026-03-03", also=[also("memory", "and remember: no calls before 10")]), put_away)
     assert await anna.opens("plan tomorrow, and remember: no calls before 10") is True

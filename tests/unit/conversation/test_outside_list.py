@@ -30,7 +30,7 @@ async def server() -> AsyncIterator[TaskServer]:
 
 
 def subscribed(house: House, url: str) -> ExternalTaskList:
-    """The house with that list, begun anew."""
+    """Restart the program with that list, and return the list."""
     house.elsewhere = TickTick(url, tz=AMSTERDAM, token=TOKEN, seconds=30).open_tasks
     house.restart()
     assert house.outside is not None

@@ -83,7 +83,7 @@ async def test_what_is_known_is_listed_changed_confirmed_and_forgotten(talk: Tal
 
 
 async def test_no_the_other_one(talk: Talker) -> None:
-    """S277: what was done by mistake is taken back, and done to the other one; the reading knows what was said."""
+    """S277: the wrong change is undone and made on the other rule; the prompt holds the previous messages."""
     await knows(talk)
     await tells(talk, MEMORY, calls("memory_archive_constraint"), text="forget the thing about calls")
     assert await status_of(talk, "calls") is Status.DECLINED
@@ -229,7 +229,7 @@ async def test_a_stop_reaches_the_plan_to_which_a_message_goes(talk: Talker, res
 
 
 async def test_a_stop_after_the_plan_was_changed_ends_the_rest_of_the_message(talk: Talker) -> None:
-    """S481: what was done stays, and is said."""
+    """S481: the changes so far stay, and a note says so."""
     await talk.anna.to_refine("Report", "Mail")
     talk.house.clock.at += timedelta(minutes=5)
     to_plan = {**outside("thread", number=1), "rest": "and note the taxes"}

@@ -32,7 +32,7 @@ from fateforger.ui.session_cards import ended_reply, welcome_card
 START = {"start"}
 BESIDE = ("history", "preview", "memory")
 LOOKED_AT = {"notice", "exchanges", "handled", "version", "touched_at", "recalled", "said"}
-"""What a turn that does nothing may change: that it happened, what was said, and what it looked up."""
+"""Fields that a turn without effect may change: its record, its messages, and its lookups."""
 
 
 def actions(person: Person) -> Iterator[str]:
@@ -47,7 +47,7 @@ _OFFERED: set[tuple[TimeboxingStage, str]] = set()
 
 
 async def offered(anna: Person, house: House) -> set[tuple[TimeboxingStage, str]]:
-    """What :func:`cards` finds. The way is long and always the same, so it is taken once."""
+    """Return the result of :func:`cards`. It takes long and is always the same, so it is computed once."""
     if not _OFFERED:
         _OFFERED.update(await cards(anna, house))
     return _OFFERED
@@ -143,7 +143,7 @@ async def _left_over(anna: Person) -> None:
 
 
 async def _caught_up(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """The morning after that day, of which nobody said how it went: all of it is brought along in one step."""
+    """Bring along all tasks the morning after that day, whose outcome is unknown, in one step."""
     house.clock.at = MORNING + timedelta(days=1)
     tuesday = Person(house)
     await tuesday.to_tasks()
@@ -260,7 +260,7 @@ async def _unread(house: House) -> set[tuple[TimeboxingStage, str]]:
 
 
 async def _held_back(house: House) -> set[tuple[TimeboxingStage, str]]:
-    """A change that a rule stands against, and the plan left as it is."""
+    """Hold a change back by a rule, and leave the plan as it is."""
     person = Person(house)
     await person.to_refine("Z")
     await person.fill("rule_new", words="Nothing at night", kind="avoid_window", times="3-4", necessity="must")
@@ -348,7 +348,7 @@ ILLEGAL = [
 
 @pytest.mark.parametrize(("stage", "move"), ILLEGAL, ids=[f"{s.value}-{m.value}" for s, m in ILLEGAL])
 async def test_an_illegal_move_is_refused_with_a_sentence(anna: Person, stage: TimeboxingStage, move: Move) -> None:
-    """S56: the server refuses it, whatever a card shows, and nothing changes."""
+    """S56: the server refuses it, for any card, and nothing changes."""
     ways = (anna.start, anna.to_frame, anna.to_tasks, anna.to_skeleton, anna.to_refine, anna.to_committed)
     await ways[stage.number]()
     before = await anna.session()

@@ -1,7 +1,7 @@
-"""What each control means can be said: in a first message, in the thread of a plan, and outside of it (S279).
+"""The meaning of each control can be said in words: in a first message, in a plan's thread, and outside of it (S279).
 
-The list of controls comes from the commands that declare them, the forms, and App Home. One without words, and without
-a reason why words make no sense there, fails.
+The list of controls comes from the commands that declare them, the forms, and App Home. A control without words, and
+without a reason why words make no sense there, fails.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ NO_PLAN_YET = {
 }  # fmt: skip
 """Controls of something that is in a plan, or open next to it: in a first message there is none yet."""
 NO_CARD_YET = {"memory.keep", "memory.allow", "undo_memory"}
-"""Controls that answer what was just said or written: before that there is nothing to answer."""
+"""Controls that answer the latest message or write: before that there is nothing to answer."""
 FORMS_IN_WORDS = {
     "queue_add": "put something into the queue", "queue_save": "the same, from a message", "queue_edit": "edit",
     "queue_remind": "work of the kind remind", "queue_time": "time", "queue_done": "done, with complete",
@@ -322,7 +322,7 @@ async def test_the_form_of_messages_by_themselves_can_be_said_everywhere(said: A
 
 
 async def test_each_form_of_rules_is_a_wish_about_memory() -> None:
-    """What its fields hold is what ``test_memory_words`` and ``test_policy_words`` say in words."""
+    """``test_memory_words`` and ``test_policy_words`` have the words for its fields."""
     outside = REPLY.model_copy(update={"session_id": ""})
     told = wish("remember", rule=rule(description="lunch at one"))
     heard = await read_memory_request(outside, session(), ScriptedModel(told), LISTED)

@@ -17,7 +17,7 @@ MESSAGE = "Bitte den Bericht um zehn"
 
 @pytest.mark.parametrize("stage", [stage for stage in TimeboxingStage if stage is not TimeboxingStage.REFINE])
 async def test_s71_it_refuses_any_stage_but_refine(stage: TimeboxingStage) -> None:
-    """And asks nobody."""
+    """The model is not called either."""
     model = ScriptedModel()
     with pytest.raises(InternalError, match="Patches are made in Refine"):
         await TimeboxPatcher(model).patch(planned(stage, task("Report")), MESSAGE, cause="c1", now=MORNING)

@@ -1,5 +1,7 @@
-"""What a card asks and offers: its buttons and words give the same commands, a yes answers the question and nothing else
-(S124, S214, K9)."""
+"""Buttons and words give the same commands for the questions and offers of a card.
+
+A yes answers the question and nothing else (S124, S214, K9).
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,7 @@ async def held(now: Session = NOW) -> Session:
 
 
 async def says(now: Session, *answers: Any, knows: bool = True) -> TurnOutcome:
-    """What a message comes to; the model has exactly these answers. The store knows the quiet hours, unless not."""
+    """Run a message through a turn whose model has exactly these answers; ``knows``: the store has the quiet hours."""
     model = ScriptedModel(*answers)
     message = said("user_reply", text="…").model_copy(update={"command_id": "c2"})
     out = await run_turn(turn(now, message, memory=stored(QUIET) if knows else None), model)
@@ -92,7 +94,7 @@ def lines(out: TurnOutcome) -> tuple[str, ...]:
 
 
 def unchanged(out: TurnOutcome, now: Session) -> bool:
-    """Nothing was done, and what was asked still is."""
+    """Check that a turn changed nothing and left the question open."""
     aside = {"notice", "last_words", "recalled", "trace", "now", "weighed"}
     was, is_now = fields_of(settle_questions(now)), fields_of(out.session)
     return not out.effects and all(is_now[name] == was[name] for name in was.keys() - aside)
@@ -166,7 +168,7 @@ ASKING = {
 
 
 SHOWN = [kind for kind in PendingKind if kind not in {PendingKind.PROPOSAL, PendingKind.PROPOSAL_AGAIN}]
-"""What the cards of a session ask; a proposal has a card of its own."""
+"""Questions on the cards of a session; a proposal has a card of its own."""
 
 
 async def asking(kind: PendingKind) -> Session:
@@ -288,7 +290,7 @@ async def test_a_rule_that_was_read_is_confirmed_or_dropped() -> None:
 
 
 async def test_which_side_counts_has_no_yes() -> None:
-    """S201: it is asked which one, and a yes never stands for a side; once it is named, it is the button's command."""
+    """S201: the program asks for a side, and a yes never means one; a named side is the button's command."""
     one = NOW.with_sync(questions=(question(MAIL, shown=True),))
     out = await says(one, YES)
     assert unchanged(out, one)
@@ -312,7 +314,7 @@ async def test_a_number_of_another_kind_is_no_side() -> None:
 
 
 async def test_of_several_questions_it_is_asked_which() -> None:
-    """Nothing is guessed; the number says it."""
+    """The program does not guess; a number picks the question."""
     both = (await held()).with_sync(questions=(question(MAIL, shown=True),))
     for answer in (YES, NO):
         out = await says(both, answer)
@@ -376,7 +378,7 @@ async def test_missed_days_are_told_one_by_one() -> None:
 @pytest.mark.parametrize("number", [None, 1])
 @pytest.mark.parametrize("stage", [Stage.DATE, Stage.COLLECT_CONSTRAINTS, Stage.SKELETON, Stage.REFINE])
 async def test_an_answer_where_nothing_is_asked_says_so(intent: str, number: int | None, stage: Stage) -> None:
-    """S124: whatever a model answers, nothing is changed."""
+    """S124: nothing is changed, for any answer of the model."""
     now = planned(stage, task("Report", 60), calendar_write="commit")
     assert pending_questions(now) == ()
     out = await says(now, wants(intent, number=number))
@@ -398,7 +400,7 @@ async def test_an_answer_that_was_given_already_changes_nothing() -> None:
 
 
 def data_of(prompt: Any) -> str:
-    """What a prompt shows between its marks."""
+    """Return the data in a prompt, between its marks."""
     return str(prompt.user.split(prompt.user.splitlines()[0])[1])
 
 
@@ -453,7 +455,7 @@ async def test_another_deed_forgets_the_last_words_and_a_look_does_not() -> None
 
 
 async def test_an_answer_is_about_the_card_in_view() -> None:
-    """What became a question only since then is none that a yes could mean."""
+    """A yes cannot mean a question that came up only since then."""
     clear = NOW.with_sync(questions=())
     reading = turn(clear, said("user_reply", text="yes"), memory=stored(DAY_RULE))
     out = await run_turn(reading, ScriptedModel(YES))

@@ -1,4 +1,4 @@
-"""What the person changes on the calendar itself is theirs: it flows into the plan, and is said (S200, S202, S242)."""
+"""The person's changes on the calendar itself are theirs: they flow into the plan, with a note (S200, S202, S242)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def test_a_renamed_block_is_renamed_in_the_plan(house: House, anna: Person
 
 
 async def test_undo_keeps_what_the_person_changed(house: House, anna: Person) -> None:
-    """S239: an edited block stays on the calendar, and that is said."""
+    """S239: an edited block stays on the calendar, and a note says so."""
     await anna.to_committed("Report", "Mail")
     drag(house, "Mail", 60)
     await anna.press("Undo")
@@ -76,7 +76,7 @@ async def test_undo_calls_a_renamed_block_as_it_is_called_now(house: House, anna
 
 
 async def test_a_new_meeting_is_seen_before_the_next_change(house: House, anna: Person) -> None:
-    """S202, K9: the day is read again; the change is made on what the person saw, and then mended for what came."""
+    """S202, K9: the day is read again. The change applies to the plan as shown; then the plan avoids the meeting."""
     await anna.to_refine("Report")
     meeting(house, "Fire drill", "09:30", "10:30")
     await anna.choose("Report", "15 min later")
@@ -145,7 +145,7 @@ async def test_dragging_and_changing_another_block_in_one_go(house: House, anna:
 
 
 async def test_a_draft_that_waits_is_not_reset_to_what_was_shown(tmp_path: Path) -> None:
-    """K1 commit: a change made after the drag was shown stands at the next looks, and wins at the commit, said so."""
+    """K1 commit: a change made after the drag was shown survives later reads, and wins at the commit, with a note."""
     house = await open_house_at(tmp_path, calendar_write="commit")
     anna = Person(house)
     await anna.to_committed("Report", "Mail")

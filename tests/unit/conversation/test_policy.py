@@ -1,4 +1,4 @@
-"""How days are planned, and routines: by form and in words, kept as rules, and in the next draft (decision 064)."""
+"""The policy of days, and routines: by form and in words, kept as rules, and in the next draft (decision 064)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN: dict[str, Any] = {
     "slack": 15,
     "best_hours": "",
 }
-"""What the form shows before More is pressed."""
+"""Values of the form before More is pressed."""
 USUAL: dict[str, Any] = {
     **SHOWN,
     "longest_focus": Policy().longest_focus,

@@ -1,4 +1,4 @@
-"""What would be written, in words, before anything is (S212); and when blocks are written (K1)."""
+"""The writes to come, in words, before anything is written (S212); and the time of writing (K1)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ async def test_no_preview_where_the_calendar_shows_the_plan(house: House, anna: 
 
 
 async def test_when_to_write_is_the_persons_choice(house: House, anna: Person) -> None:
-    """K1: for this session, and for their next one, whatever the setting says."""
+    """K1: the choice holds for this session and their next one, above the setting."""
     await anna.to_refine("Report", "Mail")
     await anna.pick("set_calendar_write", "commit")
     assert "From now on nothing goes to your calendar before you commit" in anna.words

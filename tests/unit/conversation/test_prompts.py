@@ -56,7 +56,7 @@ RULES = (
 
 
 def busy(stage: Stage) -> Session:
-    """With all that can be open beside the plan."""
+    """Return a session with everything that can be open next to the plan."""
     now = planned(stage, *TASKS, events=MEETINGS)
     key = now.planning.plan.events[0].block_key if now.planning.plan else ""
     view = HistoryView(asked="c0", rows=(ROW,), total=3, newest="tx1")

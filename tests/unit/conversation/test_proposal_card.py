@@ -106,7 +106,7 @@ def test_once_it_is_decided_one_line_is_left(state: ProposalState, words: str) -
 
 
 def test_each_state_is_told_to_the_person_and_to_the_agent() -> None:
-    """S216: the same ten states on the card and over the protocol, none of them told as done but the one that is."""
+    """S216: the card and the protocol have the same ten states, and only one of them means done."""
     cards = {state: proposal_card(proposal(state=state)).text for state in ProposalState}
     assert set(STATES) == set(ProposalState)
     assert len(set(cards.values())) == len(cards)

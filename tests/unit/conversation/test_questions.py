@@ -323,7 +323,7 @@ async def test_a_calendar_that_changed_again_is_asked_anew(held: House, ben: Per
 
 
 async def test_a_drag_between_the_look_and_the_write_is_asked(held: House, ben: Person) -> None:
-    """The day is read again just before writing; what that shows first, nobody has seen."""
+    """The day is read again just before writing; the person has not seen a change that first appears there."""
     await ben.to_committed("Report", "Mail")
     await ben.press("Back to refine")
     await ben.choose("Mail", "15 min later")
@@ -441,7 +441,7 @@ async def test_an_old_button_and_a_second_click_do_nothing(held: House, ben: Per
 
 
 async def test_undo_of_everything_forgets_the_question(held: House, ben: Person) -> None:
-    """What the person moved stays on their calendar, and is not written over by the next commit without a word."""
+    """A block that the person moved stays on their calendar, and the next commit does not overwrite it silently."""
     await ask_about_mail(held, ben)
     await ben.press("Commit to calendar")
     await ben.press("Undo")

@@ -1,4 +1,4 @@
-"""What the store knows, looked up for each turn: in time, shared, and never in the way (S4, S7, S14-S21, S100, S102)."""
+"""Rules from the store, looked up for each turn: in time, shared, and never blocking (S4, S7, S14-S21, S100, S102)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is noted of a turn: a recording that can be run again, with nothing in it that should not be (S60, S215, S221)."""
+"""The recording of a turn: it can be run again, and holds no private data (S60, S215, S221)."""
 
 from __future__ import annotations
 
@@ -63,8 +63,10 @@ async def recorded(house: House, folder: Path) -> list[RecordedTurn]:
 async def test_a_whole_day_is_recorded_and_goes_the_same_way_again(
     opening: Open, tmp_path: Path, key: bytes | None
 ) -> None:
-    """S60: every turn of the day, words and clicks, a repaired answer, a question and a commit. In pseudonyms there is
-    no word of anybody in it: not in titles, notes, messages, meetings, prompts or answers (S221)."""
+    """S60: it holds every turn of the day, words and clicks, a repaired answer, a question and a commit.
+
+    With pseudonyms it holds no word of a person: not in titles, notes, messages, meetings, prompts or answers (S221).
+    """
     house = await opening(speaking(), Redaction(key=key))
     anna = await told_day(house)
     assert (await anna.session()).stage.number == 5

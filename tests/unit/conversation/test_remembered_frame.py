@@ -1,4 +1,4 @@
-"""The frame of a day follows what the person told once, and names it (S41, S42)."""
+"""The frame of a day follows a rule that the person gave earlier, and names it (S41, S42)."""
 
 from __future__ import annotations
 

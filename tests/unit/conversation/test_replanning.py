@@ -1,4 +1,4 @@
-"""A day that goes otherwise: the rest is fitted anew, as one change that one Undo takes back, plan and calendar alike."""
+"""A day that goes otherwise: its rest is planned again, as one change that one Undo takes back everywhere."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ async def test_parts_stay_in_order(anna: Person, house: House) -> None:
 
 
 async def test_all_parts_that_are_done_are_the_whole_task(anna: Person, house: House) -> None:
-    """S290: in one step, whatever the order; and it is said once."""
+    """S290: this is one step in any order, with one note."""
     await anna.to_tasks()
     await anna.fill("tasks", size=3, title_1="Thesis", minutes_1=180, title_2="Mail", minutes_2=30)
     await anna.press("Refine")

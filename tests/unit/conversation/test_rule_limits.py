@@ -1,4 +1,4 @@
-"""What limits a rule: conditions, a time to live, steps, certainty and source, by form and in words (S225, S233, S235)."""
+"""Limits of a rule: conditions, time to live, steps, certainty and source, by form and in words (S225, S233, S235)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_condition_looks_at_the_tasks_of_the_day() -> None:
 
 
 async def test_words_say_the_same(anna: Person) -> None:
-    """S225, S233, S235: told to be remembered, and found in a message."""
+    """S225, S233, S235: this covers an explicit rule, and one found in a message."""
     told = wished(description="walk after lunch", limits=SAID)
     outcome = await run_turn(
         turn(session(), said("user_reply", text="…")), ScriptedModel(wants("memory"), wish("remember", rule=told))

@@ -1,4 +1,4 @@
-"""The times of a rule told at home follow the clock of the place where a day is planned (S412)."""
+"""The times of a rule from home follow the clock of the place where a day is planned (S412)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from fateforger.session.commands.rules import RememberConstraint, SettleConstrai
 from fateforger.session.model import Session
 
 TWO_WEEKS: dict[str, Any] = {"lifecycle": {"ttl_days": 14}}
-"""The sixteenth of March is the last day of what is told on the second."""
+"""A lifetime for rules of the second of March; their last day is the sixteenth."""
 
 
 async def later(house: House, days: int) -> Person:
@@ -49,7 +49,7 @@ async def choose_between(anna: Person, uid: str) -> None:
 
 @pytest.mark.parametrize("tell", [replace_by_name, say_another, choose_between])
 async def test_what_it_took_the_place_of_counts_again(anna: Person, house: House, tell: Any) -> None:
-    """S410: whether the new rule is told to replace it, contradicts it, or is chosen."""
+    """S410: this holds if the new rule names it, contradicts it, or is chosen."""
     await anna.to_frame()
     await remember(anna, "Bed at ten", "22:00")
     await tell(anna, (await house.remembered.of(anna.user))[-1].uid)
@@ -139,7 +139,7 @@ async def test_a_setting_for_a_while_leaves_the_usual_one(
 
 
 async def test_said_again_it_still_ends(anna: Person, house: House) -> None:
-    """S410: a rule that replaced another for a while and is said again for a while."""
+    """S410: a rule that replaced another for a while and is repeated for a while."""
     await anna.to_frame()
     await remember(anna, "Bed at ten", "22:00")
     await say_another(anna, "")

@@ -1,4 +1,4 @@
-"""What a person says about their rules outside of any plan, in a direct message or a channel (S245)."""
+"""Statements of a person about their rules outside of any plan, in a direct message or a channel (S245)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do you know about X: words are looked for in the index, and what is shown is how the store has it (S27, S95)."""
+"""“What do you know about X”: the index finds the words, and the rows come from the store (S27, S95)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LATER = "2026-03-01T00:00:00+00:00"
 
 
 class Asked(MemoryIndex):
-    """Counts what it is asked for, and hangs if it is told to."""
+    """An index that counts its queries, and hangs on request."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ async def test_rows_that_were_named_stay_beside_it(house: House) -> None:
 
 
 async def test_nothing_is_shown_from_the_index_itself(house: House, index: Asked) -> None:
-    """It may still hold what was put away, what was said otherwise, what is another's or what never was."""
+    """The index may still hold rules that were put away or changed, those of others, and some that never existed."""
     gone = version_of("peanuts", user=ANNA, status="declined", at=LATER)
     changed = version_of("gym", user=ANNA, description="swimming at seven", name="Swimming", at=LATER)
     await house.store.constraints.write([gone, changed], cause="since then")
@@ -119,7 +119,7 @@ async def test_what_is_only_a_little_similar_is_no_answer(house: House, index: A
 
 
 async def test_while_nothing_is_known_nothing_is_found(tmp_path: Path) -> None:
-    """An index that is empty is not one that is down: its person has told nothing yet."""
+    """An empty index is not one that is down: its person has no rules yet."""
     house = await open_house_at(tmp_path)
     indexing = Indexer(house.store.constraints, MemoryIndex())
     await indexing.run_once()

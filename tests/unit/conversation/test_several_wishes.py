@@ -79,7 +79,7 @@ async def test_tasks_of_two_parts_of_a_message_are_two_tasks() -> None:
 
 
 async def test_a_change_of_a_draft_is_made_in_refine() -> None:
-    """S263: nobody has to go on first."""
+    """S263: the person does not have to go on first."""
     now = planned(Stage.SKELETON, *TASKS)
     heard, _ = await hear(now, wants("change"), patch({"op": "swap", "a": "b1", "b": "b2"}))
     was = {each.event.name: each.start for each in by_time(now.planning.plan)} if now.planning.plan else {}
@@ -95,7 +95,7 @@ async def test_put_it_in_goes_through_to_the_calendar() -> None:
 
 
 async def test_what_cannot_be_done_keeps_the_plan_off_the_calendar_and_the_rest_is_done() -> None:
-    """S263: a refused change is said, the question is answered, and nothing is committed without the change."""
+    """S263: a refused change gets a note, the question is answered, and nothing is committed without the change."""
     now = planned(Stage.REFINE, *TASKS).with_options(calendar_write="commit")
     unfit = [patch({"op": "remove", "b": "b9"})] * 5
     heard, _ = await hear(

@@ -126,7 +126,7 @@ HOSTILE: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", HOSTILE)
 async def test_a_hostile_answer_is_no_draft(kind: str) -> None:
-    """It is asked twice and then given up; nobody is shown what it said."""
+    """The model is asked twice and then given up; the person never sees its text."""
     model = ScriptedModel(HOSTILE[kind], HOSTILE[kind])
     with pytest.raises(ModelUnusable) as caught:
         await sketch_day(listed(), model, now=MORNING)
@@ -276,7 +276,7 @@ def in_order(*rules: Version) -> Session:
 
 
 async def test_a_draft_that_breaks_the_order_of_the_day_goes_back_once() -> None:
-    """It is told which rule, in the person's words and in plain ones, and which blocks are against it."""
+    """The prompt names the rule, in the person's words and in plain ones, and the blocks that break it."""
     model = ScriptedModel(OUT_OF_ORDER, IN_ORDER)
     assert shown(await sketch_day(in_order(MAIL_FIRST), model, now=MORNING)) == [
         "10:00 Mail",

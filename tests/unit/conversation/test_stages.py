@@ -1,4 +1,4 @@
-"""What each stage does with what a person gives it, good and bad."""
+"""Good and bad input of a person at each stage."""
 
 from __future__ import annotations
 
@@ -404,7 +404,7 @@ async def test_forty_blocks_fit_on_the_card(anna: Person) -> None:
 
 
 async def test_words_without_a_model_move_nothing(anna: Person) -> None:
-    """K4, S104, S124: whatever is written, nothing changes but the card, which comes again below it."""
+    """K4, S104, S124: no text changes anything but the card, which comes again below it."""
     await anna.to_refine("Report")
     before = await anna.session()
     for text in ("undo", "cancel please", "yes, proceed", "move the report to 11:00", ""):

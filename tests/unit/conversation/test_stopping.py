@@ -38,7 +38,7 @@ def message(anna: Person, text: str = "make it shorter") -> TimeboxingUserReply:
 
 
 def without_traces(session: Session) -> Session:
-    """What a turn may always change: what it said, that it was there."""
+    """Return the session without the parts that any turn may change: its notice and its record."""
     return replace(session, touched_at=session.created_at, version=0).with_thread(notice=None, handled=())
 
 

@@ -1,4 +1,4 @@
-"""What became of constraints in a conversation, in one command and in the log (S220)."""
+"""The story of constraints in a conversation, in one command and in the log (S220)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_what_is_set_aside_is_selected_and_not_applied(house: House, anna:
 
 
 async def test_the_command(house: House, anna: Person, tmp_path: Path) -> None:
-    """S220: one command answers for a session; an id that is none is said."""
+    """S220: one command answers for a session; an unknown id is reported."""
     await anna.to_tasks()
     await remember(anna, "Bed at ten", "22:00")
     data = tmp_path / "data"

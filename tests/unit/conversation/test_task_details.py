@@ -1,4 +1,4 @@
-"""What a person says about a task on their day is the same by click and in words, and the draft keeps it."""
+"""Details of a task have the same effect by click and in words, and the draft keeps them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ async def test_dinner_in_the_evening_is_after_the_day(house: House, anna: Person
 
 
 async def test_a_rule_about_work_is_not_one_about_family(anna: Person) -> None:
-    """No work after half past five, said with the kinds that the form suggests, moves no dinner."""
+    """“No work after half past five”, with the kinds that the form suggests, does not move a dinner."""
     await anna.to_frame()
     await anna.fill("frame", day_end=time(21))
     await anna.press("Continue")

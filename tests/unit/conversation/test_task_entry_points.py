@@ -30,20 +30,20 @@ from fateforger.values import replace
 
 FRIDAY = date(2026, 3, 6)
 FIRST = "FIRST"
-"""Stands for the id of the task that comes before."""
+"""Placeholder for the id of the task that comes before."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """What a person fills in, says, or types for one field, and the task that it has to give."""
+    """The input for one field, by form, command and message, and the details that it has to give."""
 
     gives: TaskDetails
     filled: dict[str, Any]
     typed: tuple[str, ...]
     said: dict[str, Any] = field(default_factory=dict)
-    """What the model finds in the words, where that is not what is filled in."""
+    """The model's reading of the words, where that differs from the form."""
     outside: dict[str, Any] = field(default_factory=dict)
-    """What belongs to the queue and not to the details, for an agent and in the queue's form."""
+    """Values of the queue outside the details, for an agent and in the queue's form."""
 
 
 FIELDS = {

@@ -1,5 +1,7 @@
-"""What ``timeboxing.yaml`` declares under ``triggers`` is carried out: the turn in which X begins ends with Y, and Y does
-what it says (S131, S52, S87)."""
+"""The ``triggers`` of ``timeboxing.yaml`` are carried out: the turn in which X begins ends with the action Y.
+
+Y does what it declares (S131, S52, S87).
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,7 @@ async def test_a_write_that_went_well_triggers_nothing(anna: Person) -> None:
 
 
 async def test_an_undo_that_is_not_whole_names_no_button_that_is_not_there(house: House, anna: Person) -> None:
-    """Where each change is written at once, the button that undoes is not called Undo."""
+    """The button that undoes is not called Undo where each change is written at once."""
     await half_a_change(house, anna)
     house.calendar.inject(Answer(Rejected("Calendar usage limits exceeded.")), verb="delete")
     await anna.press("Take all of it off the calendar")

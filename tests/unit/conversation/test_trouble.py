@@ -1,4 +1,4 @@
-"""When the world fails: said plainly, nothing lost, never twice."""
+"""Failures outside the program: reported plainly, nothing lost, never twice."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_a_calendar_that_cannot_be_read_is_no_empty_day(house: House, anna
 
 
 async def test_a_draft_without_the_calendar_says_so(house: House, anna: Person) -> None:
-    """S119: the flow goes on; Redo drafts anew around the meetings once they are known."""
+    """S119: the flow goes on; Redo makes a new draft around the meetings once they are known."""
     for nth in range(4):
         house.calendar.inject(Fail(DOWN), verb="window", nth=nth)
     await anna.to_skeleton("Report")
@@ -291,7 +291,7 @@ async def test_a_click_on_an_old_card_does_nothing(house: House, anna: Person) -
 
 
 async def test_a_full_disk_is_left_to_the_caller_to_repeat(house: House, anna: Person) -> None:
-    """Nothing could be saved: the error goes up, and the same command works later."""
+    """Since nothing could be saved, the error is raised, and the same command works later."""
     await anna.to_refine("Report")
     sessions = DropSave(house.store.sessions, lambda: StoreUnavailable("The disk is full."))
     house.sessions = sessions
@@ -388,5 +388,5 @@ async def test_what_looks_like_no_wish_takes_a_yes(house: House, anna: Person) -
 
 
 def test_now_is_in_the_morning() -> None:
-    """What the other tests take for granted."""
+    """The other tests rely on this."""
     assert datetime(2026, 3, 2, 7, 0, tzinfo=UTC) == MORNING

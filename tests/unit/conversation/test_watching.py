@@ -234,7 +234,7 @@ async def test_what_has_to_be_asked_for_one_by_one_slows_it_down(watch: Watch, a
 
 
 async def test_a_block_that_left_the_day_and_came_back_is_news_each_time(watch: Watch, anna: Person) -> None:
-    """S460: it is not said to be gone, and stays when the plan is written again."""
+    """S460: it is not reported as gone, and stays when the plan is written again."""
     await anna.to_committed("Report", "Mail")
     drag(watch.house, "Mail", 24 * 60)
     await watch.after()
@@ -332,7 +332,7 @@ async def test_a_new_meeting_on_top_of_a_block_is_warned_about(watch: Watch, ann
 async def test_after_a_meeting_moved_unseen_one_press_fits_the_rest_and_one_undo_brings_it_back(
     watch: Watch, anna: Person
 ) -> None:
-    """S200, S202, S213: nobody asked for the look; the button that it brings works on what the look showed."""
+    """S200, S202, S213: the read happens by itself; the button that it brings works on the day as read."""
     store, house = watch.house.calendar.store, watch.house
     standup = meeting(house, "Standup", "16:00", "16:30")
     await anna.to_committed("Report", "Mail")
@@ -390,7 +390,7 @@ async def test_meetings_come_change_and_go_in_every_stage(watch: Watch, anna: Pe
 
 
 async def test_the_draft_is_made_again_around_a_new_meeting(watch: Watch, anna: Person) -> None:
-    """K9, S46: nobody has to ask for it."""
+    """K9, S46: this needs no request."""
     await anna.to_skeleton("Report")
     meeting(watch.house, "Fire drill", "09:00", "10:00")
     assert await watch.after() == 1
@@ -562,7 +562,7 @@ async def test_a_calendar_that_answers_again_fills_in_what_was_missing(watch: Wa
 
 
 async def test_what_nobody_knew_of_a_change_is_found_out(watch: Watch, anna: Person) -> None:
-    """What did not arrive can be tried again; what did belongs to the change, and is taken back with it."""
+    """A write that did not arrive can be tried again; one that did belongs to the change and is undone with it."""
     house = watch.house
     await anna.to_refine("Report", "Mail")
     for nth in range(2):

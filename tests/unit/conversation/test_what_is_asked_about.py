@@ -1,5 +1,7 @@
-"""What a model gets to see of a person's rules when they write: each with its kind, source and certainty, and those about
-what the day or the message is about first (S174, S176, S177)."""
+"""The rules that a model sees when a person writes: each with its kind, source and certainty.
+
+Those about the day or the message come first (S174, S176, S177).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ SHELLFISH = "never eat shellfish"
 
 
 class Nearest:
-    """An index to which one rule is near to whatever is asked, in any language."""
+    """An index in which one rule is near to any question, in any language."""
 
     async def search(self, user_id: str, text: str, *, limit: int = 10) -> tuple[Recollection, ...]:
         assert (user_id, bool(text), limit > 0) == (ANNA, True, True)

@@ -1,4 +1,4 @@
-"""A whole day through the door: over the SQL store, the sync engine and a calendar with Google's semantics."""
+"""A whole day through the coordinator, over the SQL store, the sync engine and a calendar with Google's semantics."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ async def test_cancel_ends_and_leaves_the_calendar(house: House, anna: Person) -
 
 
 async def test_a_second_session_takes_the_place_of_the_first(house: House, anna: Person) -> None:
-    """The day's earlier plan is told, replaced on commit, and back after Undo."""
+    """The day's earlier plan is named, replaced on commit, and back after Undo."""
     await anna.to_committed("Report")
     first = house.on_calendar()
     bo = Person(house)
@@ -234,7 +234,7 @@ async def test_the_entry_points_by_name(house: House, anna: Person) -> None:
 
 
 async def test_when_the_calendar_is_written_is_said(house: House, anna: Person, tmp_path: Path) -> None:
-    """K1: nobody is surprised by what happens to their calendar."""
+    """K1: people must not be surprised by changes to their calendar."""
     await anna.to_refine("Report")
     assert (
         "Your first change puts the plan on your calendar. From then on, each change goes there at once." in anna.words

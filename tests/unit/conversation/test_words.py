@@ -28,13 +28,13 @@ LINES: list[dict[str, Any]] = []
 
 
 def _reads(prompt: Prompt) -> Line:
-    """It reads, and drafts nothing: then the house makes its own draft."""
+    """Read messages, and refuse to draft: then the program makes its own draft."""
     return ModelRejected("This one only reads.") if prompt.name.startswith("draft") else LINES.pop(0)
 
 
 @pytest.fixture
 async def spoken(tmp_path: Path) -> AsyncIterator[House]:
-    """A house whose model says what stands in ``LINES``."""
+    """Open a program whose model answers from ``LINES``."""
     (tmp_path / "spoken").mkdir()
     LINES.clear()
     opened = await open_house_at(tmp_path / "spoken", model=ScriptedModel(by=_reads))
@@ -252,7 +252,7 @@ async def test_why_names_the_person_who_put_a_block_there(spoken: House) -> None
 
 
 async def test_put_it_back_how_it_was(spoken: House) -> None:
-    """S277: in the thread it is the undo of the last change; without one, that is said and nothing changes."""
+    """S277: in the thread it undoes the last change; without one, a note says so and nothing changes."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
     before = (await anna.session()).planning.plan
@@ -265,7 +265,7 @@ async def test_put_it_back_how_it_was(spoken: House) -> None:
 
 
 async def test_no_the_other_one_in_a_thread(spoken: House) -> None:
-    """S277: the wrong block is put back and the other one moved, in one turn; the reading knows what was said."""
+    """S277: the wrong block is put back and the other one moved, in one turn; the prompt holds earlier messages."""
     anna = Person(spoken)
     await anna.to_refine("Report", "Mail")
     await says(anna, wants("change"), patch(timed(1, "16:00", 60)))

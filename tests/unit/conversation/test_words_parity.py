@@ -1,5 +1,7 @@
-"""One meaning, one executor: what is said in words ends as what is clicked or filled in (S214). A new command, action,
-form or intent that has no row here fails."""
+"""One meaning, one executor: words have the same effect as clicks and forms (S214).
+
+A new command, action, form or intent that has no row here fails.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +125,7 @@ def remembered(row: Row) -> Row:
 
 
 def kept(uid: str | None) -> str:
-    """The target of the buttons beside two rules of which one counts."""
+    """Return the target of the buttons for two rules of which one counts."""
     return json.dumps({"uids": [NAMED[0], NAMED[1]], "keep": uid})
 
 
@@ -465,11 +467,11 @@ WORDS_ONLY: dict[type[SessionCommandBase], str] = {
     RequestWork: "is what words about the queue come to; its buttons give the commands of the queue",
 }
 BETWEEN_DAYS = {ReceiveTasks, ReturnTasks}
-"""What the thread of one day tells that of another."""
+"""Commands from the thread of one day to that of another."""
 
 
 def test_every_command_has_its_row() -> None:
-    """S214: a new command that cannot be said, or that no row proves, fails here."""
+    """S214: a new command without words, or without a row that proves them, fails here."""
     made = {type(row.deed(row.now)) for row in ROWS}
     assert set(get_args(SessionCommand)) - made - BETWEEN_DAYS == set(WORDS_ONLY)
     assert made & {*WORDS_ONLY} == set()
@@ -482,7 +484,7 @@ def test_every_control_and_form_has_its_row() -> None:
 
 
 def test_every_intent_has_its_row() -> None:
-    """What a model can name leads somewhere."""
+    """Each intent of a model has an effect."""
     named = {wish["intent"] for row in ROWS for answer in row.answers for wish in answer.get("wishes", ())}
     assert set(Intent) - named == {Intent.WORK}, "test_parity_matrix has the rows of what is not about the plan"
     assert set(MemoryWish) - {answer["wish"] for row in ROWS for answer in row.answers if "wish" in answer} == set()

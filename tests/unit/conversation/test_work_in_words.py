@@ -109,7 +109,7 @@ async def test_a_change_of_the_plan_and_a_task_for_the_queue_in_one_message(talk
 
 
 async def test_a_rule_that_is_heard_as_work_is_kept(talk: Talker) -> None:
-    """Whichever way the message is heard first, it comes to the same."""
+    """The result does not depend on the first reading of the message."""
     await talk.anna.to_refine("Report")
     told = wish("remember", rule=rule(description="no calls before ten"))
     await talk.in_thread(wants("work"), wanting("memory"), told)

@@ -52,7 +52,7 @@ def whole(result: Draft) -> list[str]:
 
 
 def left(result: Draft) -> list[UnplacedItem]:
-    """What found no place, but for the end of the day."""
+    """Return the items that found no place, without the end of the day."""
     return [each for each in result.unplaced if each.title != "Shut down"]
 
 

@@ -1,5 +1,7 @@
-"""The rest of a day: what began before now and what is pinned stays, whatever is left is apart, and nothing gets lost
-unsaid (S106, S121)."""
+"""The rest of a day: blocks that began before now and pinned blocks stay, and no task is lost silently (S106, S121).
+
+Tasks without a place are listed separately.
+"""
 
 from __future__ import annotations
 

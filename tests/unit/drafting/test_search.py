@@ -1,4 +1,4 @@
-"""How a day is searched: what comes first among its like, and what is seen of the search while it goes on."""
+"""The search for a day: its order among equals, and its progress."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def local(clock: str, day: date = MONDAY) -> datetime:
 
 
 def draft(*works: Work, start: str = "09:00", end: str = "17:00") -> dict[str, tuple[str, ET]]:
-    """Where each work of a Monday without lunch lies; what found no place is missing."""
+    """Return the place of each task on a Monday without lunch; tasks without a place are missing."""
     after = timedelta(days=end <= start)
     day = Day(MONDAY, TZ, local(start), local(end, MONDAY + after), works=works)
     return {

@@ -1,4 +1,4 @@
-"""What the engine says about a day, and about a document that makes none (S22, S106)."""
+"""Explanations of the engine about a day, and about an invalid document (S22, S106)."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def there(result: Draft, day: Day) -> set[str]:
 
 
 def after(day: Day, told: tuple[Told, ...], task: str, choice: PlacementOption) -> set[str]:
-    """What has a place once the way out is taken."""
+    """Return the tasks that have a place once the option is taken."""
     match choice.way:
         case "extend":
             assert choice.minutes is not None

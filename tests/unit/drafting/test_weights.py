@@ -1,4 +1,4 @@
-"""Which wish gives way to which, by days that a person can check by hand."""
+"""Wishes that give way to others, on days that a person can check by hand."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Kept:
         return (await self.say(version_of(uid, **given, **fields)))[0]
 
     async def recall(self, **context: Any) -> Answer:
-        """What applies on the usual day."""
+        """Return the applicable constraints of the usual day."""
         return decide_applicability(await self.store.constraints.of("U1"), context_of(**context))
 
     async def uids(self, **context: Any) -> list[str]:

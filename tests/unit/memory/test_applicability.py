@@ -1,4 +1,4 @@
-"""Which constraints apply, rule by rule, with examples a person can check (A1-A11, S19-S22, S225, S235)."""
+"""The applicable constraints, rule by rule, with examples a person can check (A1-A11, S19-S22, S225, S235)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_reason_of_archiving_is_a_sentence(reason: str, said: str) -> None:
 
 
 def test_instants_are_compared_as_instants() -> None:
-    """A1: 23:30-08:00 is later than 05:00Z of the day after, whatever the text looks like."""
+    """A1: 23:30-08:00 is later than 05:00Z of the day after, although its text sorts first."""
     late = version_of(at="2026-02-01T23:30:00-08:00", name="late")
     early = version_of(at="2026-02-02T05:00:00Z", name="early")
     assert select_newest([late, early], "U1")["c"] is late

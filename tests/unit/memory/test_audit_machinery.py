@@ -34,7 +34,7 @@ HEAVY = ("mem0", "qdrant_client", "openai", "autogen_core", "numpy")
 
 
 def calls(versions: list[Version]) -> int:
-    """How many functions are called to say what applies."""
+    """Count the function calls of one decision on applicability."""
     counted: Counter[str] = Counter()
 
     def count(_: FrameType, event: str, __: Any) -> None:
@@ -160,7 +160,7 @@ async def test_l_01_nothing_remembered_outlives_what_it_was_remembered_of(kept: 
 
 
 async def test_l_02_two_concurrent_revisions_give_one_winner(kept: Kept) -> None:
-    """S186: both read, both wrote, and one was lost without a word. The one who comes second is told so."""
+    """S186: both read, both wrote, and one was lost silently. Now the second writer gets a conflict."""
     before = await kept.rule("a")
     other = open_store(kept.path)
     revisions = [

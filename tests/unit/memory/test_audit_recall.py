@@ -68,9 +68,11 @@ async def topics_of_day(kept: Kept, *titles: str) -> tuple[str, ...]:
 
 
 async def test_constraint_dilution(kept: Kept) -> None:
-    """S176 (C-02): all active constraints came back with the same weight, and the one that mattered was cut at six. Here
-    the order is computed over all of them before any cut: of 50 the one that matters comes first, and a must is never
-    cut. What was cut is said."""
+    """S176 (C-02): all active constraints came back with the same weight, and the relevant one was cut at six.
+
+    Now the order is computed over all of them before any cut: of 50 the relevant one comes first, and a must is never
+    cut. The number of cut ones is reported.
+    """
     for n in range(50):
         await kept.rule(f"n{n:02}", "a neutral policy", topics=["finance"], confidence=1.0)
     await kept.rule("shellfish", "never eat shellfish", topics=["food", "diet"], confidence=0.5, status="proposed")
@@ -87,8 +89,10 @@ async def test_constraint_dilution(kept: Kept) -> None:
 
 
 async def test_fast_classify_constraint_dimensions(kept: Kept) -> None:
-    """S177, S194 (C-03): without a model the dimension was never known, so a state came back as if it were a policy. It
-    is a field of the record: value and policy bind, goals and states are considered, whatever the words are."""
+    """S177, S194 (C-03): without a model the dimension was never known, so a state came back as if it were a policy.
+
+    Now it is a field of the record: value and policy bind, goals and states are considered, for any words.
+    """
     for dimension in ("policy", "value", "goal", "state"):
         words = "I should never be stressed about my goals"
         await kept.rule(dimension, words, aspect_classification={"dimension": dimension})
@@ -108,8 +112,10 @@ async def test_reranker_no_recency_penalty_for_old_constraints(kept: Kept, typed
 
 
 async def test_constraint_supersession(kept: Kept) -> None:
-    """S179, S193 (C-05): a contradiction was looked for only within minutes after it was said, so both stayed in force.
-    Here it is found whenever somebody looks, also days later; what follows is a version that says what it replaced."""
+    """S179, S193 (C-05): contradictions were found only within minutes of a statement, so both rules stayed in force.
+
+    Now every search finds them, also days later; the result is a version that names the rule it replaced.
+    """
     old = await kept.rule("11pm", "in bed by eleven", rule_kind="fixed_bedtime", windows=window("23:00"))
     await kept.rule(
         "10pm", "actually ten", rule_kind="fixed_bedtime", windows=window("22:00"), at="2026-02-20T09:00:00Z"

@@ -1,4 +1,4 @@
-"""Which constraints a block breaks, and which explain its place (S175, S196)."""
+"""The constraints that a block breaks, and those that explain its place (S175, S196)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeping what is active small (S173, S180): duplicates, what is over, what nobody confirmed; a must never fades."""
+"""Keeping the active rules few (S173, S180): duplicates, expired and unconfirmed rules; a must never fades."""
 
 from __future__ import annotations
 

@@ -145,5 +145,5 @@ def test_no_secret_comes_through_where_a_text_is_cut(secret: str) -> None:
 
 
 def test_a_text_without_spaces_is_cut() -> None:
-    """What cannot be looked through is withheld as a whole."""
+    """A text that cannot be searched is withheld as a whole."""
     assert redact_credentials("a" * 60_000) == (f" {WITHHELD}", True)

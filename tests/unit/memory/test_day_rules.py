@@ -1,4 +1,4 @@
-"""A rule over the order of the day as a constraint: read, kept, told apart, held against blocks (S126-S131, S143)."""
+"""A rule over the order of the day as a constraint: read, kept, distinguished, checked on blocks (S126-S131, S143)."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_the_same_rule_under_two_names_is_offered_for_tidying_up() -> None:
 
 
 def test_a_rule_applies_whatever_the_day_holds() -> None:
-    """What it is about stands in its text, so it is routed by no kind of block."""
+    """The subject is in the text of the rule, so no kind of block selects it."""
     found = decide_applicability([version("a", LATE, 9)], context_of(event_types=["DW"])).applicable
     assert [item.uid for item in found] == ["a"]
     assert isinstance(found[0].record, ConstraintRecord)

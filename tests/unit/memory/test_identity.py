@@ -1,4 +1,4 @@
-"""Which constraint is which (S5, S6)."""
+"""The identity of constraints (S5, S6)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_a_second_run_finds_nothing_to_do() -> None:
 
 
 def test_what_changed_since() -> None:
-    """An edit there is a newer version; one here stays; of one instant, what came from there counts as it is now."""
+    """An edit there is a newer version; a later edit here stays; at the same instant, the migrated version counts."""
     known = stored(move([row("a"), row("b"), row("c"), row("d")]).versions)
     edited = version_of("c", user="U1", at=LATER, name="Mine now")
     same_instant = version_of("d", user="U1", at=AT, name="Mine, too")
@@ -91,7 +91,7 @@ def test_what_changed_since() -> None:
 
 
 def test_several_rows_of_one_constraint_are_its_versions() -> None:
-    """In the order of their instants, whichever order they stand in; all of them are the same afterwards."""
+    """They follow the order of their instants, not of the rows; a second run finds all of them unchanged."""
     rows = [row("a", where="row 2", name="New", updated_at=LATER), row("a", where="row 1", name="Old")]
     told = move(rows)
     assert [version.record.name for version in told.versions] == ["Old", "New"]
@@ -169,7 +169,7 @@ KEY = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
     ids=lambda held: next(iter(held)),
 )
 def test_a_row_with_a_secret_stays_where_it_is(held: dict[str, Any]) -> None:
-    """Wherever it stands, what it replaces waits for it, and what is said of it does not repeat it."""
+    """This holds for a secret in any field; the replaced row waits for it, and the report does not repeat it."""
     bad = row("new", supersedes_uids=["old"], **held)
     told = move([row("old"), replace(bad, name=str(held.get("name", bad.name)), notes=(f"read {KEY}",)), row("other")])
     assert outcomes(told) == {"old": "waiting", "new": "bad", "other": "new"}
@@ -185,7 +185,7 @@ def test_what_is_here_already_does_not_wait() -> None:
 
 
 def test_rows_of_others_are_left_alone() -> None:
-    """Counted, and nothing else; not even their trouble is told."""
+    """They are only counted; even their errors are not reported."""
     told = move([row("a", owner="U1"), row("b", owner="U2"), row("c", owner="U2", trouble="Broken.")])
     assert (outcomes(told), told.others) == ({"a": "new"}, 2)
     assert {version.user_id for version in told.versions} == {"U1"}
@@ -197,7 +197,7 @@ def test_a_row_says_no_two_owners() -> None:
 
 
 def test_taking_back() -> None:
-    """What came is put away, what it changed is as before, what was changed here since stays; a second time does nothing."""
+    """New rules are put away, changed rules are restored, and later changes stay; a second time does nothing."""
     mine = version_of("was", user="U1", at="2026-01-01T00:00:00+00:00", name="As it was", status="locked")
     known = stored([mine])
     known = stored(move([row("new"), row("was", name="From there"), row("since")], known).versions, known)
@@ -217,7 +217,7 @@ def test_taking_back() -> None:
 
 
 def test_taking_back_revives_nothing() -> None:
-    """What was put away here before, because another one took its place, goes on replacing what it replaced."""
+    """A rule that was replaced and put away here goes on replacing its predecessor."""
     old = version_of("old", user="U1", at="2025-01-01T00:00:00+00:00")
     before = version_of("was", user="U1", at="2025-06-01T00:00:00+00:00", supersedes_uids=["old"], status="declined")
     before = before.model_copy(update={"event": Event(action=Action.ARCHIVE, reason="superseded by tb_9")})

@@ -21,7 +21,7 @@ def test_words_are_folded() -> None:
 
 
 def test_a_vector_has_length_one_and_is_always_the_same() -> None:
-    """The numbers are those of this version of the recipe: others need another name, and make every index anew."""
+    """The numbers belong to this version of the algorithm. Others need another name, and a rebuild of every index."""
     vector = embed_ngrams("Keine Besprechungen vor zehn")
     assert (len(vector), math.isclose(sum(v * v for v in vector), 1.0)) == (NGRAM_DIMENSIONS, True)
     assert vector == embed_ngrams("keine  BESPRECHUNGEN vor zehn!")
@@ -51,6 +51,6 @@ def test_words_are_recognised(text: str, question: str) -> None:
 
 
 def test_what_it_cannot() -> None:
-    """Meaning without common letters, and other languages: so that nobody expects it."""
+    """It does not find meaning without common letters, nor across languages."""
     assert likeness("The gym is closed on Mondays", "exercise") < NGRAM_FLOOR
     assert likeness("Mittagessen um zwölf", "lunch at noon") < 0.15

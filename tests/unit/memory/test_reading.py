@@ -58,7 +58,7 @@ def test_a_whole_record_comes_back_as_it_was() -> None:
 
 
 def test_a_short_record_comes_back_short() -> None:
-    """S3: what is not said has its default (scope session) and is not written."""
+    """S3: missing fields have their defaults (scope session) and are not written."""
     short: dict[str, Any] = {"name": "No calls", "lifecycle": {"uid": "x"}}
     record = read_record(short)
     assert (record.scope, record.necessity, record.status, record.source) == ("session", "should", "proposed", "user")
@@ -66,7 +66,7 @@ def test_a_short_record_comes_back_short() -> None:
 
 
 def test_other_spellings_are_understood() -> None:
-    """What programs write besides the usual form."""
+    """Programs write other forms besides the usual one."""
     record = read_record(
         {
             "name": "Gym",

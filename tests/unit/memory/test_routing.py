@@ -1,4 +1,4 @@
-"""What a stage asks for (S14-S18, S20, S233, S234)."""
+"""The query of a stage (S14-S18, S20, S233, S234)."""
 
 from __future__ import annotations
 

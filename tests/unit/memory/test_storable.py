@@ -1,4 +1,4 @@
-"""What no store could give back as it is never gets into one (S13)."""
+"""Values that a store could not give back unchanged never get into one (S13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Details of a task: what excludes what, how they are said, and how those of earlier versions are read."""
+"""Details of a task: their conflicts, their texts, and those of earlier versions."""
 
 from __future__ import annotations
 

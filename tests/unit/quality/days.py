@@ -30,7 +30,7 @@ def day(**change: Any) -> Instance:
 
 
 def said(necessity: str, start: str, end: str, **more: Any) -> dict[str, Any]:
-    """That nothing is to be from ``start`` to ``end``."""
+    """Return a rule against anything from ``start`` to ``end``."""
     record = {
         "name": f"free from {start}",
         "description": f"nothing from {start}",

@@ -1,4 +1,4 @@
-"""What would make a plan better, as patches that were tried (S50, S206-S208)."""
+"""Fixes for a plan, as patches that were tried (S50, S206-S208)."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_of_anything_else_a_draft_knows_nothing(rule: str) -> None:
 
 
 def test_clock_times_are_of_the_planned_day() -> None:
-    """As its judge reads them, wherever the person was when they said it."""
+    """The checker reads them the same way; the place of the person at the time does not matter."""
     assert shown(day("NEVER: deep_work_before_15", timezone="America/New_York")) == [
         "09:00-10:00 Mail",
         "15:00-16:30 Report",

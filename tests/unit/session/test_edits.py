@@ -121,7 +121,7 @@ def test_no_way_of_shifting_makes_blocks_overlap_or_lose_time(shifts: list[tuple
 
 
 def test_a_block_moved_later_pushes_the_next_ones_just_as_far_as_needed() -> None:
-    """S49, S51: the most natural click is not refused; what moved along is said."""
+    """S49, S51: the most natural click is not refused; the note names the other moved blocks."""
     now = with_plan(block("A", "09:00", 60), block("B", "10:10", 60), block("C", "11:15", 30), block("D", "14:00", 30))
     result = apply_edit(now, said("shift_block", key="a", minutes=15))
     assert shown(result.after) == ["09:15-10:15 A", "10:15-11:15 B", "11:15-11:45 C", "14:00-14:30 D"]

@@ -42,7 +42,7 @@ def test_plausible_frames(start: str, end: str, long: float) -> None:
     ("start", "end"), [("14:00", "13:00"), ("18:00", "09:00"), ("09:00", "09:00"), ("06:00", "05:00")]
 )
 def test_an_end_before_the_start_is_a_mistake(start: str, end: str) -> None:
-    """Issue: said in one sentence with the remedy."""
+    """The message is one sentence with the remedy."""
     with pytest.raises(BadInput) as caught:
         hours(start, end)
     assert caught.value.message == (

@@ -179,7 +179,7 @@ def test_no_way_leads_around_a_gate() -> None:
 
 
 def test_no_way_leads_around_the_musts() -> None:
-    """K9: whatever asks for a write, a plan that breaks a must is held back by the last gate as well."""
+    """K9: for any request to write, the last gate also holds back a plan that breaks a must."""
     now = planned(REFINE, task("Report", 60), said=(avoiding("quiet", "00:00", "20:00", session="s1"),))
     asking = StageInput(session=now, asked=Move.STAY, command=None, cause="c1", now=MORNING)
     wish = StageOutput(session=now, effects=(WriteCalendar(group="g", commit=True),))
@@ -208,7 +208,7 @@ def test_a_session_remembers_only_so_much() -> None:
 
 @pytest.mark.parametrize("stage", list(TimeboxingStage))
 def test_a_stage_is_ready_when_no_rule_stands_against_going_on(stage: TimeboxingStage) -> None:
-    """What a card offers and what a turn does follow from the same rules."""
+    """Cards and turns follow the same rules."""
     sessions = [session(stage), session(stage, frame=WRONG), planned(stage), planned(stage, plan=DANGLING)]
     forward = FORWARD.get(stage)
     for each in sessions:
@@ -254,7 +254,7 @@ def test_a_foreign_event_that_a_write_changed_is_said() -> None:
 
 
 def test_a_turn_has_one_message() -> None:
-    """S115, ALWAYS: one_message_per_turn; the first message's line and what stands beside the plan do not count."""
+    """S115, ALWAYS: one_message_per_turn; the first message's line and messages next to the plan do not count."""
     both = (*ONE, outgoing("stage:5"))
     assert (broke(planned(REFINE), planned(REFINE)), broke(planned(REFINE), planned(REFINE), messages=both)) == (
         [],

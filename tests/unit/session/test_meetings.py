@@ -1,4 +1,4 @@
-"""What of a calendar counts for a day (S76, S230)."""
+"""The events of a calendar that count for a day (S76, S230)."""
 
 from __future__ import annotations
 
@@ -65,8 +65,10 @@ def test_what_blocks_time() -> None:
 
 
 def test_our_own_blocks_are_no_meetings() -> None:
-    """Those of this plan are left out, those of an earlier plan of the day are told apart; copies, occurrences and
-    blocks of another day's plan are the person's."""
+    """Blocks of this plan are left out, and those of an earlier plan of the day are separate.
+
+    Copies, occurrences and blocks of another day's plan are the person's.
+    """
     here, before = ours("report", "09:00", "10:00"), ours("old", "11:00", "12:00")
     copy = here.model_copy(update={"id": "copy", "summary": "Copy"})
     occurrence = ours("series", "13:00", "14:00", series_id="s", summary="Occurrence")

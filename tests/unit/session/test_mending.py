@@ -176,6 +176,6 @@ def test_a_change_that_fits_stays_as_it_is_and_one_that_is_mended_fits(
 
 
 def asked_for(now: Session, command: Any) -> TBPlan:
-    """The change alone, whatever it runs into."""
+    """Return the plan with the change alone, even if it breaks a rule."""
     plan = now.planning.plan or TBPlan(date=now.date, tz=now.tz)
     return apply_unchecked(plan, command.to_patch(now, plan))

@@ -1,4 +1,4 @@
-"""What a person reads about the facts that their words changed, in each language."""
+"""The text about facts that a person's words changed, in each language."""
 
 from __future__ import annotations
 

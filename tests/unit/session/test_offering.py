@@ -1,4 +1,4 @@
-"""What earlier days left open is offered to the next one, once, and nothing that a later plan settled."""
+"""Open tasks of earlier days are offered to the next one, once, unless a later plan settled them."""
 
 from __future__ import annotations
 

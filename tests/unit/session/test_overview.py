@@ -15,7 +15,7 @@ from fateforger.session.stages import TimeboxingStage
 
 
 def test_meetings_and_blocks_in_one_order() -> None:
-    """S48, S121: titles are plain text whatever they contain."""
+    """S48, S121: titles are plain text with any contents."""
     now = planned(
         TimeboxingStage.SKELETON,
         task("Fix *bug*", 60, one_thing=True),

@@ -1,4 +1,4 @@
-"""What the picture of a session shows: its plan, its meetings, and what the last turn changed."""
+"""The picture of a session: its plan, its meetings, and the changes of the last turn."""
 
 from __future__ import annotations
 

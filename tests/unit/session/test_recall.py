@@ -1,4 +1,4 @@
-"""What a point of planning calls for, and what a session keeps of the answer (S14-S22, S46, S232)."""
+"""The query of a point of planning, and the part of its answer that a session keeps (S14-S22, S46, S232)."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_s18_what_sets_the_frame_is_marked_for_the_start() -> None:
 
 
 def test_s21_what_the_next_step_needs_is_kept_and_not_followed_before() -> None:
-    """Without another look at the store: another stage. A must counts whatever the plan holds (K9)."""
+    """Another stage needs no other read of the store. A must counts for any plan (K9)."""
     later = version_of("review", applies_stages=["REVIEW"])
     now = knowing(planned(Stage.REFINE), CALLS, later, QUIET)
     assert uids(now) == ["calls", "quiet"]
@@ -170,7 +170,7 @@ LISTED = session(Stage.CAPTURE_INPUTS, inputs=InputFacts(tasks=(task("Report"),)
 
 
 def test_s46_s232_a_draft_follows_from_the_constraints_too() -> None:
-    """Said here or stored, set aside or changed: each makes another draft. Being saved makes none."""
+    """Rules from here or from the store, set aside or changed: each gives another draft. Saving one does not."""
     here = avoiding("here", "13:00", "14:00", scope="session", session="s1")
     lasting = avoiding("here", "13:00", "14:00")
     said_, stored = LISTED.with_rules(said=(here,)), knowing(LISTED, lasting)

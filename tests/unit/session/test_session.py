@@ -1,4 +1,4 @@
-"""A session can be saved and restored, and says how it stands (S61, S62)."""
+"""A session can be saved and restored, and describes its state (S61, S62)."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_an_emptied_plan_can_be_committed_when_something_is_written() -> None:
 
 
 def test_calendar_in_the_gate_of_stage_1() -> None:
-    """S42: nothing is said about meetings while the calendar is still loading."""
+    """S42: there is no text about meetings while the calendar is still loading."""
     stage = TimeboxingStage.COLLECT_CONSTRAINTS
     assert describe_stage(session(stage)).summary[1] == "No meetings"
     assert describe_stage(session(stage, event("A", "09:00", "10:00"))).summary[1] == "1 meeting"

@@ -1,4 +1,4 @@
-"""What people who cannot plan are told."""
+"""Messages for people who cannot plan."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NobodysDoor(ScriptedDoor):
 
 
 async def test_where_people_can_connect_they_are_not_asked_for_a_code(tmp_path: Path) -> None:
-    """S316: in a program whose own calendar nobody claimed, access that ended was said to be a missing owner."""
+    """S316: with an unclaimed calendar, lost access was reported as a missing owner."""
     store, http = open_store(tmp_path / "state.db"), new_session()
     door = NobodysDoor(store.sessions)
     client = new_client(SlackLogin("xoxb-1", "xapp-1", "http://127.0.0.1:9/api/"), http)

@@ -1,4 +1,4 @@
-"""Who may plan: what Slack says of a person, and what the settings allow."""
+"""People who may plan: Slack's data about a person, and the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be shown where: the person's own in their direct messages with the bot, and nowhere else (K14)."""
+"""The place of private cards: the person's direct messages with the bot, and nowhere else (K14)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_a_plan_is_shown_where_its_person_alone_reads(asked: Place, place:
 
 @pytest.mark.parametrize("channel", ["C1", "G1"])
 async def test_no_card_that_is_not_for_all_is_posted_where_others_read(channel: str) -> None:
-    """Whoever sends it, and whether it is new, changed, or gets its picture; Slack is not even asked."""
+    """This holds for any sender, and for new cards, changes and pictures; no request goes to Slack."""
     poster = Poster(
         LimitedClient(SlackLimits(), base_url="http://127.0.0.1:9/"), Pace(), open_store(":memory:").messages
     )

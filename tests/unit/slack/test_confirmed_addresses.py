@@ -1,4 +1,4 @@
-"""Whose mail address is believed: it opens a calendar that an administrator has given access to."""
+"""Trust in mail addresses: a trusted one opens a calendar that an administrator has given access to."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def opened(made: Form) -> dict[str, Any]:
 
 
 def arrived(view: dict[str, Any]) -> dict[str, Any]:
-    """What a submission gives to its handler."""
+    """Return the arguments of a submission's handler."""
     call = dispatch({"type": "view_submission", "user": {"id": "U1"}, "view": view}, AT)
     assert call is not None
     assert call.name == "FormHandler.submit"
@@ -69,7 +69,7 @@ def arrived(view: dict[str, Any]) -> dict[str, Any]:
 
 
 def submitted(view: dict[str, Any], entered: dict[str, Any] | None = None) -> dict[str, Any]:
-    """What arrives when a person sends the view, having changed some entries."""
+    """Return what the handler gets when a person sends the view after changing some entries."""
     values = state_values(view["blocks"], {f"field.{name}": {"value": e} for name, e in (entered or {}).items()})
     sent = view | {"id": "V1", "hash": "h1", "state": {"values": values}}
     return arrived(sent)
@@ -122,7 +122,7 @@ def test_what_a_person_changed_comes_back() -> None:
 
 @pytest.mark.parametrize(("choices", "kind"), [(1, "checkboxes"), (10, "checkboxes"), (11, "multi_static_select")])
 def test_few_boxes_are_ticked_and_many_are_a_select(choices: int, kind: str) -> None:
-    """What is ticked comes back by its choices, however many there are; a flag's one box is still a yes or no."""
+    """Ticked choices come back for any number of them; a flag's one box is still a yes or no."""
     things = tuple(Choice(label=f"Thing {n}", value=f"t{n}") for n in range(choices))
     field = ManyField(name="things", label="Monday", choices=things, value=("t0",), placeholder="None", boxes=True)
     view = opened(form(field, FlagField(name="one", label="One", value=True)))
@@ -204,7 +204,7 @@ def test_a_form_only_to_look_at_and_press() -> None:
 
 
 def test_another_edition_of_a_field_starts_anew() -> None:
-    """What was typed survives only where the block stays the same."""
+    """A typed text survives only where the block stays the same."""
     fields = [TextField(name="words", label="Words", value="gym", edition=n) for n in (0, 1)]
     views = [opened(form(field)) for field in fields]
     assert [view["blocks"][0]["block_id"] for view in views] == ["field.words", "field.words~1"]

@@ -51,7 +51,7 @@ Json = dict[str, Any]
 
 
 class SilentSlack(LimitedClient):
-    """Remembers the calls, which nobody answers."""
+    """A client that remembers its calls, none of which is answered."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(SlackLimits(), base_url=NOWHERE, retry_handlers=[], **settings)
@@ -170,7 +170,7 @@ TYPED = {"text": "", "user_id": "U1", "channel_id": "D1", "trigger_id": "t"}
     ids=["start", "queue", "shortcut", "click", "reply", "first words"],
 )
 async def test_nothing_is_asked_of_slack_before_the_acknowledgement(table: Table, body: Json) -> None:
-    """S319: however slow Slack is, nobody is told that what they did failed, and does it again."""
+    """S319: with a slow Slack, a person must not see a failure and repeat the action."""
     assert (await table.answer(body))[0] == 200
     assert len(await table.recorded()) == 1
     assert table.client.calls == []
@@ -188,7 +188,7 @@ async def test_what_was_recorded_is_not_recorded_again(table: Table) -> None:
     ("action", "kind"), [("show_history", "show_history"), ("start", "start"), ("say", "user_reply")]
 )
 async def test_a_button_that_stays_on_its_card_can_be_used_again(table: Table, action: str, kind: str) -> None:
-    """S471: a double click, or one sent again, counts once, at whatever instant, and however late Slack delivers it."""
+    """S471: a double click or a repeated delivery counts once, at any instant and with any delay."""
     for at in ("614.9", "614.9", "615.1", "900.0", "615.1"):
         assert await table.answer(click("Plan tomorrow", action=action, at=at)) == (200, "")
     recorded = await table.recorded()

@@ -68,7 +68,7 @@ def test_marks_are_taken_off_for_plain_text(commonmark: str, words: str) -> None
 
 @given(st.text(max_size=80))
 def test_a_title_reads_in_slack_as_it_was_written(title: str) -> None:
-    """Whatever a calendar calls an event, what can be seen of it shows as itself: no style, no mention, no link."""
+    """Any title of an event is shown literally: no style, no mention, no link."""
     shown = to_mrkdwn(f"**09:00** {plain(title)}").removeprefix("*09:00* ")
     assert "<" not in shown
     assert ">" not in shown

@@ -1,4 +1,4 @@
-"""What each payload of Slack's is recognised as. Wording as in Slack's own examples."""
+"""The reading of each of Slack's payloads. Wording as in Slack's own examples."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def message(**fields: Any) -> Json:
 def used(
     *controls: Any, at: int = 0, chosen: Json | None = None, beside: bool = False, v: str = "v1", **more: Any
 ) -> Json:
-    """A ``block_actions`` payload of a control on a rendered card, which stands in the thread 1.0."""
+    """Return a ``block_actions`` payload of a control on a rendered card in the thread 1.0."""
     parts = (Prose(text="Row", control=controls[0]),) if beside else (Controls(items=controls),)
     (block,) = render(Card(text="Card", parts=parts), session="s1", v=v).blocks
     element = block["accessory"] if beside else block["elements"][at]
@@ -73,7 +73,7 @@ def of(payload: Json) -> Call | None:
 
 
 def given(payload: Json, name: str) -> Json:
-    """What a payload gives to the handler of this name."""
+    """Return the arguments that a payload gives to the handler of this name."""
     call = of(payload)
     assert call is not None
     assert call.name == name
@@ -354,7 +354,7 @@ def test_a_start_from_app_home_has_no_channel() -> None:
 
 
 def test_what_is_asked_about_oneself_is_the_wish_of_whoever_pressed() -> None:
-    """The same button pressed twice is one wish, and nobody's click is another one's."""
+    """The same button pressed twice is one wish, and the click of another person is another wish."""
     asked = [given(used(ERASE, user={"id": user}), "RequestHandler.about") for user in ("U1", "U1", "U2")]
     assert [(one["user_id"], one["wish"]) for one in asked] == [
         ("U1", "person.erase"), ("U1", "person.erase"), ("U2", "person.erase"),
@@ -485,7 +485,7 @@ ROW = FormAddress(form="rule", session="s1", target="u7", below=LIST)
 
 
 def in_form(control: Control, *, chosen: Json | None = None) -> Json:
-    """A ``block_actions`` payload of a control in a form that stands above a list, with something typed beside it."""
+    """Return a ``block_actions`` payload of a control in a form above a list, with a text in another field."""
     fields = (TextField(name="words", label="Words", edition=2), Prose(text="Row", control=control))
     view = modal(Form(form="rule", session_id="s1", target="u7", title="Rule", submit="Save", fields=fields), LIST)
     entered = {"field.words~2": {"value": {"type": "plain_text_input", "value": "gym"}}}
@@ -532,7 +532,7 @@ def test_a_field_that_turns_its_form() -> None:
 
 
 def test_a_form_over_a_form() -> None:
-    """S35: the form of a row stands above the list."""
+    """S35: the form of a row is above the list."""
     payload = in_form(Button(label="Replace", action="form.rule_new", target="u7"))
     request = FormRequest(form="rule_new", session_id="s1", user_id="U1", target="u7")
     opened = {"request": request, "trigger_id": "trigger", "place": Place(None), "below": ROW}

@@ -256,7 +256,7 @@ def test_slack_accepts_any_card(parts: list[Part], size: Size) -> None:
 
 
 def test_a_picture_is_an_image_with_its_words_once_it_has_a_file() -> None:
-    """Its text alternative is what Slack takes at most; without a file nothing stands in its place."""
+    """Its text alternative has the most characters that Slack takes; without a file nothing takes its place."""
     picture = Picture(day=before_and_after())
     shown_by = card(Prose(text="Day"), picture, NAV)
     blocks = render(shown_by, session="s1", v="v1", file_of=lambda _picture: "F1").blocks

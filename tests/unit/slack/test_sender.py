@@ -36,7 +36,7 @@ async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 
 
 class Street:
-    """Where programs send, seen from outside: who does now, and who ever did."""
+    """A record of sending programs: those that send now, and all that ever did."""
 
     def __init__(self) -> None:
         self.now: list[str] = []

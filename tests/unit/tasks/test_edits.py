@@ -1,4 +1,4 @@
-"""What a person does to a task: what follows, and how what makes no sense is refused (S167)."""
+"""Edits of a task: their effects, and refusals of edits that make no sense (S167)."""
 
 from __future__ import annotations
 

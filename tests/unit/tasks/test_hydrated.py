@@ -1,4 +1,4 @@
-"""Which way a message goes (S147-S152)."""
+"""The routing of a message (S147-S152)."""
 
 from __future__ import annotations
 

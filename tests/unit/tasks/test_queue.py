@@ -1,4 +1,4 @@
-"""Which task is next."""
+"""The choice of the next task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a task lacks before it can be planned, and which rules apply to it, in plain words."""
+"""Missing parts of a task before it can be planned, and its applicable rules, in plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of the picture: everything is there once, nothing covers anything, every text fits where it stands."""
+"""Laws of the picture: everything is there once, nothing covers anything, every text fits its place."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def inside(part: Rect, whole: Rect) -> bool:
 
 
 def ink(text: Text) -> Rect:
-    """What the letters of a text cover, tails included."""
+    """Return the area of a text's letters, including descenders."""
     wide = width(text.text, text.size, bold=text.bold)
     return Rect(text.x, text.y - 0.8 * text.size, wide, 1.05 * text.size)
 
@@ -129,7 +129,7 @@ def test_narrow_boxes_in_the_background_have_their_title_word_under_word() -> No
 
 
 def test_a_change_is_told_by_words_and_places() -> None:
-    """What is new, moved, shorter or removed says so; what moved has an arrow from where it was."""
+    """New, moved, shorter and removed blocks are labeled; an arrow leads from the old place of a moved block."""
     scene = lay_out(before_and_after())
     by_name: dict[str, Box] = {box.name: box for box in scene.boxes}
     pills = {name: box.pill.text for name, box in by_name.items() if box.pill is not None}

@@ -68,7 +68,7 @@ LEFT_ALONE = re.compile(
     "|maandag 2 maart|dinsdag|vrijdag 6 maart|English|Nederlands|Deutsch|Français|Español"
     "|Europe/Amsterdam|New York|ff-[a-z0-9]+"
 )
-"""What people wrote, dates, and names."""
+"""People's own texts, dates, and names."""
 
 
 with (Path(str(text.LOCALES)) / "fateforger.pot").open("rb") as file:
@@ -194,7 +194,7 @@ async def test_no_jargon_reaches_a_person(tmp_path: Path) -> None:
 
 
 def find_bare(words: Iterable[str]) -> set[str]:
-    """Return the texts with words outside of all brackets that nobody wrote."""
+    """Return the texts with words outside of all brackets that do not come from a person."""
     return {each for each in words if re.search("[a-z]{3,}", LEFT_ALONE.sub("", bare(each)), re.IGNORECASE)}
 
 

@@ -27,7 +27,7 @@ def test_the_day_in_words() -> None:
 
 
 def test_what_there_is_no_room_for_is_counted() -> None:
-    """Slack takes 2,000 characters: whole sentences are left out, and how many is said."""
+    """Slack takes 2,000 characters: whole sentences are left out, and their number is given."""
     view = before_and_after()
     whole = describe(view)
     assert describe(view, limit=len(whole)) == whole

@@ -92,7 +92,7 @@ async def test_nothing_is_opened_while_there_is_nothing(constraints: MemoryConst
 async def test_an_index_that_is_down_is_tried_again(
     constraints: MemoryConstraints, memory: MemoryIndex, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """S187: it is said, once, and not silently empty."""
+    """S187: it is reported, once, and not silently empty."""
     memory.trouble = MemoryUnavailable(DOWN)
     await remember(constraints, version_of("c"))
     async with at_work(constraints, memory) as (indexing, _):
@@ -118,7 +118,7 @@ async def test_a_damaged_index_is_made_anew(constraints: MemoryConstraints, memo
 async def test_what_the_index_lacks_or_holds_otherwise_is_mended(
     constraints: MemoryConstraints, memory: MemoryIndex, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """S320: found by comparison at the start, said once, and mended through the same list."""
+    """S320: a comparison at the start finds it, one note reports it, and the same list repairs it."""
     await remember(constraints, *(version_of(f"c{n}") for n in range(5)))
     await Indexer(constraints, memory).run_once()
     del memory.shown["U1", "c1"]
@@ -207,7 +207,7 @@ async def test_what_waits_is_indexed_in_batches(constraints: MemoryConstraints) 
 
 
 async def test_search_is_refused_until_all_is_embedded_anew(constraints: MemoryConstraints) -> None:
-    """What is found meanwhile would be incomplete without a word; those who ask compare spelling instead."""
+    """Results before that would be incomplete without notice; callers compare spelling instead."""
     memory = Shared(made_with="n-grams", now="meaning")
     await remember(constraints, *(version_of(f"c{n}", description="gym") for n in range(9)))
     await constraints.mark_indexed(await constraints.list_unindexed())

@@ -33,7 +33,7 @@ async def store() -> AsyncIterator[Store]:
 
 
 class Desk:
-    """Performs jobs by noting them, after doing whatever the test asks for."""
+    """A performer that notes its jobs, after an action of the test."""
 
     def __init__(self) -> None:
         self.begun: list[str] = []
@@ -89,7 +89,7 @@ async def put(store: Store, *names: str) -> None:
 
 
 async def left(store: Store) -> bool:
-    """Whether the lane has a job that could be claimed now."""
+    """Check whether the lane has a job that could be claimed now."""
     return await store.jobs.claim("lane", "test", now=datetime.now(UTC), lease_seconds=5) is not None
 
 
@@ -275,7 +275,7 @@ async def test_a_job_that_does_not_end_in_time_is_put_back_for_the_next_start(st
 
 
 async def test_the_next_process_goes_on_where_the_last_one_stopped(store: Store) -> None:
-    """S241: what was enqueued is handled, in order, whoever comes next."""
+    """S241: all jobs are handled, in order, by any process."""
     await put(store, "a.1", "a.2", "a.3")
     first, second = Desk(), Desk()
     async with at_work(store, first, replace(FAST, workers=1)):

@@ -1,4 +1,4 @@
-"""Whose calendar it is: what the setting, the database and the local page say together, and who may claim it."""
+"""The owner of the calendar: by the setting, the database and the local page, and the people who may claim it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def code_of(ownership: Ownership) -> str:
 
 
 async def test_with_slack_it_is_nobodys_until_somebody_sends_the_code(started: Started) -> None:
-    """K14: in whatever case and without the dash; it survives a restart, and is the owner's from then on."""
+    """K14: the code may be in any case and without the dash; the claim survives a restart."""
     program = started.program()
     assert await program.owner() == NOBODY
     code = await code_of(program)
@@ -150,7 +150,7 @@ async def test_forgetting_somebody_else_closes_nothing(started: Started) -> None
 
 
 async def test_the_local_page_is_its_first_persons_without_a_code(started: Started) -> None:
-    """K15: nobody else is there, so they may begin afresh after they were forgotten; still nobody inherits it."""
+    """K15: only they use it, so they may begin again after they were erased; no one inherits it."""
     page = started.program(real_slack=False)
     assert await page.owner() == OwnerRecord(ALEX, PAGE)
     assert await page.offer_code() is None

@@ -146,7 +146,7 @@ async def test_a_look_that_nobody_asked_for_waits_its_turn_and_ends_without_an_a
 
 
 async def test_a_command_about_the_queue_that_cannot_be_handled_ends_in_one_apology(store: Store) -> None:
-    """It belongs to no session, so the apology comes where it was said."""
+    """It belongs to no session, so the apology goes to the place of the command."""
 
     async def handle(_command: InboxCommand) -> None:
         raise StoreUnavailable("The disk is full.")

@@ -25,7 +25,7 @@ def steps(line: str) -> list[dict[str, list[str]]]:
 
 
 def asked(rule: str, line: str, *, closed: bool = True) -> dict[str, Any]:
-    """What the engine says to a rule."""
+    """Return the engine's verdict on a rule."""
     document = {"rules": [rule], "closed": closed, "trace": steps(line)}
     [result] = check_case({**document, "actions": list(ACTIONS), "states": list(STATES)})["rules"]
     return dict(result)

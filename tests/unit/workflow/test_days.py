@@ -82,7 +82,7 @@ def test_a_day_is_judged_in_its_order(rule: str, verdict: str, titles: list[str]
 
 
 def test_the_order_of_the_list_does_not_matter() -> None:
-    """S133: what counts is when a block is, not where it stands."""
+    """S133: the time of a block counts, not its place in the list."""
     turned = DAY.replace(reversed(DAY.events))
     rules = rules_of("BEFORE deep_work: admin_done", "NEVER: meeting_after_17")
     assert judge_day(rules, turned, MEETINGS) == judge_day(rules, DAY, MEETINGS[::-1])
@@ -159,5 +159,5 @@ def test_a_name_that_means_nothing_is_refused(name: str) -> None:
     ],
 )
 def test_what_may_have_been_meant_keeps_the_rest_of_the_name(written: str, meant: tuple[str, ...]) -> None:
-    """Nothing is better than a name that says something else."""
+    """No suggestion is better than a name with another meaning."""
     assert NAMES.near(written) == meant

@@ -55,7 +55,7 @@ KNOWN = KnownValues(
     ],
 )
 def test_each_kind_is_told_by_what_is_known(check: Check, told: CheckAnswer) -> None:
-    """S136: what nobody knows is unknown, never false."""
+    """S136: an unknown fact is unknown, never false."""
     assert answer_check(check, KNOWN) == told
 
 
@@ -83,7 +83,7 @@ def test_one_of_its_checks_is_enough_and_the_reasons_are_those_that_decide(
 
 
 class Machine:
-    """Facts as a table; says what it was asked. Whatever is not in it is unknown."""
+    """Facts as a table that records its queries. Facts that are not in it are unknown."""
 
     allowed = True
 
@@ -101,7 +101,7 @@ class Machine:
 
 
 async def test_files_and_commands_are_looked_at_once_each() -> None:
-    """“succeeds: false” asks for the opposite; what could not be told stays unknown."""
+    """“succeeds: false” inverts the result; unknown stays unknown."""
     machine = Machine(tests=False, plan=True)
     predicates = (
         Predicate("tests_pass", (Check("command", "tests"),)),

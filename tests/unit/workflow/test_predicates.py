@@ -19,7 +19,7 @@ from fateforger.workflow.trace import Check, CheckAnswer, KnownValues, Predicate
     ],
 )
 def test_or_with_what_is_not_known(*, first: bool | None, second: bool | None, together: bool | None) -> None:
-    """S132, S143: one of the checks is enough; what nobody can tell is unknown and not false."""
+    """S132, S143: one of the checks is enough; an unknown fact is unknown and not false."""
     one, other = Check("file", "one", contains="x"), Check("command", "other")
     answers: dict[Check, CheckAnswer] = {
         check: CheckAnswer(value, "So it is.") for check, value in ((one, first), (other, second)) if value is not None

@@ -1,4 +1,4 @@
-"""What is sent, to the letter: each argument is there for a gotcha of the server."""
+"""Exact arguments of each call: each one avoids a pitfall of the server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIELDS = EventFields(summary="Deep work", description="Notes", start=NINE, end=N
 MARKER = Marker(key="a-block", generation=1, day=date(2026, 3, 2), op_id="t1-0")
 PROPERTIES = {"private": {"ffu": "a-block", "ffg": "1", "ffd": "2026-03-02", "ffo": "t1-0"}}
 
-# What list-events and get-event of 2.6.3 take; they refuse any other name.
+# Arguments that list-events and get-event of 2.6.3 take; they refuse any other name.
 KNOWN_FIELDS = [
     "id",
     "summary",

@@ -85,7 +85,7 @@ async def test_what_was_not_needed_is_handed_back() -> None:
 
 
 async def test_what_was_not_answered_counts_until_it_must_be_over() -> None:
-    """Nobody knows when its requests arrive."""
+    """The time at which its requests arrive is unknown."""
     time = Seconds()
     async with budget_of(1, time) as budget:
         lost = await budget.reserve(1)
@@ -124,7 +124,7 @@ async def small() -> AsyncIterator[Limited3]:
 
 
 async def test_a_write_never_waits_for_itself(small: Limited3) -> None:
-    """Whoever holds the lease waits, and is told how long."""
+    """The holder of the lease waits, and learns for how long."""
     created = await put(small.calendar)
     assert isinstance(await small.calendar.write(Update(owned(), {"summary": "1"}, marker(), seen=created)), Done)
     small.time.passed = 20

@@ -1,4 +1,4 @@
-"""Where a server is, and what it may be called."""
+"""The address of a server, and the names that it may have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each answer of Google becomes on its way through the server, and what it leaves in the calendar."""
+"""Google's answers on their way through the server: the outcome of each, and its effect on the calendar."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ WRITES = pytest.mark.parametrize("write", [create, update, delete])
 
 
 async def planned() -> GoogleCalendarFake:
-    """A fake with one event of ours and no calls on record."""
+    """Return a fake with one event of the program and no calls on record."""
     fake = GoogleCalendarFake()
     await put(fake)
     fake.calls.clear()

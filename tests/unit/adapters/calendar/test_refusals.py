@@ -30,7 +30,7 @@ ACCESS = (
 EVENTS = "https://www.googleapis.com/calendar/v3/calendars/primary/events"
 
 TEXTS: list[tuple[str, RefusalKind]] = [
-    # What Google answers, as `create-event`, `delete-event`, `get-event` and `list-events` show it.
+    # Google's answers, as `create-event`, `delete-event`, `get-event` and `list-events` show it.
     ("MCP error -32600: Bad Request: Invalid start time.. Details: Invalid start time.", RefusalKind.INVALID),
     (
         "MCP error -32600: Google API error: Invalid Credentials. Details: Invalid Credentials (Authorization)",
@@ -106,7 +106,7 @@ TEXTS: list[tuple[str, RefusalKind]] = [
     ("MCP error -32603: Internal error: You need to have writer access to this calendar.", RefusalKind.READ_ONLY),
     ("MCP error -32603: Internal error: Backend Error", RefusalKind.TROUBLE),
     ("MCP error -32603: Internal error: The operation was aborted.", RefusalKind.TROUBLE),
-    # What the server says by itself.
+    # The server's own messages.
     (
         (
             'Duplicate event detected (95% similar). Event "Dentist" already exists. To create anyway, set allowDuplicates '
@@ -147,7 +147,7 @@ TEXTS: list[tuple[str, RefusalKind]] = [
     ),
     ("MCP error -32600: Authentication required. Please run 'npm run auth' to authenticate.", RefusalKind.LOGIN),
     ("Authentication tokens are no longer valid. Please restart the server to re-authenticate.", RefusalKind.LOGIN),
-    # What a person may have written does not decide.
+    # A person's own text does not decide.
     (
         (
             'Duplicate event detected (95% similar). Event "Invalid Credentials: rate limit exceeded" already exists. To '
@@ -159,7 +159,7 @@ TEXTS: list[tuple[str, RefusalKind]] = [
         'MCP error -32600: Calendar(s) not found: "Rate Limit Exceeded". Available calendars: none',
         RefusalKind.NO_CALENDAR,
     ),
-    # What nobody has seen yet.
+    # Unknown messages.
     ("Something else went wrong", RefusalKind.UNCLEAR),
     ("MCP error -32603: Internal error: Cannot read properties of undefined (reading 'items')", RefusalKind.UNCLEAR),
 ]

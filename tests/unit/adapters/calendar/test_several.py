@@ -198,7 +198,7 @@ async def test_they_share_one_budget(desk: Desk) -> None:
 
 
 async def test_a_plan_is_written_beside_all_of_them(desk: Desk) -> None:
-    """S78: a meeting of another calendar stands for a block like one of the person's own."""
+    """S78: a meeting of another calendar counts as a block like one of the person's own."""
     eight = NINE - HOUR
     desk.meeting(FAMILY, "theirs0001", "k0", start=eight, end=eight + timedelta(minutes=15))
     result = await engine_over(desk.calendar, MemoryJournal(), Time()).submit_plan(twelve_blocks(), cause="1")

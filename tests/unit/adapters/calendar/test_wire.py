@@ -151,7 +151,7 @@ EXTRAS = EventExtras(
 
 
 def test_what_is_beyond_the_managed_fields() -> None:
-    """K12: each of them, and nothing of it in an event that nobody touched."""
+    """K12: each extra field is read, and an untouched event has none of them."""
     least = {"id": "x", "start": {"date": "2027-05-04"}, "end": {"date": "2027-05-05"}}
     assert read_event(least | {"reminders": {"useDefault": True}, "attendees": []}).extras == PLAIN
     assert read_event(least | WHOLE).extras == EXTRAS

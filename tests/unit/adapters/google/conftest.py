@@ -43,7 +43,7 @@ def store(google: GoogleEmulator) -> GoogleStore:
 
 @pytest.fixture
 def call_seconds() -> float:
-    """How long a call may take: short for the tests of calls that never end."""
+    """Return the time limit of a call: short for the tests of calls that never end."""
     return 1.0
 
 

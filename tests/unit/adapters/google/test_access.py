@@ -1,4 +1,4 @@
-"""What Google is asked for, and a service account that acts for the people of a domain."""
+"""Requests for access to Google, and a service account that acts for the people of a domain."""
 
 from __future__ import annotations
 

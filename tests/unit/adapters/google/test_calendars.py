@@ -1,4 +1,4 @@
-"""What each answer of Google becomes, what a write costs, and what is never written."""
+"""The outcome of each answer of Google, the cost of a write, and the fields that are never written."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ async def test_a_read_that_fails_on_its_way_is_repeated(calendar: GoogleCalendar
 
 
 async def test_a_token_that_google_refuses_is_renewed(calendar: GoogleCalendar, google: GoogleEmulator) -> None:
-    """In the middle of its life, as after a change of the password: nobody notices."""
+    """This also works before the token ends, as after a change of the password."""
     google.accounts.expire_access()
     assert isinstance(await attempt(calendar, "create"), Done)
     assert google.accounts.renewals == 1

@@ -36,7 +36,7 @@ async def day(reads: GoogleCalendar) -> tuple[EventImage, ...]:
 
 
 def lists(google: GoogleEmulator) -> list[str]:
-    """What each list of events since the last calm asked for."""
+    """Return the kind of each list request since the faults were last cleared."""
     asked = [ask.query for ask in google.asked if ask.method == "GET" and ask.path.endswith("/events")]
     return ["changes" if "syncToken" in query else "day" if "timeMin" in query else "token" for query in asked]
 
@@ -239,7 +239,7 @@ async def test_a_channel_is_renewed_before_it_ends_and_stopped_at_the_end(
 
 
 async def test_a_forged_notice_changes_nothing(google: GoogleEmulator, pushed: Pushed) -> None:
-    """S304: Whoever knows the address, even the channel, does not know its secret."""
+    """S304: a sender that knows the address, even the channel, does not know its secret."""
     reads = pushed.listen()
     await day(reads)
     (known,) = google.api.channels.open

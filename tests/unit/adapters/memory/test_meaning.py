@@ -80,7 +80,7 @@ async def test_prompts_show_each_must_and_most_wishes_that_are_meant(tmp_path: P
 
 
 async def test_spelling_alone_finds_less(tmp_path: Path) -> None:
-    """What the default was before: it is the fallback, and the figure beside it."""
+    """This was the default before. It is the fallback now, and the figure to compare with."""
     async with indexed(tmp_path, LocalNgrams()) as memory:
         (shown,) = await measure_prompts(memory, FIRST)
     assert 0.5 < shown["wishes"].share < 0.62

@@ -1,4 +1,4 @@
-"""What is particular to Mem0: how a memory looks inside, damage, locks, embedders that change, and silence."""
+"""Particulars of Mem0: the inside of a memory, damage, locks, embedders that change, and silence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def opened(folder: Path, embedder: Embedder | None = None) -> AsyncIterato
 
 
 async def inside(folder: Path, work: Callable[[Index], Any]) -> Any:
-    """What ``work`` makes of the index itself, opened for it alone."""
+    """Return the result of ``work`` on the index itself, opened for it alone."""
     async with opened(folder) as memory:
         return await memory._do(work)
 
@@ -116,7 +116,7 @@ async def test_what_is_written_is_read_back(tmp_path: Path, caplog: pytest.LogCa
 
 
 async def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    """What Mem0 itself loses every eighth of; 400 of them are in the scenario of the indexing."""
+    """Mem0 itself loses an eighth of them; the scenario of the indexing has 400."""
     versions = [version_of(f"c{number % 80:03}", seq=number, user=f"U{number % 8}") for number in range(160)]
     async with opened(tmp_path) as memory:
         await asyncio.gather(*map(memory.put, versions))
@@ -233,8 +233,10 @@ asyncio.run(work())
 
 
 def test_nothing_is_sent_anywhere(tmp_path: Path) -> None:
-    """Whatever the environment says, and with the packages installed for which Mem0 would fetch models: no address is
-    looked up, no connection made, no program started, and nothing lies about in the home directory."""
+    """No address is looked up, no connection made, no program started, and no file left in the home directory.
+
+    This holds for any environment, and with the packages installed for which Mem0 would fetch models.
+    """
     touch = f"open({str(tmp_path / 'touched')!r}, 'a').write('x')"
     model = f"class SparseTextEmbedding:\n    def __init__(self, **_):\n        {touch}\n"
     fakes = {"spacy": touch, "fastembed": model}

@@ -128,7 +128,7 @@ async def test_a_forged_notice_changes_nothing(pushed: Pushed) -> None:
 
 
 async def test_without_a_subscription_the_mailbox_is_polled(pushed: Pushed) -> None:
-    """Nobody answers the handshake."""
+    """No server answers the handshake."""
     reads = pushed.listen("http://127.0.0.1:9/changes/microsoft")
     await pushed.read(reads)
     await meet(pushed)

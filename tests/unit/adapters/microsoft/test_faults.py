@@ -1,4 +1,4 @@
-"""What the adapter makes of each error of Graph, and what its requests cost."""
+"""The adapter's results for each error of Graph, and the cost of its requests."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ async def test_a_calendar_that_is_not_there(emulator: MicrosoftEmulator) -> None
 async def test_a_create_whose_answer_was_lost_is_found_by_its_id(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator
 ) -> None:
-    """S312: also long after, and by a program that was started anew; a second one is never made."""
+    """S312: this works long after, and in a restarted program; a second event is never made."""
     emulator.inject(Fault("lost", after=True), method="POST")
     assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
     emulator.mailbox.transactions.clear()
@@ -196,7 +196,7 @@ async def test_a_create_whose_answer_was_lost_is_found_by_its_id(
 async def test_a_create_that_is_still_on_its_way_lands_once(
     calendar: MicrosoftCalendar, emulator: MicrosoftEmulator
 ) -> None:
-    """Nothing can be found yet, so the second request carries the same transaction id."""
+    """The event cannot be found yet, so the second request carries the same transaction id."""
     emulator.inject(Fault("late"), method="POST")
     assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Unknown)
     assert isinstance(await calendar.write(Create(owned(), fields(), marker())), Done)

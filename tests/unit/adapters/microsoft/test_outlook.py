@@ -1,4 +1,4 @@
-"""What only Outlook has: how it is read, and what is left alone when an event is changed or made again."""
+"""Parts of events that only Outlook has: they are read, and stay when an event is changed or created again."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ async def test_an_hour_that_comes_twice_is_written_in_utc(calendar: MicrosoftCal
 
 
 async def test_rules_of_a_zone_that_differ_move_nothing(calendar: MicrosoftCalendar, mailbox: Mailbox) -> None:
-    """S314, S231: a server that has not heard yet of a new rule puts the event an hour away, and is told once more."""
+    """S314, S231: a server with outdated zone rules puts the event an hour off, and gets a second write."""
     mailbox.zones["W. Europe Standard Time"] = "Asia/Tokyo"
     event = await put(calendar)
     assert (event.start, event.end, event.marker) == (NINE, NINE + HOUR, marker())

@@ -49,7 +49,7 @@ async def refused(server: NotionServer, **said: Any) -> str:
 
 
 async def test_every_field_comes_across() -> None:
-    """S8-S12, S38: each column, the windows and topics of their own databases, both time stamps, what was said."""
+    """S8-S12, S38: each column, windows and topics from their own databases, both time stamps, the person's words."""
     tb = TbDatabases()
     topic, other = tb.topic("sleep"), tb.topic("startup_prefetch")
     later_id = "00000000-0000-0000-0000-000000a00001"
@@ -197,7 +197,7 @@ async def test_what_is_not_whole_is_told() -> None:
 
 
 async def test_patient_with_limits_and_failures() -> None:
-    """429 waits as long as it is told, in seconds or until a date; 5xx and a broken connection are tried again."""
+    """After 429 the client waits as requested, in seconds or until a date; 5xx and broken connections are retried."""
     tb = TbDatabases()
     tb.constraint("Gym")
     limited = Failure(429, "rate_limited", (("retry-after", "7"),))
@@ -246,7 +246,7 @@ async def test_refusals_are_not_repeated(failure: Failure, message: str) -> None
 
 
 async def test_the_token_is_in_no_text(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither in what is said when it is refused, nor in any log, even when the server repeats it."""
+    """The token is neither in the refusal nor in any log, even when the server repeats it."""
     caplog.set_level("DEBUG")
     async with notion_server(*TbDatabases().tables) as server:
         said = [await refused(server, token="ntn_wrong_0123456789abcdefghij")]
@@ -314,7 +314,7 @@ def _own_title(tb: TbDatabases) -> None:
 
 @pytest.mark.parametrize("change", [_as_it_is, _other_case, _own_title])
 async def test_columns_that_are_recognised(change: Callable[[TbDatabases], None]) -> None:
-    """In other letters; and the title column whatever it is called."""
+    """The spelling of a column may differ in case, and the title column may have any name."""
     tb = TbDatabases()
     tb.constraint("Gym", **{"TTL Days": 7})
     change(tb)
@@ -324,7 +324,7 @@ async def test_columns_that_are_recognised(change: Callable[[TbDatabases], None]
 
 
 async def test_a_renamed_column_is_named() -> None:
-    """Which one, how to say what it is called now, and which columns it could be; and what is not there at all."""
+    """The message gives the column, the option for its new name, the candidates, and the columns that do not exist."""
     tb = TbDatabases()
     tb.constraint("Gym", **{"TTL Days": 7})
     renamed(tb, "TTL Days", "Lives")

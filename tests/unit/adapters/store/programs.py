@@ -73,8 +73,10 @@ async def work(path: str, log: str, me: str) -> None:
 
 
 async def remember(path: str, me: str, writes: str) -> None:
-    """Write ``writes`` times what each time are three versions of one cause, of a constraint of ours and of two that all
-    writers share, twenty calls at once; say each cause when it is acknowledged."""
+    """Write three versions of one cause ``writes`` times, twenty calls at once, and print each acknowledged cause.
+
+    One version is of a constraint of this writer, two are of constraints that all writers share.
+    """
     store = open_store(path)
     ready = asyncio.Semaphore(20)
 

@@ -84,8 +84,10 @@ def forked(where: str, log: str, me: str, seed: int) -> int:
 
 
 def main(where: str, log: str, pullers: int, kills: int, lines: int, seed: int) -> None:
-    """Kill as often as told while there is something to kill, each time after at most so many more lines in the log;
-    fail when one ends badly by itself."""
+    """Kill ``kills`` times while a puller is left, each time after at most ``lines`` more lines in the log.
+
+    Fail when a puller ends badly by itself.
+    """
     dice = Random(seed)
     names = {forked(where, log, f"w{n}", dice.randrange(10**9)): f"w{n}" for n in range(pullers)}
     seen = 0

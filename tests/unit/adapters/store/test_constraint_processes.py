@@ -73,7 +73,7 @@ def acknowledged(process: Running) -> list[str]:
 
 
 async def growing(reader: Store, told: Sequence[asyncio.Future[list[str]]]) -> list[tuple[Version, ...]]:
-    """What somebody sees who looks again and again."""
+    """Read again and again until all writers are done, and return every reading."""
     seen = [await reader.constraints.of("U1")]
     while not all(future.done() for future in told):
         seen.append(await reader.constraints.of("U1"))
@@ -82,7 +82,7 @@ async def growing(reader: Store, told: Sequence[asyncio.Future[list[str]]]) -> l
 
 
 async def is_whole(store: Store, where: str, said: set[str]) -> None:
-    """Nothing that was acknowledged is missing, nothing is half there, and the index will hear of all of it."""
+    """Check that no acknowledged write is missing, none is half there, and the index gets all of them."""
     rows = await store.constraints.of("U1")
     causes = Counter(version.record.name for version in rows)
     assert said <= causes.keys()

@@ -1,4 +1,4 @@
-"""What is particular to constraints in SQL: damaged rows, the shelf of what was read, columns for people to query."""
+"""Particulars of constraints in SQL: damaged rows, the cache of rows that were read, columns for people to query."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("name", DAMAGES)
 async def test_a_constraint_that_cannot_be_read_is_named_and_the_others_are_there(store: Store, name: str) -> None:
-    """S187 (L-03): never left out silently; and what can still be read can be had beside it."""
+    """S187 (L-03): a damaged row is never left out silently; the readable rows can still be read."""
     change, why = DAMAGES[name]
     gym, bed = await said(store, "gym"), await said(store, "bed", name="In bed by eleven", necessity="must")
     await changed(store, change, bed.seq)
@@ -109,7 +109,7 @@ async def test_a_damaged_constraint_does_not_bring_back_what_it_was_before(store
 
 
 async def test_saying_it_again_mends_it(store: Store) -> None:
-    """What is older than a version that can be read decides nothing."""
+    """A damaged version that is older than a readable one decides nothing."""
     old = await said(store, "bed", at=EARLIER)
     await changed(store, "record = ''", old.seq)
     store = await again(store)
@@ -145,7 +145,7 @@ async def test_damaged_ones_do_not_keep_the_index_waiting(store: Store) -> None:
 
 
 async def test_each_row_is_read_once(store: Store) -> None:
-    """S181 (E-01): a second look gives the same values, not equal ones made anew; also after a row was added."""
+    """S181 (E-01): a second read gives the same values, not equal copies; also after a row was added."""
     await said(store, "a")
     store = await again(store)
     first = await store.constraints.of("U1")

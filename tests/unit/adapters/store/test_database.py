@@ -1,4 +1,4 @@
-"""Transactions run beside the event loop, one after the other, whole or not at all."""
+"""Transactions run outside the event loop, one after the other, whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was forgotten is not in the files any more, neither as a row nor as what a deleted one leaves behind."""
+"""Forgotten data is gone from the files, both as a row and as the remains of a deleted row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def held(path: Path, words: str = WORDS) -> list[str]:
 
 
 async def test_nothing_of_it_is_left_in_any_file(tmp_path: Path) -> None:
-    """Also while the program goes on, and what others told stays."""
+    """This holds while the program goes on; other people's data stays."""
     path = new_file(tmp_path)
     store = open_store(path)
     for n in range(40):

@@ -1,4 +1,4 @@
-"""What a program of before the extras of events wrote: it is read, goes on, and is marked as ours from then on."""
+"""Records from before the extras of events are read and continued, and their events are marked as ours from then on."""
 
 from __future__ import annotations
 

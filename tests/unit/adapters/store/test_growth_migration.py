@@ -1,4 +1,4 @@
-"""What an earlier program stored has its columns, so that every round finds it (S356)."""
+"""Rows of earlier versions have their columns, so that every round finds them (S356)."""
 
 from __future__ import annotations
 

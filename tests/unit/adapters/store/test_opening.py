@@ -111,7 +111,7 @@ def check_for_differences(where: str) -> None:
 
 
 def statements(engine: Engine) -> dict[str, list[str]]:
-    """The statement that made each table and index, whatever the order of its lines.
+    """Return the statement that made each table and index, with its lines sorted.
 
     SQLite writes a column that was added later behind another one, in its line.
     """
@@ -142,7 +142,7 @@ def test_the_migrations_are_valid_for_postgresql() -> None:
 
 @pytest.mark.parametrize("revision", [script.revision for script in scripts().walk_revisions()])
 async def test_a_database_of_an_earlier_program_is_brought_up_to_date(revision: str, tmp_path: Path) -> None:
-    """What it holds stays."""
+    """Its data is kept."""
     path = migrated_file(tmp_path, revision)
     with sqlite3.connect(path) as connection:
         columns = "calendar, owner, fence, expires_at"
@@ -314,7 +314,7 @@ def test_what_cannot_be_a_database_is_refused(tmp_path: Path, make: Callable[[Pa
 
 
 def test_a_file_without_write_permission_is_refused(tmp_path: Path) -> None:
-    """As root every file can be written, so SQLite itself is told to open it for reading only."""
+    """Root can write every file, so the test has SQLite itself open it for reading only."""
     path = new_file(tmp_path)
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")

@@ -1,4 +1,4 @@
-"""What holds when processes die and when several work at once."""
+"""Guarantees when processes die and when several work at once."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def found(store: Store) -> list[tuple[str, int]]:
 async def test_processes_share_the_work_and_take_over_from_the_dead(
     request: pytest.FixtureRequest, tmp_path: Path, kind: Kind
 ) -> None:
-    """S115, S161: first in, first out per key, one at a time, each job finished once, whoever dies."""
+    """S115, S161: first in, first out per key, one at a time, each job finished once, after any crash."""
     with new_database(kind, request, tmp_path) as where:
         await shared(where, tmp_path / "log")
     assert_in_order([line.split() for line in (tmp_path / "log").read_text().splitlines()])

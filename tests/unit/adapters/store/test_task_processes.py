@@ -29,7 +29,7 @@ SEED = int(os.environ.get("SEED", "1"))
 
 @pytest.mark.parametrize("kind", ["file", "postgres"])
 async def test_each_task_runs_to_done_exactly_once(request: pytest.FixtureRequest, tmp_path: Path, kind: Kind) -> None:
-    """Whoever claims a task has a fence of its own; only the last one counts, and nobody else's was lost alive."""
+    """Each claim of a task has a fence of its own; only the last one counts, and no living client loses its claim."""
     log = tmp_path / "log"
     log.touch()
     with new_database(kind, request, tmp_path) as where:

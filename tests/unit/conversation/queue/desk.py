@@ -90,7 +90,7 @@ class Desk:
         return self.card
 
     async def reboot(self) -> None:
-        """The program died and starts anew: what it held is free again."""
+        """Crash and restart the program; its claims are released."""
         self.house.restart()
         await self.house.store.tasks.take_back(EXECUTOR, now=self.house.clock.now())
 

@@ -62,7 +62,7 @@ async def test_a_time_that_no_draft_keeps_is_not_lost_unsaid(anna: Desk, house: 
 
 
 async def test_a_block_that_another_agent_saw_to_is_found_by_its_title(anna: Desk, house: House) -> None:
-    """S162: it had said so before anything was there; nobody has to say it again, and it is said in that thread."""
+    """S162: the agent reported it before there was an event, so nothing has to be repeated; that thread shows it."""
     task = await anna.adds("Call the bank", work=an_hour())
     now, waiting = house.clock.now(), {"state": TaskState.WAITING, "outcome": "mcp:robot: Asked for it."}
     claimed = await house.store.tasks.claim(ANNA, "mcp:robot", now=now, lease_seconds=60, task_id=task.id)

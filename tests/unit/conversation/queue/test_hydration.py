@@ -59,7 +59,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Begin]:
     ],
 )
 async def test_work_is_put_into_the_queue_by_two_questions(talk: Begin, text: str) -> None:
-    """S153, S154: in any language; the body has what was said, the files, the criteria and the workflow."""
+    """S153, S154: this works in any language; the body has the person's words, files, criteria and the workflow."""
     anna = await talk(
         work(
             "Dark mode", workflow="feature-dev", simple=False, files=["settings.tsx"], criteria=["It persists"],
@@ -97,7 +97,7 @@ async def test_a_question_changes_nothing_and_makes_no_task(talk: Begin) -> None
 
 
 async def test_a_question_in_which_a_model_sees_work_is_still_a_question(talk: Begin) -> None:
-    """S156: whatever else the model says."""
+    """S156: the rest of the model's answer is ignored."""
     asked = {**work("Delete everything"), "wants": "question", "answer": "No."}
     anna = await talk(asked)
     await anna.says("Would you delete everything?")
@@ -225,7 +225,7 @@ async def test_just_do_it_when_it_is_complex(talk: Begin) -> None:
 
 
 async def test_just_do_it_on_insistence(talk: Begin) -> None:
-    """S165, option C: what is lost is said, then it is done; no task."""
+    """S165, option C: the loss is named, then the work is done; there is no task."""
     parts = {
         "goal": "A thesis",
         "assumptions": ["It stands"],
@@ -241,7 +241,7 @@ async def test_just_do_it_on_insistence(talk: Begin) -> None:
 
 @pytest.mark.parametrize("haste", ["asks", "insists"])
 async def test_just_do_it_when_nobody_here_can(talk: Begin, haste: str) -> None:
-    """S163, S165: said at once, and offered as a task or as time in a day; by a button or by a word."""
+    """S163, S165: the refusal comes at once, and offers a task or time in a day, by a button or in words."""
     spec = work("Move the office", simple=haste == "asks", haste=haste, priority=1, context="To the second floor.")
     anna = await talk(spec, spec, wanting("button", number=1))
     await anna.says("just move the office now")

@@ -1,4 +1,4 @@
-"""Stage 2 offers what stands in the queue; what is put into a day is in the person's hands until they say it is done."""
+"""Stage 2 offers the tasks of the queue; a task on a day is the person's until they report it as done."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ async def planned(person: Person) -> list[str]:
 
 
 async def add(person: Person, title: str) -> None:
-    """Press Add beside a task of the queue."""
+    """Press Add on a task of the queue."""
     (part,) = [p for p in person.card.parts if isinstance(p, Prose) and p.text.startswith(f"In your queue: {title}")]
     assert isinstance(part.control, Button)
     await person.click(part.control.action, part.control.target)
 
 
 async def test_the_queue_is_offered_one_by_one_or_whole(person: Person, anna: Desk) -> None:
-    """What only a thread of its own can do is no task of a day."""
+    """A task that needs a thread of its own is not offered to a day."""
     offered = (await person.session()).open_work.offered
     assert [(each.task.title, each.task.minutes, each.source) for each in offered] == [
         ("Ask Ann", 30, "queue"),
@@ -77,7 +77,7 @@ async def test_a_day_that_is_given_up_gives_its_tasks_back(person: Person, anna:
 
 
 async def test_the_person_says_that_it_is_done(person: Person, anna: Desk, house: House) -> None:
-    """And it is not offered again; what nobody said is offered the next day."""
+    """A finished task is not offered again; one without an answer is offered the next day."""
     await person.press("Add all 3 from the queue")
     milk = next(task for task in await anna.tasks() if task.spec.title == "Buy milk")
     card = await anna.send(SettleTask(**anna.about(), task_id=milk.id, word="done"))

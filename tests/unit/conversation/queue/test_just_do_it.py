@@ -34,7 +34,7 @@ async def test_what_is_simple_is_done_at_once_with_a_note(anna: Desk) -> None:
 
 @pytest.mark.parametrize("insists", [False, True])
 async def test_ordinary_work_is_not_claimed_and_stays(anna: Desk, *, insists: bool) -> None:
-    """S163, S165: it is said at once that nobody here can do it; the task stays, and can get time in a day."""
+    """S163, S165: the refusal comes at once; the task stays, and can get time in a day."""
     task = await anna.adds("Move the office", workflow="feature-dev")
     assert labels(anna.card) == ["Pull it now", "Block time", "Remind me…", "Show my queue"]
     await anna.send(DoTaskNow(**anna.about(), task_id=task.id, insists=insists))

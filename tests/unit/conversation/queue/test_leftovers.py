@@ -1,4 +1,4 @@
-"""What a missed day left open goes back to the queue by itself, is told once, and can be taken out again (S289)."""
+"""Open tasks of a missed day return to the queue by themselves, with one note, and can be taken out again (S289)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOLD = "Monday 2 March is over. Back in your queue:"
 
 @pytest.fixture
 async def person(house: House, anna: Desk) -> Person:
-    """Monday is on the calendar, with a task of the queue and one of its own; nobody said how it went."""
+    """Commit Monday with a task of the queue and one of its own, without an answer on how it went."""
     await anna.adds("Ask Ann", work={"kind": "do", "minutes": 30})
     found = Person(house)
     await found.to_tasks()
@@ -111,7 +111,7 @@ async def test_the_next_plan_asks_about_each_thing_once(
 
 
 async def test_done_after_all_in_the_thread_of_the_day(house: House, person: Person, anna: Desk) -> None:
-    """Said there the next morning, it is done in the queue as well."""
+    """An answer the next morning in that thread also finishes the task in the queue."""
     house.clock.at = MIDNIGHT
     await house.return_leftovers()
     plan = (await session_of(house, person)).planning.plan

@@ -69,7 +69,7 @@ async def test_enough_ends_it(anna: Desk) -> None:
 
 
 async def test_words_without_a_name_are_about_the_task_in_focus_until_that_expires(talk: Talker) -> None:
-    """S217: the model is told which task that is; after an hour it is about none, and the wish is asked back."""
+    """S217: the prompt names the task in focus; after an hour there is none, and the program asks back."""
     await talk.desk.adds("Taxes", work={"kind": "do"})
     await talk.desk.adds("Report", work={"kind": "do"})
     first = await talk.outside(wanting("refine"), text="let's go through my tasks")

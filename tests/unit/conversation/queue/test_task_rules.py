@@ -91,7 +91,7 @@ async def test_what_changes_the_framework_needs_the_detailed_critic(anna: Desk) 
 
 
 async def test_what_is_asked_counts_as_the_person_says(anna: Desk) -> None:
-    """S136: a session fact that nobody knows is asked; ticked, its rule applies."""
+    """S136: an unknown session fact is asked; if the person ticks it, its rule applies."""
     task_id = await begun(anna, "feature-dev")
     refused = await anna.fill("queue_done", target=task_id, did=FEATURE, so=("implement_without_plan",))
     assert isinstance(refused, FormErrors)
@@ -136,7 +136,7 @@ async def looking(tmp_path: Path) -> AsyncIterator[House]:
 
 
 async def test_the_tests_are_run_before_it_is_done(looking: House) -> None:
-    """S136: whatever the person says, a command that fails keeps the task open."""
+    """S136: a command that fails keeps the task open, against the person's answer too."""
     anna, facts = Desk(looking), looking.facts
     assert isinstance(facts, TableFacts)
     task_id = await begun(anna, "tdd-cycle")

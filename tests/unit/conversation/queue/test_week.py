@@ -38,7 +38,7 @@ async def plans(anna: Desk, span: str = "coming") -> Card:
 
 
 def shown(card: Card) -> dict[str, str]:
-    """What the card shows for each day, by its name."""
+    """Return the card's row for each day, by its name."""
     rows = [getattr(part, "text", "") for part in card.parts]
     return {name: row for name in NAMES for row in rows if row.startswith(f"**{name}**")}
 

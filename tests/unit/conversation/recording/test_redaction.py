@@ -1,4 +1,4 @@
-"""Pseudonyms keep the shape of a text and nothing else of it; what a model said stays as well built as it was (S221)."""
+"""Pseudonyms keep only the shape of a text; a model's answer keeps its structure (S221)."""
 
 from __future__ import annotations
 

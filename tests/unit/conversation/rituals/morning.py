@@ -26,7 +26,7 @@ class Early(Desk):
         return replace(self.pressed(button), thread_ts="9.0")
 
     async def until(self, clock: str, *, days: int = 0) -> list[str]:
-        """Let time pass until a local time, and return what came by itself."""
+        """Let time pass until a local time, and return the messages that came by themselves."""
         before = len(self.letters)
         now = self.house.clock.at.astimezone(zone("Europe/Amsterdam"))
         end = datetime.combine(now.date() + timedelta(days=days), time.fromisoformat(clock), tzinfo=now.tzinfo)

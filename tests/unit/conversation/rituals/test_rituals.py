@@ -53,7 +53,7 @@ async def test_a_morning_message_says_what_is_known_and_begins_the_plan(anna: Ea
 
 
 async def test_a_day_that_is_planned_already_has_no_morning_message(anna: Early, house: House) -> None:
-    """S297: nobody is asked to begin what they began."""
+    """S297: people are not asked to begin a day that they have begun."""
     await anna.chooses(morning=time(9))
     await Person(house).start(MONDAY)
     assert await anna.until("12:00") == []

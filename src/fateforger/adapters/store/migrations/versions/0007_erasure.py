@@ -1,4 +1,4 @@
-"""That people were erased, without who."""
+"""Erasures of people, without their ids."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def upgrade() -> None:
 
 
 def _beginnings() -> Iterator[tuple[int, str, str]]:
-    """When each session began in microseconds, its id and its person, one row in memory at a time."""
+    """Yield the start of each session in microseconds, its id and its person, one row in memory at a time."""
     session = sa.table(
         "planning_session",
         sa.column("id", sa.Text),
@@ -54,7 +54,7 @@ def _beginnings() -> Iterator[tuple[int, str, str]]:
 
 
 def _began(document: str, touched_at: int) -> int:
-    """When a session began; for a document that cannot be read, when it was last touched."""
+    """Return the start of a session; for a document that cannot be read, the time of its last change."""
     try:
         began = datetime.fromisoformat(json.loads(document)["created_at"])
         return (began - _EPOCH) // (datetime.resolution)
