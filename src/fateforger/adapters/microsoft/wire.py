@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from babel.core import get_global
 from pydantic import Field, ValidationError
 
 from fateforger.calendar.directory import CalendarEntry, Unreadable, WireModel, describe_first_problem
@@ -24,13 +25,20 @@ from fateforger.calendar.event import PLAIN, EventExtras, EventFields, EventImag
 
 @cache
 def _load_table() -> tuple[dict[str, str], dict[str, str]]:
-    """Return the IANA zone of each Windows zone, and the Windows zone of each IANA zone."""
+    """Return the IANA zone of each Windows zone, and the Windows zone of each IANA zone.
+
+    Babel knows only the main zone of each, but those of its latest release, such as Alberta's of 2026.
+    """
     text = (files("fateforger.adapters.microsoft") / "windows_zones.txt").read_text(encoding="utf-8")
     rows = [line.split(": ", 1) for line in text.splitlines() if line and not line.startswith("#")]
     members = [(windows, names.split()) for windows, names in rows]
+    latest: Mapping[str, str] = get_global("windows_zone_mapping")
     return (
-        {windows: names[0] for windows, names in members},
-        {name: windows for windows, names in members for name in names},
+        {**latest, **{windows: names[0] for windows, names in members}},
+        {
+            **{name: windows for windows, names in members for name in names},
+            **{name: windows for windows, name in latest.items()},
+        },
     )
 
 

@@ -21,6 +21,14 @@ def test_every_zone_of_windows_has_one_of_iana() -> None:
         assert to_windows(iana) == windows
 
 
+def test_a_zone_newer_than_the_table_is_read() -> None:
+    """S314: Outlook may give an event the zones that three provinces got in 2026."""
+    at = datetime(2026, 7, 1, 16, tzinfo=UTC)
+    assert parse_moment("2026-07-01T10:00:00", "Alberta Standard Time") == at
+    assert parse_moment("2026-07-01T11:00:00", "Manitoba Standard Time") == at
+    assert parse_moment("2026-07-01T09:00:00", "British Columbia Standard Time") == at
+
+
 def test_every_zone_of_iana_has_one_of_windows() -> None:
     assert {name for name in available_timezones() if to_windows(name) is None} <= NOT_IN_WINDOWS
 
