@@ -20,6 +20,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from tests.times import Times, name_test, read_long_tests
 
+from fateforger.cli.command_line import use_latest_zones
+
 pytest_plugins = ["tests.postgres"]
 
 HERE = Path(__file__).parent
@@ -47,6 +49,7 @@ for name in list(os.environ):
         del os.environ[name]
 # Each HTTP client reads all certificates that the machine trusts, which takes longer than most tests.
 ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]  # same calls
+use_latest_zones()  # as commands do, which run in this process too
 # Not the data of the person who runs the tests, which may also be from another version.
 DATA_HOME = tempfile.TemporaryDirectory(prefix="fateforger-tests-")
 os.environ["XDG_DATA_HOME"] = DATA_HOME.name

@@ -9,7 +9,11 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import zoneinfo
 from collections.abc import Sequence
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -40,6 +44,9 @@ _COMMANDS = {
     "mcp": ("fateforger.cli.mcp", "Let other agents work with tasks and propose changes."),
     "sync": ("fateforger.cli.sync", "Show, apply and take back the difference between a plan and a calendar."),
 }
+
+_RULES = "tzdata.zi"
+"""The file of time zones whose first line says of which release they are."""
 
 
 class _Commands(click.Group):
@@ -83,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in arguments
     escape_unknown_characters()
+    use_latest_zones()
     try:
         status = root_command.main(args=arguments, prog_name="fateforger", standalone_mode=False)
     except FateforgerError as error:
@@ -98,6 +106,25 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def use_latest_zones() -> None:
+    """Read time zones from the tzdata package if the system's are from an earlier release; Python prefers the system's.
+
+    On a system that does not say of which release they are, its own are used.
+    """
+    installed = files("tzdata") / "zoneinfo" / _RULES
+    for rules in (Path(folder) / _RULES for folder in zoneinfo.TZPATH):
+        if rules.is_file():
+            if _read_release(rules) < _read_release(installed):
+                zoneinfo.reset_tzpath(to=())
+            return
+
+
+def _read_release(rules: Traversable) -> str:
+    """Return the release of time zones from the first line of their rules, such as ``2026f``."""
+    with rules.open(encoding="utf-8", errors="replace") as lines:
+        return lines.readline().removeprefix("# version ").strip()
 
 
 def _to_exit_status(error: FateforgerError) -> int:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +65,21 @@ def test_resolve_gives_instants(door: Door) -> None:
     }  # fmt: skip
     assert door.json("plan", "resolve", door.file("p.json", PLAN)) == (0, expected)
     assert door.json("plan", "resolve", "-", stdin=json.dumps(PLAN)) == (0, expected)
+
+
+@pytest.mark.parametrize(("release", "offset"), [("2020a", "-07:00"), ("2099a", "-08:00")])
+def test_zones_are_of_the_latest_release(tmp_path: Path, release: str, offset: str) -> None:
+    """S493: of the system's, in which British Columbia has winter time, and those that are installed with the program."""
+    system = tmp_path / "zoneinfo"
+    (system / "America").mkdir(parents=True)
+    (system / "tzdata.zi").write_text(f"# version {release}\n")
+    winter = files("tzdata") / "zoneinfo" / "Etc" / "GMT+8"
+    (system / "America" / "Vancouver").write_bytes(winter.read_bytes())
+    plan = json.dumps({**PLAN, "date": "2026-12-07", "tz": "America/Vancouver"})
+    command = [sys.executable, "-m", "fateforger", "plan", "resolve", "-", "--json"]
+    environment = {**os.environ, "PYTHONTZPATH": str(system)}
+    out = subprocess.run(command, input=plan, env=environment, capture_output=True, text=True, check=True).stdout
+    assert json.loads(out)["events"][0]["start"] == f"2026-12-07T09:00:00{offset}"
 
 
 def test_patch_gives_the_new_plan_and_the_way_back(door: Door) -> None:
