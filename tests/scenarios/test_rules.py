@@ -68,7 +68,7 @@ def test_a_rule_is_added_seen_denied_and_taken_back(program: Program, page: Page
 
     press(thread, "Your rules")
     expect(thread.get_by_text("1 rule: 1 counts on this day.")).to_be_visible()
-    thread.get_by_role("button", name=f"Deny or edit “{RULE}”").click()
+    thread.get_by_role("button", name=f"Deny / Edit: “{RULE}”").click()
     press(form, "Decline")
     expect(form.get_by_text("Not used: You declined it.")).to_be_visible()
     press(form, "Back")
