@@ -590,6 +590,19 @@ async def test_a_form_begins_at_its_top(tmp_path: Path, browser: Browser) -> Non
             await expect(desk.page.get_by_role("dialog")).to_have_count(0)
 
 
+@in_browser
+async def test_escape_leads_back_from_a_thread_that_covers_the_page(tmp_path: Path, browser: Browser) -> None:
+    """S501: at twice the size, also for a person who wants no motion."""
+    screen = ViewportSize(width=700, height=450)
+    async with desk_at(tmp_path, browser, viewport=screen, reduced_motion="reduce") as desk:
+        ts = await desk.post(section("A plan"))
+        await desk.post(actions(button("go")), thread_ts=ts)
+        await desk.page.locator("#thread").get_by_role("button", name="Go", exact=True).focus()
+        await desk.page.keyboard.press("Escape")
+        await expect(desk.page.locator("#thread")).to_be_hidden()
+        await expect(desk.composer).to_be_focused()
+
+
 async def sideways(page: Page) -> int:
     """By how many pixels the page or one of its columns is wider than its room."""
     return int(
