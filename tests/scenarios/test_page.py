@@ -496,7 +496,7 @@ async def test_a_phone_shows_one_column_with_tabs_at_the_bottom(tmp_path: Path, 
 
 @in_browser
 async def test_nothing_lies_over_the_words_on_a_phone(tmp_path: Path, browser: Browser) -> None:
-    """S501: no tool covers words, no button squeezes its text, and what a thread covers takes no focus."""
+    """S495: no tool covers words, no button squeezes its text, and what a thread covers takes no focus."""
     words = section("I do not know yet when you get up, start work and go to bed.")
     wordy = {**words, "accessory": {**button("go"), "text": plain("How days are planned")}}
     async with desk_at(tmp_path, browser, viewport=PHONE, has_touch=True, is_mobile=True) as desk:
@@ -532,7 +532,7 @@ COVERED = """thread => [...thread.querySelectorAll(".message")].flatMap((message
 
 @in_browser
 async def test_an_answer_to_a_press_on_home_is_seen(tmp_path: Path, browser: Browser) -> None:
-    """S502: a note says it, the tab of messages has a mark, no thread covers it, and Home stays where it was scrolled."""
+    """S496: a note says it, the tab of messages has a mark, no thread covers it, and Home stays where it was scrolled."""
 
     def listen(app: AsyncApp, _desk: Desk) -> None:
         @app.event("app_home_opened")
@@ -570,7 +570,7 @@ async def test_an_answer_to_a_press_on_home_is_seen(tmp_path: Path, browser: Bro
 
 @in_browser
 async def test_a_form_begins_at_its_top(tmp_path: Path, browser: Browser) -> None:
-    """S501: also after another one was scrolled to its end."""
+    """S495: also after another one was scrolled to its end."""
 
     def listen(app: AsyncApp, _desk: Desk) -> None:
         @app.action("open")
@@ -592,7 +592,7 @@ async def test_a_form_begins_at_its_top(tmp_path: Path, browser: Browser) -> Non
 
 @in_browser
 async def test_escape_leads_back_from_a_thread_that_covers_the_page(tmp_path: Path, browser: Browser) -> None:
-    """S501: at twice the size, also for a person who wants no motion."""
+    """S495: at twice the size, also for a person who wants no motion."""
     screen = ViewportSize(width=700, height=450)
     async with desk_at(tmp_path, browser, viewport=screen, reduced_motion="reduce") as desk:
         ts = await desk.post(section("A plan"))

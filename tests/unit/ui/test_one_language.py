@@ -207,7 +207,7 @@ async def test_nothing_is_said_past_the_catalogue(tmp_path: Path) -> None:
 
 
 async def test_a_button_is_called_by_the_words_on_it(tmp_path: Path) -> None:
-    """S500: what a screen reader says holds the label, in each language, so that the button can be pressed by voice."""
+    """S494: what a screen reader says holds the label, in each language, so that the button can be pressed by voice."""
     items = [part for card in (await collect(tmp_path)).values() for part in card.parts]
     controls = [each for part in items for each in (*getattr(part, "items", ()), getattr(part, "control", None))]
     spoken = {each.spoken: each.label for each in controls if isinstance(each, Button) and each.spoken}
