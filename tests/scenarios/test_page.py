@@ -494,6 +494,115 @@ async def test_a_phone_shows_one_column_with_tabs_at_the_bottom(tmp_path: Path, 
         assert await sideways(page) == 0
 
 
+@in_browser
+async def test_nothing_lies_over_the_words_on_a_phone(tmp_path: Path, browser: Browser) -> None:
+    """S495: no tool covers words, no button squeezes its text, and what a thread covers takes no focus."""
+    words = section("I do not know yet when you get up, start work and go to bed.")
+    wordy = {**words, "accessory": {**button("go"), "text": plain("How days are planned")}}
+    async with desk_at(tmp_path, browser, viewport=PHONE, has_touch=True, is_mobile=True) as desk:
+        page = desk.page
+        ts = await desk.post(section("A plan"))
+        for reply in (section("First"), wordy, section("word " * 20)):
+            await desk.post(reply, thread_ts=ts)
+        thread = page.locator("#thread")
+        await expect(thread.locator(".message")).to_have_count(4)
+        await expect(thread.get_by_role("button", name="How days are planned")).to_be_visible()
+        assert await thread.evaluate(COVERED) == []
+        text = await thread.get_by_text("I do not know yet").bounding_box()
+        assert text is not None
+        assert text["width"] > 250
+        await expect(page.locator("#messages")).not_to_be_visible()
+        await page.get_by_role("button", name="Back to the conversation").tap()
+        await expect(page.locator(".thread-summary")).to_be_focused()
+        await page.locator(".thread-summary").tap()
+        await expect(page.get_by_role("button", name="Back to the conversation")).to_be_focused()
+
+
+COVERED = """thread => [...thread.querySelectorAll(".message")].flatMap((message) => {
+  const tool = message.querySelector(".tools").getBoundingClientRect();
+  const walker = document.createTreeWalker(message.querySelector(".content"), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  const rows = [];
+  while (walker.nextNode()) rows.push(...(range.selectNodeContents(walker.currentNode), range.getClientRects()));
+  return rows.filter((words) => words.right > tool.left && words.left < tool.right
+    && words.bottom > tool.top && words.top < tool.bottom).map(() => message.innerText);
+})"""
+"""The messages whose words are behind their tools."""
+
+
+@in_browser
+async def test_an_answer_to_a_press_on_home_is_seen(tmp_path: Path, browser: Browser) -> None:
+    """S496: a note says it, the tab of messages has a mark, no thread covers it, and Home stays where it was scrolled."""
+
+    def listen(app: AsyncApp, _desk: Desk) -> None:
+        @app.event("app_home_opened")
+        async def open_home(event: Json, client: AsyncWebClient) -> None:
+            if event["tab"] == "home":
+                await publish(client, event["user"])
+
+        @app.action("go")
+        async def answer(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+            await ack()
+            await publish(client, body["user"]["id"])
+            await client.chat_postMessage(channel=DM, text="Nothing was planned this week.")
+
+    async def publish(client: AsyncWebClient, user: str) -> None:
+        lines = [section(f"Line {number}") for number in range(40)]
+        await client.views_publish(user_id=user, view=home(*lines, actions(button("go")), *lines))
+
+    async with desk_at(tmp_path, browser, listen, viewport=PHONE, has_touch=True, is_mobile=True) as desk:
+        page = desk.page
+        ts = await desk.post(section("A plan"))
+        await desk.post(section("In the thread"), thread_ts=ts)
+        await expect(page.locator("#thread")).to_be_visible()
+        await page.get_by_role("tab", name="Home").tap()
+        press = page.locator("#home").get_by_role("button", name="Go", exact=True)
+        await press.scroll_into_view_if_needed()
+        before = await page.locator("#home").evaluate("home => home.scrollTop")
+        await press.tap()
+        await expect(page.locator(".toast")).to_have_text(re.compile("Nothing was planned this week"))
+        assert await page.locator("#home").evaluate("home => home.scrollTop") == before > 0
+        await expect(page.get_by_role("img", name="New messages")).to_be_visible()
+        await page.get_by_role("tab", name="Messages").tap()
+        await expect(page.locator("#messages").get_by_text("Nothing was planned this week.")).to_be_visible()
+        await expect(page.get_by_role("img", name="New messages")).to_have_count(0)
+
+
+@in_browser
+async def test_a_form_begins_at_its_top(tmp_path: Path, browser: Browser) -> None:
+    """S495: also after another one was scrolled to its end."""
+
+    def listen(app: AsyncApp, _desk: Desk) -> None:
+        @app.action("open")
+        async def open_form(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+            await ack()
+            await client.views_open(trigger_id=body["trigger_id"], view=a_form(*[section("Line")] * 40))
+
+    async with desk_at(tmp_path, browser, listen, viewport=PHONE, has_touch=True, is_mobile=True) as desk:
+        await desk.post(actions(button("open")))
+        place = desk.page.locator(".modal-body")
+        for _ in range(2):
+            await desk.page.get_by_role("button", name="Go", exact=True).first.tap()
+            await expect(desk.page.get_by_role("dialog").get_by_text("Line").first).to_be_attached()
+            assert await place.evaluate("body => body.scrollTop") == 0
+            await place.evaluate("body => body.scrollTo(0, body.scrollHeight)")
+            await desk.page.get_by_role("button", name="Cancel").tap()
+            await expect(desk.page.get_by_role("dialog")).to_have_count(0)
+
+
+@in_browser
+async def test_escape_leads_back_from_a_thread_that_covers_the_page(tmp_path: Path, browser: Browser) -> None:
+    """S495: at twice the size, also for a person who wants no motion."""
+    screen = ViewportSize(width=700, height=450)
+    async with desk_at(tmp_path, browser, viewport=screen, reduced_motion="reduce") as desk:
+        ts = await desk.post(section("A plan"))
+        await desk.post(actions(button("go")), thread_ts=ts)
+        await desk.page.locator("#thread").get_by_role("button", name="Go", exact=True).focus()
+        await desk.page.keyboard.press("Escape")
+        await expect(desk.page.locator("#thread")).to_be_hidden()
+        await expect(desk.composer).to_be_focused()
+
+
 async def sideways(page: Page) -> int:
     """By how many pixels the page or one of its columns is wider than its room."""
     return int(

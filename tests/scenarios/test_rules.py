@@ -4,6 +4,7 @@ of many with pages, a search and an edit; and the same from App Home, without a 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,12 +69,12 @@ def test_a_rule_is_added_seen_denied_and_taken_back(program: Program, page: Page
 
     press(thread, "Your rules")
     expect(thread.get_by_text("1 rule: 1 counts on this day.")).to_be_visible()
-    thread.get_by_role("button", name=f"Deny or edit “{RULE}”").click()
+    thread.get_by_role("button", name=f"Deny / Edit: “{RULE}”").click()
     press(form, "Decline")
     expect(form.get_by_text("Not used: You declined it.")).to_be_visible()
     press(form, "Back")
     expect(thread.get_by_text("I know no rules of yours yet.")).to_be_visible()
-    thread.get_by_role("button", name="Undo what was just noted").last.click()
+    thread.get_by_role("button", name=re.compile("^Undo: ")).last.click()
     expect(thread.get_by_text("1 rule: 1 counts on this day.")).to_be_visible()
 
 
@@ -149,7 +150,7 @@ def test_a_rule_over_the_order_of_the_day(program: Program, page: Page) -> None:
     expect.set_options(timeout=60_000)
     page.goto(program.start().address)
     page.get_by_role("tab", name="Home").click()
-    press(page, "Add a rule over the order of the day")
+    press(page, "Add a day rule")
     form, thread = page.get_by_role("dialog"), page.locator("#thread")
     expect(form.get_by_text("Kinds of blocks:")).to_be_visible()
     form.get_by_label("The rule", exact=True).fill("NEVER: focus_after_10")

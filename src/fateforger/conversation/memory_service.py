@@ -538,7 +538,7 @@ class RuleService:
             case SettleConstraints(keep=None):
                 return settled_card(lines, build_replace_button(command.uids))
             case SettleConstraints():
-                return settled_card(lines, undo_button(command.command_id))
+                return settled_card(lines, undo_button(command.command_id, lines))
             case UndoMemory():
                 pair = await self._memory.find_replacement(command.user_id, command.write)
                 question = None if pair is None else await self._ask_to_replace(command.user_id, command.at, pair)

@@ -242,7 +242,7 @@ class Form(Value):
     target: str = ""
     title: str
     submit: str | None
-    close: str = mark_message("Cancel")
+    close: str = Field(default_factory=lambda: gettext("Cancel"))
     fields: tuple[FormField, ...]
     size: int = 0
     more: str | None = None

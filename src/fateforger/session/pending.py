@@ -19,7 +19,7 @@ from fateforger.memory.violations import build_reminder
 from fateforger.memory.vocabulary import Source
 from fateforger.planning.timing import zone
 from fateforger.quality.model import Fix
-from fateforger.session.cards import Button
+from fateforger.session.cards import Button, name_button
 from fateforger.session.checks import MeetingViolation, named_violations, open_musts, rule_clashes, unconfirmed_rules
 from fateforger.session.commands.day import BringAlong, SettleLength
 from fateforger.session.commands.plan import ApplyFix, Replan, ResolveConflict
@@ -247,9 +247,7 @@ def _unfinished_question(session: Session) -> PendingQuestion:
     return PendingQuestion(
         kind=PendingKind.HELD,
         sentence=_("The day would be better with this: {missing} Commit it as it is?", missing=missing),
-        yes=StageAction.moves[Move.PROCEED].button(
-            move_token(session, Move.PROCEED), label=_(COMMIT_ANYWAY), spoken=_("Yes, commit it as it is")
-        ),
+        yes=StageAction.moves[Move.PROCEED].button(move_token(session, Move.PROCEED), label=_(COMMIT_ANYWAY)),
         no=LeaveAsIs.action.button("held", label=_(CHANGE_PLAN)),
     )
 
@@ -346,9 +344,8 @@ def _meeting_question(session: Session, breach: MeetingViolation) -> PendingQues
         sentence = _("You have {meetings}, and you said: {rule}.", meetings=meetings, rule=rule)
     else:
         sentence = _("You have {meetings}, and a rule of yours says: {rule}.", meetings=meetings, rule=rule)
-    allow = AllowMeetings.action.button(
-        f"{breach.token} {breach.item.uid}", spoken=_("Just this once is fine: {meetings}", meetings=meetings)
-    )
+    spoken = label_text(_(AllowMeetings.action.label), meetings)
+    allow = AllowMeetings.action.button(f"{breach.token} {breach.item.uid}", spoken=spoken)
     change = _change_button(breach.item.version, _("Change the rule"), sentence)
     return PendingQuestion(kind=PendingKind.MEETING, sentence=sentence, yes=allow, change=change)
 
@@ -356,8 +353,7 @@ def _meeting_question(session: Session, breach: MeetingViolation) -> PendingQues
 def _change_button(version: Version, label: str, sentence: str) -> Button:
     """Return the button that opens the form of the rule that a question is about."""
     target = format_rule_target(version.seq, version.uid)
-    spoken = _("Change: {sentence}", sentence=sentence)
-    return Button(label=label, action="form.rule", target=target, spoken=spoken)
+    return Button(label=label, action="form.rule", target=target, spoken=label_text(label, sentence))
 
 
 def memory_questions(session: Session) -> tuple[PendingQuestion, ...]:
@@ -417,17 +413,19 @@ def settle_button(uids: tuple[str, str], keep: str | None, label: str) -> Button
 
 
 def judge_button(
-    verdict: ConstraintVerdict, uid: str, seq: int, *, label: str | None = None, spoken: str = ""
+    verdict: ConstraintVerdict, uid: str, seq: int, *, label: str | None = None, about: str = ""
 ) -> Button:
-    """Return an answer that judges one rule, in the version that was shown."""
-    return JudgeConstraint.verdicts[verdict].button(format_rule_target(seq, uid), label=label, spoken=spoken)
+    """Return an answer that judges one rule, in the version that was shown. Screen readers say what it is ``about``."""
+    action = JudgeConstraint.verdicts[verdict]
+    spoken = name_button(label or _(action.label), about) if about else ""
+    return action.button(format_rule_target(seq, uid), label=label, spoken=spoken)
 
 
 def set_aside_button(version: Version) -> Button:
     """Return the answer that relaxes a rule for the day."""
     before = len(_("Today without {rule}", rule=""))
     label = _("Today without {rule}", rule=quote_title(version.record.name, _LONGEST_LABEL - before - 2))
-    return judge_button("set_aside", version.uid, version.seq, label=label, spoken=label)
+    return judge_button("set_aside", version.uid, version.seq, label=label)
 
 
 def bring_options(session: Session) -> tuple[PendingQuestion, ...]:
@@ -457,7 +455,7 @@ def bring_queued(queued: Sequence[OfferedInput]) -> Button:
 
 def bring_row(each: OfferedInput) -> Button:
     """Return the answer that takes on one task."""
-    spoken = _("Add {title}", title=quote_title(each.task.title, 40))
+    spoken = name_button(_(BringAlong.action.label), each.task.title)
     return BringAlong.action.button(each.task.id, spoken=spoken)
 
 
@@ -520,10 +518,8 @@ def _confirm_question(item: Applicable) -> PendingQuestion:
     return PendingQuestion(
         kind=PendingKind.RULE,
         sentence=sentence,
-        yes=judge_button("accept", version.uid, version.seq, label=_("Yes"), spoken=_("Yes, “{rule}”", rule=rule)),
-        no=judge_button(
-            "decline", version.uid, version.seq, label=_("No such rule"), spoken=_("No rule “{rule}”", rule=rule)
-        ),
+        yes=judge_button("accept", version.uid, version.seq, label=_("Yes"), about=rule),
+        no=judge_button("decline", version.uid, version.seq, label=_("No such rule"), about=rule),
         change=_change_button(version, _("Change it"), sentence),
     )
 

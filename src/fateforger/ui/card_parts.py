@@ -24,6 +24,7 @@ from fateforger.session.cards import (
     Picture,
     PlannedBlock,
     Prose,
+    name_button,
     plain,
     planned_blocks,
 )
@@ -466,5 +467,5 @@ def list_sent(session: Session) -> tuple[Part, ...]:
 
 def _build_sent(sent: SentTask) -> Prose:
     text = _("On {day}: {task}", day=format_day(sent.day), task=plain(sent.task.title))
-    spoken = _("Take back “{title}”", title=sent.task.title[:40])
+    spoken = name_button(_("Undo"), sent.task.title)
     return Prose(text=text, control=None if sent.settled else TakeBack.action.button(sent.task.id, spoken=spoken))

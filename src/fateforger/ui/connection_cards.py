@@ -45,7 +45,7 @@ def _find_control(proposal: Proposal) -> Button | None:
     if proposal.state is ProposalState.REFUSED:
         return AnswerProposal.apply.button(proposal.id, label=_("Try again"))
     if proposal.state is ProposalState.APPLIED and isinstance(proposal.change, ConstraintChange):
-        spoken = _("Undo what was proposed and applied")
+        spoken = label_text(_("Undo"), _what(proposal))
         return Button(label=_("Undo"), action=UNDO, target=proposal.id, spoken=spoken)
     return None
 

@@ -122,7 +122,7 @@ def _build_day(view: WeekView, day: DaysTasks) -> Prose:
     )
     lines = [f"{name} · {' · '.join(filter(None, facts))}", _list_blocks(session)]
     lines += [_("Left out: {title} ({reason})", title=plain(t, 80), reason=r) for t, r in _list_unplaced(session)]
-    open_ = OpenWeek.one.button(_write_target(view, day.date), spoken=_("Open {day}", day=format_day(day.date)))
+    open_ = OpenWeek.one.button(_write_target(view, day.date), spoken=label_text(_("Open"), format_day(day.date)))
     return Prose(text="\n".join(filter(None, lines)), control=open_)
 
 

@@ -98,7 +98,6 @@ def list_clashing_rules(session: Session) -> tuple[Part, ...]:
 
 def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> Button | None:
     """Return the button of an option; ``None`` for a rule that no longer applies."""
-    title = quote_title(unplaced.title, 40)
     match offer.way:
         case "defer":
             label = _("Another day")
@@ -108,8 +107,9 @@ def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> B
             spoken = name_button(_(SplitTask.action.label), unplaced.title)
             return SplitTask.action.button(unplaced.task_id, spoken=spoken)
         case "drop":
-            spoken = _("Drop {title}", title=title)
-            return RemoveTask.action.button(unplaced.task_id, label=_("Drop it"), spoken=spoken)
+            label = _("Drop it")
+            spoken = name_button(label, unplaced.title)
+            return RemoveTask.action.button(unplaced.task_id, label=label, spoken=spoken)
         case "shrink" if offer.minutes is not None:
             label = _("Make it {minutes}", minutes=format_length(offer.minutes))
             spoken = name_button(label, unplaced.title)
@@ -117,7 +117,7 @@ def _button(unplaced: Unplaced, offer: Offer, known: dict[str, Applicable]) -> B
         case "extend" if offer.until is not None:
             end = f"{offer.until:%H:%M}"
             label = _("End the day at {end}", end=end)
-            spoken = _("End the day at {end} for {title}", end=end, title=title)
+            spoken = name_button(label, unplaced.title)
             return AdjustFrame.until.button(end, label=label, spoken=spoken)
         case "fill":
             spoken = name_button(_(AdjustFrame.fill.label), unplaced.title)

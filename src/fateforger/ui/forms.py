@@ -66,7 +66,7 @@ class _Field:
 _NUMBERS: Mapping[Slot, _Field] = {
     Slot.SLACK: _Field(
         "slack_percent",
-        mark_message("Free time to keep free, in percent"),
+        mark_message("Time to keep free, in percent"),
         mark_message("Room for what comes up. More gives you more air; 0 fills the day."),
     ),
     Slot.LONGEST_FOCUS: _Field(
@@ -305,11 +305,11 @@ def build_routine_form(_book: RuleBook, _request: FormRequest) -> Form:
                 optional=True,
                 minimum=5,
                 maximum=MAX_MINUTES,
-                hint=_("With fewer minutes than that time it is put somewhere within it."),
+                hint=_("If it takes less time than that, it is put somewhere in between."),
             ),
             ChoiceField(
                 name="kind",
-                label=_("What kind of thing it is"),
+                label=_("Kind of block"),
                 choices=tuple(Choice(label=_(label), value=kind.value) for kind, label in _KINDS.items()),
                 value=ET.HABIT.value,
             ),

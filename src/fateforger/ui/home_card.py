@@ -230,7 +230,7 @@ def list_durations(estimates: Sequence[Estimate]) -> tuple[Part, ...]:
 
 
 def _build_row(each: Estimate) -> tuple[Part, ...]:
-    spoken = _("Forget how long “{name}” takes", name=each.name)
+    spoken = name_button(_(ForgetDuration.action.label), each.name)
     choices = tuple(Choice(label=_format_choice(percent), value=f"{percent} {each.kind}") for percent in RATIOS)
     correct = CorrectDuration.action.select(choices, placeholder=_("Correct…"))
     forget = ForgetDuration.action.button(each.kind, spoken=spoken)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fateforger.memory.applicability import Answer, Applicable, Why
 from fateforger.memory.violations import ConstraintViolation, needs_confirmation
 from fateforger.memory.vocabulary import Necessity, Scope, Source
-from fateforger.session.cards import Button, Card, Controls, Divider, Heading, Note, Part, Prose, localize_row, plain
+from fateforger.session.cards import (
+    Button,
+    Card,
+    Controls,
+    Divider,
+    Heading,
+    Note,
+    Part,
+    Prose,
+    localize_row,
+    name_button,
+    plain,
+)
 from fateforger.session.checks import broken_day_rules
 from fateforger.session.commands.rules import HideMemory, ShowMemory, UndoMemory, format_rule_target
 from fateforger.session.memory import MemoryConstraintItem, MemoryQuestion, MemoryToolResult
@@ -69,7 +81,7 @@ def ask_about_rules(session: Session) -> tuple[Part, ...]:
 
 
 def _build_rule(breach: ConstraintViolation) -> Prose:
-    version, spoken = breach.item.version, _("“{name}” does not count for this day", name=breach.item.record.name)
+    version = breach.item.version
     text = _(
         "{mark} {rule} These break it: {named}. {remedy}",
         mark=_(_MARKS[breach.item.record.necessity]),
@@ -77,7 +89,7 @@ def _build_rule(breach: ConstraintViolation) -> Prose:
         named=breach.named,
         remedy=breach.remedy,
     )
-    button = judge_button("set_aside", version.uid, version.seq, spoken=spoken)
+    button = judge_button("set_aside", version.uid, version.seq, about=version.record.name)
     return Prose(text=plain(text, 900), control=button)
 
 
@@ -93,11 +105,7 @@ def _build_question(question: PendingQuestion) -> tuple[Part, ...]:
 YOURS = ShowMemory.action.constant()
 REVIEW = Button(label=mark_message("Review all"), action="form.rules")
 ADD = Button(label=mark_message("Add a rule"), action="form.rule_new")
-ADD_DAY = Button(
-    label=mark_message("Add a day rule"),
-    action="form.rule_day",
-    spoken=mark_message("Add a rule over the order of the day"),
-)
+ADD_DAY = Button(label=mark_message("Add a day rule"), action="form.rule_day")
 POLICY = Button(label=mark_message("How days are planned"), action="form.policy")
 ROUTINE = Button(label=mark_message("Add a routine"), action="form.routine")
 MOST_NAMED = 3
@@ -125,9 +133,9 @@ def build_add_button(session: Session) -> tuple[Button, ...]:
     return () if _show_shaping(session) else (ADD.localize(),)
 
 
-def undo_button(cause: str) -> Button:
-    """Return the button that undoes what a command wrote into memory."""
-    return UndoMemory.action.button(cause, spoken=_("Undo what was just noted"))
+def undo_button(cause: str, lines: Iterable[str]) -> Button:
+    """Return the button that undoes what a command wrote into memory, as the lines say."""
+    return UndoMemory.action.button(cause, spoken=label_text(_("Undo"), " ".join(lines)))
 
 
 def describe_necessity(necessity: Necessity) -> str:
@@ -160,7 +168,7 @@ def describe_origin(row: MemoryConstraintItem) -> str:
 def show_noted(session: Session) -> tuple[Part, ...]:
     """Return recent memory writes, each with its Undo."""
     return tuple(
-        Prose(text=plain(" ".join(write.lines), 600), control=undo_button(write.cause))
+        Prose(text=plain(" ".join(write.lines), 600), control=undo_button(write.cause, write.lines))
         for write in session.rules.memory_writes
         if write.fresh
     )
@@ -330,7 +338,7 @@ def _asked_words(session: Session, view: MemoryToolResult) -> str:
 def _build_last_change(session: Session, view: MemoryToolResult) -> tuple[Part, ...]:
     last = session.rules.memory_writes[-1] if session.rules.memory_writes else None
     if last is not None and (last.fresh or not view.lines):
-        return (Prose(text=plain(" ".join(last.lines), 600), control=undo_button(last.cause)),)
+        return (Prose(text=plain(" ".join(last.lines), 600), control=undo_button(last.cause, last.lines)),)
     return (Prose(text=plain(" ".join(view.lines), 600)),) if view.lines else ()
 
 
@@ -350,12 +358,8 @@ def _ask_first(questions: Sequence[PendingQuestion]) -> tuple[Part, ...]:
 
 
 def _row(row: MemoryConstraintItem) -> tuple[Part, ...]:
-    edit = Button(
-        label=_("Deny / Edit"),
-        action="form.rule",
-        target=format_rule_target(row.seq, row.uid),
-        spoken=_("Deny or edit “{name}”", name=row.name),
-    )
+    label, target = _("Deny / Edit"), format_rule_target(row.seq, row.uid)
+    edit = Button(label=label, action="form.rule", target=target, spoken=name_button(label, row.name))
     return (Prose(text=f"**{plain(row.name)}**\n{describe_rule(row)} · _{marks(row)}_", control=edit),)
 
 

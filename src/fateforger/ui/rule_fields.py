@@ -234,7 +234,9 @@ def _blocks_field(before: ConstraintRecord | None) -> ManyField:
         choices=tuple(Choice(label=kind.words.capitalize(), value=kind.value) for kind in ET),
         value=() if before is None else tuple(kind.value for kind in before.applies_event_types),
         placeholder=_("All of them"),
-        hint=_("For a rule about work, choose deep work, shallow work and plan review; family and meals then stay."),
+        hint=_(
+            "For a rule about work, choose deep work, shallow work and plan review. Family and meals stay as they are."
+        ),
     )
 
 

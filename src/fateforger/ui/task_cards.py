@@ -91,7 +91,7 @@ def _build_caught_up(session: Session, step: CatchUp) -> Prose:
         days=_days(session, (each.day for each in step.things)),
         told=", ".join(filter(None, told)),
     )
-    return Prose(text=text, control=UndoCatchUp.action.button(spoken=_("Undo the catching up")))
+    return Prose(text=text, control=UndoCatchUp.action.button(spoken=label_text(_("Undo"), text)))
 
 
 def _days(session: Session, days: Iterable[date]) -> str:
@@ -183,7 +183,7 @@ def _waits(task: Task) -> Prose:
     return Prose(text=_("For another day: {task}", task=_format_task(task)), control=back)
 
 
-GOALS = Button(label=mark_message("Goals"), action="form.goals", spoken=mark_message("Goals and blocks of the day"))
+GOALS = Button(label=mark_message("Goals"), action="form.goals")
 NO_TASKS = mark_message("Your list is empty. Where you don't know how long something takes, leave the minutes open.")
 
 

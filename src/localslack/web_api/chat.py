@@ -20,6 +20,7 @@ from localslack.limits import (
 from localslack.store.messages import StoredMessage
 from localslack.store.store import ScheduledMessage
 from localslack.text import count_characters, cut_characters
+from localslack.web_api.files import with_size
 from localslack.web_api.method import Arguments, Method, channel_of, joined_channel, message_of, thread_of
 from localslack.workspace import STREAMING, Workspace
 
@@ -37,7 +38,7 @@ def read_body(workspace: Workspace, arguments: Arguments) -> dict[str, Any]:
     if blocks is not None:
         check_message_blocks(blocks)
         _check_files(workspace, blocks)
-        body["blocks"] = [_with_size(workspace, block) for block in with_ids(blocks)]
+        body["blocks"] = [with_size(workspace, block) for block in with_ids(blocks)]
     attachments = _list_of(arguments, "attachments", "invalid_attachments")
     if attachments is not None:
         if len(attachments) > MAX_ATTACHMENTS:
@@ -66,14 +67,6 @@ def _check_files(workspace: Workspace, blocks: list[Any]) -> None:
 def _is_picture(workspace: Workspace, block: Mapping[str, Any]) -> bool:
     file = workspace.store.files.get(block["slack_file"]["id"])
     return file is not None and file.get("completed", False) and str(file["mimetype"]).startswith("image/")
-
-
-def _with_size(workspace: Workspace, block: dict[str, Any]) -> dict[str, Any]:
-    """Add the size of a picture in pixels, as Slack does: a page can leave room for it before it is loaded."""
-    file = workspace.store.files.get(block["slack_file"]["id"]) if "id" in block.get("slack_file", {}) else None
-    if block["type"] != "image" or file is None or "original_w" not in file:
-        return block
-    return {**block, "image_width": file["original_w"], "image_height": file["original_h"]}
 
 
 def refuse_empty(body: Mapping[str, Any]) -> None:

@@ -20,6 +20,14 @@ _SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Types that a browser shows and never runs."""
 
 
+def with_size(workspace: Workspace, block: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the size of a picture in pixels, as Slack does: a page can leave room for it before it is loaded."""
+    file = workspace.store.files.get(block["slack_file"]["id"]) if "id" in block.get("slack_file", {}) else None
+    if block["type"] != "image" or file is None or "original_w" not in file:
+        return dict(block)
+    return {**block, "image_width": file["original_w"], "image_height": file["original_h"]}
+
+
 def get_upload_url(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     name, size = arguments.text("filename"), arguments.integer("length", 0)
     if size <= 0:

@@ -5,18 +5,19 @@ from typing import Any, Literal
 
 from localslack.blocks.surfaces import check_view
 from localslack.errors import SlackError, bad_arguments
+from localslack.web_api.files import with_size
 from localslack.web_api.method import Arguments, Method
 from localslack.workspace import Workspace
 
 
 def open_modal(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
-    view = _view(arguments, "modal")
+    view = _view(workspace, arguments, "modal")
     user = workspace.triggers.redeem(_trigger(arguments))
     return {"view": workspace.modals.open(user, view)}
 
 
 def push(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
-    view = _view(arguments, "modal")
+    view = _view(workspace, arguments, "modal")
     user = workspace.triggers.redeem(_trigger(arguments))
     return {"view": workspace.modals.push(user, view)}
 
@@ -30,7 +31,7 @@ def update(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     if found is None:
         raise SlackError("not_found")
     before = found[1]
-    view = _view(arguments, "home" if before["type"] == "home" else "modal")
+    view = _view(workspace, arguments, "home" if before["type"] == "home" else "modal")
     return {"view": workspace.modals.update(before["id"], view, arguments.optional_text("hash"))}
 
 
@@ -40,14 +41,14 @@ def publish(workspace: Workspace, arguments: Arguments) -> Mapping[str, Any]:
     user = arguments.text("user_id")
     if workspace.directory.person(user) is None:
         raise SlackError("user_not_found")
-    view = _view(arguments, "home")
+    view = _view(workspace, arguments, "home")
     return {"view": workspace.modals.publish_home(user, view, arguments.optional_text("hash"))}
 
 
-def _view(arguments: Arguments, kind: Literal["modal", "home"]) -> dict[str, Any]:
+def _view(workspace: Workspace, arguments: Arguments, kind: Literal["modal", "home"]) -> dict[str, Any]:
     view = arguments.structure("view")
     check_view(view, kind)
-    return dict(view)
+    return {**view, "blocks": [with_size(workspace, block) for block in view["blocks"]]}
 
 
 def _trigger(arguments: Arguments) -> str:

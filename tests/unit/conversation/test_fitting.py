@@ -194,7 +194,7 @@ async def test_what_does_not_fit_has_a_way_out_for_each_button(
     await anna.fill("tasks", one_thing="1", minutes_3=60, kind_3="shallow", **values)
     assert "**Did not fit**\n- Mail: “Nothing before ten” rules out the time that is still free" in anna.words
     assert offers(anna) == LEFT
-    assert [c.spoken for c in anna.controls() if isinstance(c, Button) and c.label == "Drop it"] == ["Drop “Mail”"]
+    assert [c.spoken for c in anna.controls() if isinstance(c, Button) and c.label == "Drop it"] == ["Drop it: “Mail”"]
     await (defer(anna) if label == "Another day" else anna.press(label))
     session = await anna.session()
     times = (

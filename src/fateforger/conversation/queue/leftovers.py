@@ -38,7 +38,7 @@ from fateforger.session.stages import Move
 from fateforger.session.store import HeadFilter, iter_heads
 from fateforger.tasks.queue import NewTask
 from fateforger.tasks.task import ENDED, NORMAL, Do, Origin, QueuedTask, TaskSpec, TaskState, read_task_id
-from fateforger.text import format_day, join_words, mark_message, ngettext, quote_title, speak
+from fateforger.text import format_day, join_words, label_text, mark_message, ngettext, quote_title, speak
 from fateforger.text import gettext as _
 from fateforger.values import replace
 from fateforger.workers.lanes import ROUND_SIZE
@@ -383,7 +383,7 @@ async def _describe(tools: Tools, session_id: str) -> Prose | None:
         day=format_day(session.date),
         names=join_words(names, MOST_NAMED),
     )
-    return Prose(text=said, control=UndoReturn.action.button(session.id, spoken=_("Take that out of my queue again")))
+    return Prose(text=said, control=UndoReturn.action.button(session.id, spoken=label_text(_("Undo"), said)))
 
 
 async def undo_return(tools: Tools, command: UndoReturn) -> Card:

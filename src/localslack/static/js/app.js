@@ -6,7 +6,7 @@ import { Banner } from "./banner.js";
 import { Composer } from "./composer.js";
 import { openMenu } from "./controls/menu.js";
 import { Desk } from "./desk.js";
-import { arrange, h, icon, steady } from "./dom.js";
+import { arrange, h, icon, isSeen, steady } from "./dom.js";
 import { Header } from "./header.js";
 import { Home } from "./home.js";
 import { Hold } from "./hold.js";
@@ -17,6 +17,7 @@ import { opening, startRow } from "./opening.js";
 import { Pane } from "./pane.js";
 import { Rail } from "./rail.js";
 import { Reading, insist } from "./reading.js";
+import { unescape } from "./render/tokens.js";
 import { Route } from "./route.js";
 import { Store, isReply, threadKey } from "./store.js";
 import { Surfaces } from "./surfaces.js";
@@ -145,6 +146,7 @@ class Page {
   #moved(before) {
     const { route } = this.desk;
     document.body.dataset.tab = route.tab;
+    if (route.tab === "messages") this.desk.unseen = null;
     if (route.channel !== before.channel) this.#enterChannel();
     if (route.channel !== before.channel || route.thread !== before.thread) this.#enterThread();
     if (route.tab !== before.tab || route.channel !== before.channel) this.#enterTab();
@@ -281,13 +283,16 @@ class Page {
     if (fromApp) this.surfaces.settle();
     if (!isNew || message.user === store.me.id) return;
     const inView = channel === desk.route.channel && desk.route.tab === "messages";
+    if (channel === desk.route.channel && !inView && desk.unseen !== "message") desk.unseen = isReply(message) ? "reply" : "message";
     if (isReply(message)) {
       const followed = fromApp && !message.ephemeral && desk.followReply(channel, message);
       if (!followed && !(inView && desk.route.thread === message.thread_ts)) {
         store.freshThreads.add(threadKey(channel, message.thread_ts));
         if (message.ephemeral) toast(`${store.name(message.user)}, only to you: ${message.text}`);
       }
-    } else if (message.ephemeral && document.getElementById("messages").offsetParent === null) toast(`${store.name(message.user)}, only to you: ${message.text}`);
+    } else if (!isSeen(document.getElementById("messages")) && (message.ephemeral || (fromApp && desk.hasJustActed()))) {
+      toast(`${store.name(message.user)}${message.ephemeral ? ", only to you" : ""}: ${unescape(message.text ?? "")}`);
+    }
     if (channel !== desk.route.channel && store.channels.has(channel)) {
       store.channels.get(channel).unread = (store.channels.get(channel).unread ?? 0) + 1;
     }
@@ -344,7 +349,8 @@ class Page {
 
   #focusAfterModal() {
     const { composers, route } = this.desk;
-    (route.thread ? composers.thread : composers.channel).focus();
+    if (window.matchMedia("(pointer: fine)").matches) (route.thread ? composers.thread : composers.channel).focus();
+    else (route.thread ? this.threadList : this.channelList).scroller.box.focus({ preventScroll: true });
   }
 }
 

@@ -2,11 +2,13 @@
 
 import { askText, ask } from "./controls/ask.js";
 import { announce, toast } from "./announce.js";
+import { isSeen } from "./dom.js";
 import { unescape } from "./render/tokens.js";
 import { threadKey } from "./store.js";
 
 const JUST_NOW_MS = 8000;
 const SHORTCUT_REST_MS = 1200;
+const POINTER = window.matchMedia("(pointer: fine)");
 
 export class Desk {
   #actedAt = 0;
@@ -17,6 +19,7 @@ export class Desk {
     Object.assign(this, { store, api, surfaces });
     this.route = null;
     this.composers = {};
+    this.unseen = null;
   }
 
   // Going places
@@ -25,20 +28,26 @@ export class Desk {
     this.route.go({ channel, tab: "messages" });
   }
 
+  /** Go to a tab; a thread that would cover the message that came meanwhile is closed. */
   openTab(tab) {
-    this.route.go({ tab });
+    const covered = this.unseen === "message" && !POINTER.matches;
+    this.route.go(tab === "messages" && covered ? { tab, thread: null } : { tab });
   }
 
   openThread(ts, { byPerson = true } = {}) {
     this.#leftThreads.delete(ts);
     this.route.go({ thread: ts, tab: "messages" });
-    if (byPerson && window.matchMedia("(pointer: fine)").matches) this.composers.thread.focus();
+    if (byPerson && POINTER.matches) this.composers.thread.focus();
+    else if (!isSeen(document.activeElement)) document.querySelector(".thread-back").focus();
   }
 
   closeThread() {
-    this.#leftThreads.add(this.route.thread);
+    const { thread } = this.route;
+    this.#leftThreads.add(thread);
     this.route.go({ thread: null });
-    this.composers.channel.focus();
+    // On a touch screen the focus of a box to write in brings up the keyboard.
+    if (POINTER.matches) this.composers.channel.focus();
+    else document.querySelector(`.thread-summary[data-thread="${CSS.escape(thread)}"]`)?.focus({ preventScroll: true });
   }
 
   /** Ask the app to stop what it is doing in a thread; it alone ends its status. */
@@ -71,10 +80,6 @@ export class Desk {
     if (!store.channels.get(channel)?.is_im && !this.hasJustActed()) return false;
     this.openThread(ts, { byPerson: false });
     return true;
-  }
-
-  threadIsFresh() {
-    return this.route.tab !== "messages" && this.store.freshThreads.size > 0;
   }
 
   hasJustActed() {

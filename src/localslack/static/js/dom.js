@@ -26,16 +26,24 @@ export function fragment(...children) {
   return result;
 }
 
-/** Make `parent` hold exactly `nodes`, in order, moving only what is out of place (a moved node would lose its focus). */
+/**
+ * Make `parent` hold exactly `nodes`, in order, moving only what is out of place (a moved node would lose its focus).
+ * What goes is removed last: a list that is empty for a moment is scrolled to its top.
+ */
 export function arrange(parent, nodes) {
   const wanted = new Set(nodes);
-  for (const child of [...parent.childNodes]) if (!wanted.has(child)) child.remove();
+  const gone = [...parent.childNodes].filter((child) => !wanted.has(child));
   let cursor = parent.firstChild;
   for (const node of nodes) {
+    while (cursor && !wanted.has(cursor)) cursor = cursor.nextSibling;
     if (node === cursor) cursor = cursor.nextSibling;
     else parent.insertBefore(node, cursor);
   }
+  for (const child of gone) child.remove();
 }
+
+/** Whether a node is drawn, and not hidden as what another part of the page covers. */
+export const isSeen = (node) => node.checkVisibility({ visibilityProperty: true });
 
 /** A maker of nodes that gives what it gave before as long as `data` is the same, so that it keeps its focus. */
 export function steady(make) {

@@ -20,7 +20,7 @@ export class Header {
     const channel = store.channels.get(route.channel);
     if (!channel) return;
     const tabs = this.#tabs(channel);
-    const print = JSON.stringify([channel.id, route.tab, tabs, this.pane.isOpen, store.paneUrl, this.desk.threadIsFresh()]);
+    const print = JSON.stringify([channel.id, route.tab, tabs, this.pane.isOpen, store.paneUrl, this.desk.unseen]);
     if (print === this.#print) return;
     this.#print = print;
     const focus = this.root.contains(document.activeElement) ? document.activeElement.dataset.tab : null;
@@ -50,6 +50,7 @@ export class Header {
       },
       icon(TAB_ICONS[tab]),
       h("span", {}, label),
+      tab === "messages" && this.desk.unseen && h("span", { class: "dot", role: "img", "aria-label": "New messages" }),
     );
   }
 

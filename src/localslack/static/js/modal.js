@@ -66,7 +66,9 @@ export class ModalHost {
       this.#cameFrom = document.activeElement;
       this.dialog.showModal();
     }
-    if (isNew) this.#focusFirst();
+    if (!isNew) return;
+    this.body.scrollTop = 0; // Only what is shown can be scrolled; a form that is shown again is where it was left.
+    this.#focusFirst();
   }
 
   #enter(view) {
@@ -74,7 +76,6 @@ export class ModalHost {
     this.#surface = this.surfaces.ofView(view);
     this.#blocks = new BlockList(this.#surface, this.store);
     this.body.replaceChildren(this.#blocks.root);
-    this.body.scrollTop = 0;
     this.#complain("");
   }
 
