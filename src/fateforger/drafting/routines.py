@@ -147,7 +147,6 @@ NEAR = timedelta(hours=2)
 
 
 def routine_key(uid: str, day: date) -> str:
-    """Return the key of the block of a routine."""
     digest = hashlib.sha1(uid.encode(), usedforsecurity=False).hexdigest()[:12]
     return f"{_PREFIX}-{digest}-{day.isoformat()}"
 
