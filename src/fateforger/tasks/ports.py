@@ -101,10 +101,6 @@ class Tasks(Protocol):
         """
         ...
 
-    async def forget(self, user_id: str) -> int:
-        """Delete every task of one person permanently, and return their number."""
-        ...
-
 
 MOST_OBSERVATIONS = 400
 """Observations of a person that are read: some months of them."""
