@@ -117,16 +117,14 @@ class OAuthApp:
         self._client = client
         self._clock = clock
 
-    def begin(self, *, account: str = "") -> Consent:
-        """Return a new request for consent, with PKCE; ``account`` is an address to suggest to the person."""
+    def begin(self) -> Consent:
+        """Return a new request for consent, with PKCE."""
         state, verifier = generate_token(32), generate_token(64)
-        hint = {"login_hint": account} if account else {}
         url, _state = self._open(code_challenge_method="S256").create_authorization_url(
             self.provider.authorize_url,
             state=state,
             code_verifier=verifier,
             **self.provider.consent_parameters,
-            **hint,
         )
         return Consent(url, state, verifier)
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import httpx
 import pytest
@@ -69,8 +69,8 @@ class Microsoft:
     async def connect(self) -> TokenSource:
         """Ann consents, and her tokens are kept."""
         app = OAuthApp(self.directory.build_provider(), CLIENT, self.clock)
-        consent = app.begin(account=ANN)
-        back = await self.visit(consent.url)
+        consent = app.begin()
+        back = await self.visit(f"{consent.url}&login_hint={quote(ANN)}")
         assert back["state"] == consent.state
         return open_token_source(app, Kept(await app.exchange(back["code"], consent.verifier)), self.clock)
 
